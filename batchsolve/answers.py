@@ -1,0 +1,109 @@
+"""The output table of a corpus: the input columns with the answers beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.collector import STATUS_NAMES, Sheet, Status
+from batchsolve.corpus import Batch, Corpus
+
+
+class AnswerTable:
+    """Puts the answers of a sheet beside the input columns of its rows.
+
+    An input column whose name an answer needs is kept as ``given_…``.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    limit : int
+        Solutions that were looked for.
+    stats : bool
+        Whether to add the columns ``nodes`` and ``seconds``.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns of the output.
+    """
+
+    def __init__(self, corpus: Corpus, limit: int, stats: bool) -> None:
+        self._corpus = corpus
+        self._limit = limit
+        self._stats = stats
+        new: list[tuple[str, pa.DataType]] = [
+            ("solution", pa.string()),
+            ("status", pa.string()),
+            ("n_solutions", pa.int64()),
+        ]
+        if corpus.solution_column is not None:
+            new.append(("agrees", pa.bool_()))
+        new.append(("message", pa.string()))
+        if stats:
+            new += [("nodes", pa.int64()), ("seconds", pa.float64())]
+        taken = {name for name, _ in new}
+        names: list[str] = []
+        for name in corpus.columns:
+            while name in taken:
+                name = f"given_{name}"
+            taken.add(name)
+            names.append(name)
+        given = zip(names, corpus.schema.types, strict=True)
+        self.schema = pa.schema([*given, *new])
+
+    def rows(self, batch: Batch, sheet: Sheet) -> tuple[pa.Table, tuple[int, str] | None]:
+        """Return the output rows, and the first invalid row with what is wrong, if any."""
+        problem = self._corpus.problem
+        status = sheet.status(self._limit)
+        status[list(batch.faults)] = Status.INVALID
+        found = sheet.solutions()
+        grids = problem.grids(found)
+        has_solution = np.zeros(len(sheet), np.bool_)
+        has_solution[found.roots] = True
+        messages = dict(sheet.lost) | self._clashes(batch, sheet) | batch.faults
+        counted = pa.array(np.minimum(sheet.counts, self._limit), mask=status == Status.INVALID)
+        columns: list[Any] = [
+            self._corpus.notation.decode(grids, has_solution),
+            pa.array(STATUS_NAMES).take(pa.array(status)),
+            counted,
+        ]
+        if batch.given is not None:
+            columns.append(self._agreement(batch, status, found.roots, grids))
+        notes = [messages.get(k) for k in range(len(sheet))] if messages else None
+        columns.append(pa.array(notes, pa.string()) if notes else pa.nulls(len(sheet), pa.string()))
+        if self._stats:
+            columns += [pa.array(sheet.nodes), pa.array(np.round(sheet.seconds, 6))]
+        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
+        invalid = np.flatnonzero(status == Status.INVALID)
+        first = int(invalid[0]) if invalid.size else None
+        return table, None if first is None else (first, messages[first])
+
+    def _clashes(self, batch: Batch, sheet: Sheet) -> dict[int, str]:
+        problem = self._corpus.problem
+        return {
+            row: problem.explain_clash(
+                problem.stack(batch.puzzles[row]).tolist(), int(sheet.clash[row])
+            )
+            for row in np.flatnonzero(sheet.clash >= 0).tolist()
+        }
+
+    def _agreement(
+        self,
+        batch: Batch,
+        status: npt.NDArray[np.uint8],
+        solved: npt.NDArray[np.int64],
+        grids: npt.NDArray[np.uint8],
+    ) -> pa.Array:
+        """Compare given solutions: with the only one, or else with the rules and the clues."""
+        assert batch.given is not None
+        assert batch.has_given is not None
+        agrees = self._corpus.problem.check(batch.puzzles, batch.given)
+        same = np.zeros(len(batch), np.bool_)
+        same[solved] = (grids == batch.given[solved]).all(axis=1)
+        agrees = np.where(status == Status.UNIQUE, same, agrees)
+        agrees &= status != Status.UNSOLVABLE
+        return pa.array(agrees, mask=~batch.has_given | (status == Status.INVALID))

@@ -1,0 +1,425 @@
+"""Dancing links over arrays: Knuth's Algorithm X, for batches of stacks.
+
+The data structure is the one of *The Art of Computer Programming* 7.2.2.1, Algorithm X: every
+node of an option has an item (TOP) and its neighbours in the item's list (ULINK, DLINK); nodes of
+one option are adjacent and options are parted by spacers, so that an option is walked without
+links of its own; item headers 1..n_items carry LLINK and RLINK. Three things differ from the book:
+
+* indices are unsigned, because signed ones make the compiler test every access for wrap-around;
+* a *stack* (a partial cover: a puzzle's clues, or a subproblem) is selected in before the search
+  and selected out after it, so that one set of links serves a whole batch;
+* the search stops when its node budget is spent or its buffer is full, and then writes the
+  *frontier*: the stacks of every branch that it did not explore.
+
+The branch item is the first of those with the fewest options, as the header list has them, and
+options of an item are tried in ascending order. Both depend on the partial cover alone, hence the
+tree does not depend on how it is cut into stacks, and its order is the lexicographic order of the
+stacks.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, uint32
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines.contract import Capabilities, Outcome, Task
+from batchsolve.stacks import Stacks
+
+U = uint32
+
+
+class Links(NamedTuple):
+    """The dancing links of one problem.
+
+    Nodes ``0 .. n_items`` are the root and the item headers, the others the options and spacers.
+    """
+
+    top: np.ndarray  # node -> its item; 0 for a spacer
+    up: np.ndarray  # node -> the node above; spacer -> first node of the option before it
+    down: np.ndarray  # node -> the node below; spacer -> last node of the option after it
+    left: np.ndarray  # item -> the active primary item before it
+    right: np.ndarray  # item -> the active primary item after it
+    size: np.ndarray  # item -> number of options in its list
+    option: np.ndarray  # node -> its option
+    first: np.ndarray  # option -> its first node
+
+
+class Ragged(NamedTuple):
+    """The arrays of a `Stacks`, as kernels take them."""
+
+    offsets: np.ndarray
+    options: np.ndarray
+    roots: np.ndarray
+
+
+@njit(cache=True)
+def _build(indptr, indices, n_items, n_primary):
+    """Lay out the options of a CSR matrix as linked nodes."""
+    n_options = indptr.size - 1
+    n_nodes = n_items + 2 + indices.size + n_options
+    top = np.zeros(n_nodes, np.uint32)
+    up = np.zeros(n_nodes, np.uint32)
+    down = np.zeros(n_nodes, np.uint32)
+    option = np.zeros(n_nodes, np.uint32)
+    left = np.zeros(n_items + 1, np.uint32)
+    right = np.zeros(n_items + 1, np.uint32)
+    size = np.zeros(n_items + 1, np.uint32)
+    first = np.zeros(n_options, np.uint32)
+    for i in range(n_items + 1):
+        up[i] = down[i] = left[i] = right[i] = i
+    for i in range(1, n_primary + 1):
+        left[i] = i - 1
+        right[i - 1] = i
+    right[n_primary] = 0
+    left[0] = n_primary
+    x = n_items + 1
+    for o in range(n_options):
+        spacer = x
+        x += 1
+        first[o] = x
+        for k in range(indptr[o], indptr[o + 1]):
+            i = indices[k] + 1
+            top[x] = i
+            option[x] = o
+            up[x] = up[i]
+            down[x] = i
+            down[up[i]] = x
+            up[i] = x
+            size[i] += 1
+            x += 1
+        down[spacer] = x - 1
+        up[x] = first[o]
+    return Links(top, up, down, left, right, size, option, first)
+
+
+@njit(inline="always")
+def _hide(p, links):
+    """Remove every node of p's option, p itself excepted, from its item's list."""
+    top, up, down, size = links.top, links.up, links.down, links.size
+    q = U(p + U(1))
+    while q != p:
+        x = top[q]
+        if x == 0:
+            q = up[q]
+        else:
+            u, d = up[q], down[q]
+            down[u] = d
+            up[d] = u
+            size[x] -= U(1)
+            q = U(q + U(1))
+
+
+@njit(inline="always")
+def _unhide(p, links):
+    top, up, down, size = links.top, links.up, links.down, links.size
+    q = U(p - U(1))
+    while q != p:
+        x = top[q]
+        if x == 0:
+            q = down[q]
+        else:
+            u, d = up[q], down[q]
+            down[u] = q
+            up[d] = q
+            size[x] += U(1)
+            q = U(q - U(1))
+
+
+@njit(inline="always")
+def _cover(i, links):
+    down = links.down
+    p = down[i]
+    while p != i:
+        _hide(p, links)
+        p = down[p]
+    ll, r = links.left[i], links.right[i]
+    links.right[ll] = r
+    links.left[r] = ll
+
+
+@njit(inline="always")
+def _uncover(i, links):
+    ll, r = links.left[i], links.right[i]
+    links.right[ll] = i
+    links.left[r] = i
+    up = links.up
+    p = up[i]
+    while p != i:
+        _unhide(p, links)
+        p = up[p]
+
+
+@njit(inline="always")
+def _cover_others(p, links):
+    """Cover the items of p's option, p's own excepted (it is covered already)."""
+    top, up = links.top, links.up
+    q = U(p + U(1))
+    while q != p:
+        j = top[q]
+        if j == 0:
+            q = up[q]
+        else:
+            _cover(j, links)
+            q = U(q + U(1))
+
+
+@njit(inline="always")
+def _uncover_others(p, links):
+    top, down = links.top, links.down
+    q = U(p - U(1))
+    while q != p:
+        j = top[q]
+        if j == 0:
+            q = down[q]
+        else:
+            _uncover(j, links)
+            q = U(q - U(1))
+
+
+@njit(cache=True, nogil=True)
+def _deselect(stack, links, covered):
+    """Undo the selection of the options of a stack, last first."""
+    for s in range(stack.size - 1, -1, -1):
+        p = links.first[stack[s]]
+        _uncover_others(p, links)
+        _uncover(links.top[p], links)
+        q = p
+        while links.top[q] != 0:
+            covered[links.top[q]] = False
+            q = U(q + U(1))
+
+
+@njit(cache=True, nogil=True)
+def _select(stack, links, covered):
+    """Select the options of a stack; return -1, or where in the stack an option clashes."""
+    for s in range(stack.size):
+        clashes = stack[s] >= links.first.size
+        if not clashes:
+            q = links.first[stack[s]]
+            while links.top[q] != 0:
+                clashes |= covered[links.top[q]]
+                q = U(q + U(1))
+        if clashes:
+            _deselect(stack[:s], links, covered)
+            return s
+        p = links.first[stack[s]]
+        q = p
+        while links.top[q] != 0:
+            covered[links.top[q]] = True
+            q = U(q + U(1))
+        _cover(links.top[p], links)
+        _cover_others(p, links)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _append(ragged, n, root, stack, choice, level, last, option):
+    """Write a stack as row n of a growing batch.
+
+    The stack is the given one, then the options of the nodes chosen on levels 0 .. level - 1, then
+    that of the node `last` unless it is 0.
+    """
+    offsets, options, roots = ragged
+    begin = offsets[n]
+    end = begin + stack.size + level + (0 if last == 0 else 1)
+    if n == roots.size:
+        offsets, roots = np.append(offsets, np.zeros(n, np.int64)), np.append(roots, roots)
+    if end > options.size:
+        options = np.append(options, np.zeros(end, np.uint32))
+    options[begin : begin + stack.size] = stack
+    for s in range(level):
+        options[begin + stack.size + s] = option[choice[s]]
+    if last != 0:
+        options[end - 1] = option[last]
+    offsets[n + 1] = end
+    roots[n] = root
+    return Ragged(offsets, options, roots)
+
+
+@njit(cache=True, nogil=True)
+def _empty():
+    return Ragged(np.zeros(17, np.int64), np.zeros(256, np.uint32), np.zeros(16, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def _search(links, stacks, limits, allowances, budget, depth, keep, room):
+    """Search below every stack of a batch; the arguments are those of `Task`."""
+    n_stacks = stacks.roots.size
+    counts = np.zeros(n_stacks, np.int64)
+    nodes = np.zeros(n_stacks, np.int64)
+    clash = np.full(n_stacks, -1, np.int32)
+    found, n_found = _empty(), 0
+    front, n_front = _empty(), 0
+    n_items = U(links.left.size - 1)
+    covered = np.zeros(n_items + 1, np.bool_)
+    choice = np.zeros(n_items + 1, np.uint32)
+    top, down, right, size, option = links.top, links.down, links.right, links.size, links.option
+    want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
+    full = np.bool_(False)
+    for k in range(n_stacks):
+        root = stacks.roots[k]
+        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        if k == 0 or root != stacks.roots[k - 1]:
+            want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
+        if want == 0:
+            continue
+        if budget == 0 or allowance == 0 or full:
+            front = _append(front, n_front, root, stack, choice, 0, U(0), option)
+            n_front += 1
+            continue
+        # X1. [Initialize.]
+        clash[k] = _select(stack, links, covered)
+        if clash[k] >= 0:
+            continue
+        allowed = min(budget, allowance)
+        visited, count, level = np.int64(0), np.int64(0), 0
+        stopped = False
+        while True:
+            # X2. [Enter level l.]
+            entered = True
+            if right[0] == 0:
+                full = (
+                    to_keep > 0
+                    and n_found > 0
+                    and found.offsets[n_found] + stack.size + level > room
+                )
+                if visited == allowed or full:
+                    stopped = True
+                    break
+                visited += 1
+                count += 1
+                if to_keep > 0:
+                    found = _append(found, n_found, root, stack, choice, level, U(0), option)
+                    n_found += 1
+                    to_keep -= 1
+                if count == want:
+                    break
+                entered = False
+            else:
+                if visited == allowed:
+                    stopped = True
+                    break
+                # X3. [Choose i.]
+                best, i, p = U(0xFFFFFFFF), U(0), right[0]
+                while p != 0:
+                    if size[p] < best:
+                        best = size[p]
+                        i = p
+                        if best <= 1:
+                            break
+                    p = right[p]
+                if best == 0:
+                    visited += 1
+                    entered = False
+                elif level == depth:
+                    front = _append(front, n_front, root, stack, choice, level, U(0), option)
+                    n_front += 1
+                    entered = False
+                else:
+                    # X4. [Cover i.]
+                    visited += 1
+                    _cover(i, links)
+                    choice[level] = down[i]
+            while True:
+                if not entered:
+                    # X8. [Leave level l.]
+                    if level == 0:
+                        break
+                    level -= 1
+                    # X6. [Try again.]
+                    _uncover_others(choice[level], links)
+                    choice[level] = down[choice[level]]
+                # X5. [Try x_l.]
+                if choice[level] > n_items:
+                    _cover_others(choice[level], links)
+                    level += 1
+                    entered = True
+                    break
+                # X7. [Backtrack.]
+                _uncover(choice[level], links)
+                entered = False
+            if not entered:
+                break
+        if stopped:
+            front = _append(front, n_front, root, stack, choice, level, U(0), option)
+            n_front += 1
+        while level > 0:
+            level -= 1
+            x = choice[level]
+            if stopped:
+                p = down[x]
+                while p > n_items:
+                    front = _append(front, n_front, root, stack, choice, level, p, option)
+                    n_front += 1
+                    p = down[p]
+            _uncover_others(x, links)
+            _uncover(top[x], links)
+        _deselect(stack, links, covered)
+        counts[k], nodes[k] = count, visited
+        want -= count
+        allowance -= visited
+        budget -= visited
+    return counts, nodes, clash, found, n_found, front, n_front
+
+
+class DancingLinks:
+    """The array-backed dancing links engine."""
+
+    name = "dlx"
+    capabilities = Capabilities(
+        secondary_items=True, description="dancing links over arrays (Knuth's Algorithm X)"
+    )
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        links = _links(problem)
+        mine = Links(
+            links.top,
+            links.up.copy(),
+            links.down.copy(),
+            links.left.copy(),
+            links.right.copy(),
+            links.size.copy(),
+            links.option,
+            links.first,
+        )
+        stacks = task.stacks
+        counts, nodes, clash, found, n_found, front, n_front = _search(
+            mine,
+            Ragged(stacks.offsets, stacks.options, stacks.roots),
+            task.limits,
+            task.allowances,
+            task.budget,
+            task.depth,
+            task.keep,
+            task.room,
+        )
+        return Outcome(counts, nodes, clash, _trim(found, n_found), _trim(front, n_front))
+
+
+def _trim(ragged: Ragged, n: int) -> Stacks:
+    return Stacks(ragged.offsets[: n + 1], ragged.options[: ragged.offsets[n]], ragged.roots[:n])
+
+
+_PREPARED: OrderedDict[str, Links] = OrderedDict()
+_PREPARED_MOST = 8
+_PREPARED_LOCK = threading.Lock()
+
+
+def _links(problem: ExactCover) -> Links:
+    """Return the pristine links of a problem, built once in each process."""
+    with _PREPARED_LOCK:
+        links = _PREPARED.get(problem.fingerprint)
+        if links is None:
+            arrays = (np.array(problem.indptr), np.array(problem.indices))
+            links = _build(*arrays, problem.n_items, problem.n_primary)
+            _PREPARED[problem.fingerprint] = links
+        _PREPARED.move_to_end(problem.fingerprint)
+        while len(_PREPARED) > _PREPARED_MOST:
+            _PREPARED.popitem(last=False)
+        return links

@@ -1,0 +1,396 @@
+"""Reading tables of puzzles: CSV, TSV, Parquet, JSON lines, plain text, and compressed forms.
+
+Every column of a text format is read as text, for type inference would turn 81 digits into a
+float. Rows that break the format (too many fields, no JSON) keep their place and come with a
+fault, so that they can be reported where they stand.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from batchsolve.errors import InputError
+
+BLOCK_BYTES = 4 << 20
+MOST_RECORD_BYTES = 64 << 20  # a longer CSV record means a quotation mark that is never closed
+PARQUET_ROWS = 16_384
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+DELIMITERS = ",;\t|"
+
+_BOM = b"\xef\xbb\xbf"
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some consecutive rows of a table.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    faults : dict of int to str
+        Rows (counted from 0) that break the format, and how.
+    """
+
+    table: pa.Table
+    faults: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table to read.
+
+    Attributes
+    ----------
+    path : str
+        The file, or ``-`` for standard input.
+    kind : str
+        ``csv``, ``parquet``, ``jsonl`` or ``text``.
+    """
+
+    path: str
+    kind: str
+    _read: Callable[[], Iterator[Rows]]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "standard input" if self.path == "-" else self.path
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether `rows` can be called more than once."""
+        return self.path != "-"
+
+    def rows(self) -> Iterator[Rows]:
+        """Read the table from its beginning.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, is damaged, or is not of its format.
+        """
+        try:
+            yield from self._read()
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from error
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
+            raise InputError(f"{self.name}: {_first_line(error)}") from error
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self.name}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); convert "
+                f"it, for instance with iconv -t utf-8"
+            ) from error
+        except OSError as error:
+            raise InputError(f"{self.name}: {error.strerror or _first_line(error)}") from error
+
+
+def split_suffixes(path: str) -> tuple[str, str]:
+    """Return the format and compression suffixes of a path, each perhaps empty.
+
+    Examples
+    --------
+    >>> split_suffixes("corpus.CSV.gz")
+    ('.csv', '.gz')
+    """
+    base, last = os.path.splitext(path.lower())
+    if last in COMPRESSIONS:
+        return os.path.splitext(base)[1], last
+    return last, ""
+
+
+def open_source(path: str) -> Source:
+    """Find out how a file is to be read.
+
+    Parameters
+    ----------
+    path : str
+        A file, or ``-`` for standard input.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, cannot be read or is empty.
+    """
+    name = "standard input" if path == "-" else path
+    try:
+        stream = _open(path)
+        head = stream.read(BLOCK_BYTES)
+        if path != "-":
+            stream.close()
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: is a directory; name the files in it") from error
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
+    if not head.strip():
+        raise InputError(
+            f"{name}: is empty; expected puzzles, one a line, or a table with a header"
+        )
+
+    def reopen() -> Any:
+        return _Prefixed(head, stream) if path == "-" else _open(path)
+
+    if head.startswith(b"PAR1"):
+        return Source(path, "parquet", lambda: _read_parquet(path, reopen))
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:4096]:
+        raise InputError(
+            f"{name}: not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
+            f"lines or text"
+        )
+    return _text_source(path, head.removeprefix(_BOM).decode(errors="replace"), reopen)
+
+
+def _text_source(path: str, head: str, reopen: Callable[[], IO[bytes]]) -> Source:
+    suffix, _ = split_suffixes(path)
+    lines = (line.strip() for line in head.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
+        return Source(path, "jsonl", lambda: _read_jsonl(reopen))
+    if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
+        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(head)
+        return Source(path, "csv", lambda: _read_csv(reopen, delimiter))
+    return Source(path, "text", lambda: _read_text(reopen))
+
+
+def _looks_like_header(line: str) -> bool:
+    """Whether a line of an unnamed format begins a CSV table: words, not a grid."""
+    fields = next(csv.reader([line], delimiter=_delimiter(line)), [])
+    words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
+    return bool(words) and len(words) >= len(fields) / 2
+
+
+def _delimiter(head: str) -> str:
+    line = head.split("\n", 1)[0]
+    return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
+
+
+class _Prefixed(io.RawIOBase):
+    """A stream that gives back what was read ahead of it."""
+
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+        self._head = head
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._head:
+            return self._stream.read(size)
+        data, self._head = self._head, b""
+        return data + self._stream.read() if size < 0 else data
+
+
+def _open(path: str) -> Any:
+    """Open a file, or standard input, for reading; decompress it if it begins as such."""
+    if path == "-":
+        raw: Any = sys.stdin.buffer
+        magic = raw.peek(4)[:4]
+        return pa.input_stream(raw, compression=_compression(magic))
+    if os.path.isdir(path):
+        raise IsADirectoryError
+    with open(path, "rb") as file:
+        magic = file.read(4)
+    return pa.input_stream(path, compression=_compression(magic))
+
+
+def _compression(magic: bytes) -> str | None:
+    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
+
+
+def _blocks(stream: IO[bytes], quotes: bool) -> Iterator[bytes]:
+    """Cut a stream into blocks that end where a line (or with quotes: a record) ends."""
+    pending = b""
+    while data := stream.read(BLOCK_BYTES):
+        pending += data
+        end = pending.rfind(b"\n") + 1
+        if quotes and b'"' in pending:
+            while end and pending.count(b'"', 0, end) % 2:
+                end = pending.rfind(b"\n", 0, end - 1) + 1
+        if end:
+            yield pending[:end]
+            pending = pending[end:]
+        elif len(pending) > MOST_RECORD_BYTES:
+            raise InputError(
+                f"a record of more than {MOST_RECORD_BYTES >> 20} MB; is a quotation mark never "
+                f"closed, or are lines not ended by a line feed?"
+            )
+    if pending:
+        yield pending
+
+
+def _read_text(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
+    with reopen() as stream:
+        for block in _blocks(stream, quotes=False):
+            block = block.removeprefix(_BOM)
+            block.decode()
+            lines = pc.split_pattern(pa.array([block], pa.large_binary()), b"\n").values
+            lines = pc.ascii_trim_whitespace(lines.cast(pa.large_string())).cast(pa.string())
+            if b"#" in block:
+                lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
+            lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
+            if len(lines):
+                yield Rows(pa.table({"puzzle": lines}))
+
+
+def _read_csv(reopen: Callable[[], IO[bytes]], delimiter: str) -> Iterator[Rows]:
+    columns: list[str] = []
+    with reopen() as stream:
+        for block in _blocks(stream, quotes=True):
+            if not columns:
+                block = block.removeprefix(_BOM)
+                columns, block = _header(block.lstrip(b"\r\n"), delimiter)
+                yield Rows(pa.table({name: pa.array([], pa.string()) for name in columns}))
+            if block.strip():
+                yield _parse_csv(block, columns, delimiter)
+
+
+def _header(block: bytes, delimiter: str) -> tuple[list[str], bytes]:
+    """Return the names of the columns and what follows the header.
+
+    A first record that holds a grid is no header: its columns are called ``puzzle`` and
+    ``column_2``, …
+    """
+    end = 0
+    while end < len(block):
+        newline = block.find(b"\n", end)
+        end = len(block) if newline < 0 else newline + 1
+        if block.count(b'"', 0, end) % 2 == 0:
+            break
+    fields = next(csv.reader(io.StringIO(block[:end].decode()), delimiter=delimiter))
+    names = [name.strip() for name in fields]
+    grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
+    if grids:
+        names = [f"column_{k + 1}" for k in range(len(names))]
+        names[grids[0]] = "puzzle"
+        if len(grids) == 2:
+            names[grids[1]] = "solution"
+        return names, block
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"the header names column {twice[0]!r} twice; rename one")
+    return names, block[end:]
+
+
+def looks_like_grid(text: str) -> bool:
+    """Whether a field is a grid written as characters, rather than a name."""
+    size = len(text)
+    square = size in (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)
+    symbols = set(text)
+    return (
+        square
+        and symbols <= set("0123456789.*_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        and (len(symbols) > 2 or bool(symbols & set("0.*_")))
+    )
+
+
+def _parse_csv(block: bytes, columns: list[str], delimiter: str) -> Rows:
+    ragged: list[tuple[int, int, str]] = []
+
+    def keep(row: Any) -> str:
+        ragged.append((row.number - 1, row.actual_columns, row.text))
+        return "skip"
+
+    table = pacsv.read_csv(
+        pa.py_buffer(block),
+        pacsv.ReadOptions(use_threads=False, column_names=columns, block_size=len(block) + 1),
+        pacsv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=b'"' in block, invalid_row_handler=keep
+        ),
+        pacsv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string())),
+    ).combine_chunks()
+    if not ragged:
+        return Rows(table)
+    faults = {
+        place: f"{actual} fields where the header has {len(columns)}: {text[:200]!r}"
+        for place, actual, text in ragged
+    }
+    records = []
+    for _, _, text in ragged:
+        fields = next(csv.reader([text], delimiter=delimiter), [])
+        records.append((fields + [""] * len(columns))[: len(columns)])
+    extra = pa.table(
+        [pa.array(values, pa.string()) for values in zip(*records, strict=True)], columns
+    )
+    places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
+    regular = iter(range(len(table)))
+    order = [places[k] if k in places else next(regular) for k in range(len(table) + len(extra))]
+    return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
+
+
+def _read_jsonl(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
+    schema: pa.Schema | None = None
+    first = 0
+    with reopen() as stream:
+        for block in _blocks(stream, quotes=False):
+            records: list[dict[str, Any]] = []
+            faults: dict[int, str] = {}
+            for line in block.removeprefix(_BOM).decode().splitlines():
+                if not line.strip():
+                    continue
+                try:
+                    record = json.loads(line)
+                    if not isinstance(record, dict):
+                        raise ValueError("not an object")
+                except ValueError as error:
+                    faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
+                    record = {}
+                records.append(record)
+            where = f"rows {first + 1} to {first + len(records)}"
+            if schema is None:
+                keys = list(dict.fromkeys(key for record in records for key in record))
+                schema = _json_schema(records, keys, where)
+            for record in records:
+                if extra := record.keys() - set(schema.names):
+                    raise InputError(
+                        f"{where}: the field {sorted(extra)[0]!r} is new; give every object of "
+                        f"the file the same fields"
+                    )
+            columns = [
+                _json_column(records, key, schema.field(key).type, where) for key in schema.names
+            ]
+            yield Rows(pa.table(columns, schema), faults)
+            first += len(records)
+
+
+def _json_schema(records: list[dict[str, Any]], keys: list[str], where: str) -> pa.Schema:
+    fields = []
+    for key in keys:
+        kind = _json_column(records, key, None, where).type
+        fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
+    return pa.schema(fields)
+
+
+def _json_column(
+    records: list[dict[str, Any]], key: str, kind: pa.DataType | None, where: str
+) -> pa.Array:
+    try:
+        return pa.array([record.get(key) for record in records], kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(f"{where}: the field {key!r} mixes types: {_first_line(error)}") from error
+
+
+def _read_parquet(path: str, reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
+    place = path
+    if path == "-":
+        place = pa.BufferReader(reopen().read())  # a Parquet file is read from its end
+    with pq.ParquetFile(place) as file:
+        yield Rows(file.schema_arrow.empty_table())
+        for batch in file.iter_batches(PARQUET_ROWS):
+            yield Rows(pa.Table.from_batches([batch]))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
