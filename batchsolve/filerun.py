@@ -141,7 +141,7 @@ def solve_file(
     (1, 1)
     >>> print((folder / "out.csv").read_text())
     puzzle,solution,status,n_solutions,message
-    1.....2..3.....4,1243432124313124,unique,1,
+    1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
     paths = [inputs] if isinstance(inputs, str) else list(inputs)

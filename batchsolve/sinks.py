@@ -128,7 +128,6 @@ class _TextSink:
                 self._file.truncate()
 
     def write(self, table: pa.Table) -> None:
-        mode = "wb" if position is None else "r+b"
         with _disk_errors(self._partial):
             self._file.write(self._encoder.rows(table))
 
@@ -150,7 +149,6 @@ class _TextSink:
                 os.remove(self._partial)
 
     def close(self) -> None:
-        mode = "wb" if position is None else "r+b"
         with _disk_errors(self._partial):
             self._file.close()
 

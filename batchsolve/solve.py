@@ -97,7 +97,7 @@ def solve_batch(
     >>> grids[0, [0, 6, 9, 15]] = [1, 2, 3, 4]
     >>> result = solve_batch(grids)
     >>> result.status.tolist(), result.solutions[0].tolist()
-    (['unique', 'multiple'], [1, 2, 4, 3, 4, 3, 2, 1, 2, 4, 3, 1, 3, 1, 2, 4])
+    (['unique', 'multiple'], [1, 2, 4, 3, 3, 4, 2, 1, 4, 3, 1, 2, 2, 1, 3, 4])
     """
     if problem is None:
         problem = _problem_of(np.asarray(grids))

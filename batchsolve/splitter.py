@@ -66,7 +66,7 @@ def split(
     >>> from batchsolve.sudoku import Sudoku
     >>> parts = split(Sudoku(2, 2), depth=2)
     >>> len(parts.stacks), parts.count, parts.nodes
-    (12, 0, 5)
+    (8, 0, 5)
     """
     if depth < 0:
         raise InputError(f"a split depth is 0 or more, not {depth}")

@@ -232,7 +232,7 @@ class Sudoku(ExactCover):
         Examples
         --------
         >>> Sudoku(2, 2).solve("1... ..2. .3.. ...4".replace(" ", ""))
-        Answer(status='unique', solution='1243432124313124', n_solutions=1, nodes=13)
+        Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=13)
         """
         from batchsolve.solve import Answer, solve_batch
 

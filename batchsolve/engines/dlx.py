@@ -260,7 +260,7 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
     choice = np.zeros(n_items + 1, np.uint32)
     top, down, right, size, option = links.top, links.down, links.right, links.size, links.option
     want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
-    full = np.bool_(False)
+    full = False
     for k in range(n_stacks):
         root = stacks.roots[k]
         stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
@@ -283,7 +283,7 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
             # X2. [Enter level l.]
             entered = True
             if right[0] == 0:
-                full = (
+                full = bool(
                     to_keep > 0
                     and n_found > 0
                     and found.offsets[n_found] + stack.size + level > room
