@@ -194,7 +194,7 @@ def take(task: Task, places: np.ndarray) -> Task:
 def deal(
     stacks: Stacks, limits: np.ndarray, allowances: np.ndarray, groups: np.ndarray, n_tasks: int
 ) -> list[Task]:
-    """Deal stacks out to tasks in turn, those of one group to one task and in order.
+    """Deal stacks out to tasks in order, those of one group to one task.
 
     Parameters
     ----------
@@ -202,11 +202,13 @@ def deal(
     limits, allowances : ndarray of int64, shape (n,)
         As in `Task`.
     groups : ndarray of int64, shape (n,)
-        Ascending numbers; stacks of the same number stay together.
+        Numbers that ascend from 0 without gaps; stacks of the same number stay together.
     n_tasks : int
         How many tasks to make at most.
     """
     whole = Task(stacks, limits, allowances)
-    hand = groups % n_tasks
-    parts = (np.flatnonzero(hand == k) for k in range(n_tasks))
-    return [take(whole, places) for places in parts if places.size]
+    bounds = np.linspace(0, groups[-1] + 1, n_tasks + 1).astype(np.int64)
+    cuts = np.unique(np.searchsorted(groups, bounds))
+    return [
+        take(whole, np.arange(begin, end)) for begin, end in zip(cuts[:-1], cuts[1:], strict=True)
+    ]

@@ -113,8 +113,7 @@ class _Rounds:
                     self._fresh = Stacks.concatenate([self._fresh, fresh])
             while (sheet := self._collector.settled()) is not None:
                 yield sheet
-            for result in running:
-                self._take(result)
+            self._take(running)
             if exhausted and not self._collector.n_open:
                 return
 
@@ -147,11 +146,21 @@ class _Rounds:
         tasks = deal(stacks, limits, allowances, groups, n_tasks)
         return [replace(task, budget=budget, keep=1) for task in tasks]
 
-    def _take(self, result: Done | Lost) -> None:
-        self._collector.add(result)
-        if isinstance(result, Done):
-            self._pace.learn(result)
-            self._waiting = Stacks.concatenate([self._waiting, result.outcome.frontier])
+    def _take(self, running: Iterator[Done | Lost]) -> None:
+        """Wait for the results of a round; keep their frontiers in the order of rows and tree.
+
+        That order makes the search go deep before it goes wide: what waits stays short, and the
+        first solution of a row is found early.
+        """
+        frontiers: list[tuple[tuple[int, list[int]], Stacks]] = []
+        for result in running:
+            self._collector.add(result)
+            if isinstance(result, Done):
+                self._pace.learn(result)
+                begin = (int(result.task.stacks.roots[0]), result.task.stacks[0].tolist())
+                frontiers.append((begin, result.outcome.frontier))
+        frontiers.sort(key=lambda place: place[0])
+        self._waiting = Stacks.concatenate([frontier for _, frontier in frontiers])
 
 
 def answer_rows(

@@ -1,0 +1,72 @@
+"""Slow, obvious solvers that check the fast ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from batchsolve import ExactCover
+
+
+def covers(problem: ExactCover, stack: tuple[int, ...] = ()) -> set[frozenset[int]]:
+    """All covers that contain a stack: Algorithm X on a dict of sets."""
+    columns: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
+    options = {o: list(map(int, problem.option(o))) for o in range(problem.n_options)}
+    for o, items in options.items():
+        for i in items:
+            columns[i].add(o)
+    for o in stack:
+        _select(columns, options, o)
+    return {frozenset(cover) for cover in _search(columns, options, problem.n_primary, list(stack))}
+
+
+def _search(columns, options, n_primary, chosen) -> Iterator[list[int]]:
+    open_items = [i for i in columns if i < n_primary]
+    if not open_items:
+        yield list(chosen)
+        return
+    item = min(open_items, key=lambda i: len(columns[i]))
+    for o in sorted(columns[item]):
+        rest = {i: set(members) for i, members in columns.items()}
+        _select(rest, options, o)
+        yield from _search(rest, options, n_primary, [*chosen, o])
+
+
+def _select(columns, options, o) -> None:
+    for i in options[o]:
+        for other in list(columns[i]):
+            for j in options[other]:
+                if j in columns and j not in options[o]:
+                    columns[j].discard(other)
+    for i in options[o]:
+        del columns[i]
+
+
+def sudoku_solutions(grid, box_rows, box_columns) -> list[tuple[int, ...]]:
+    """All solutions of a grid, cell by cell."""
+    n = box_rows * box_columns
+    cells = list(grid)
+
+    def fits(cell: int, digit: int) -> bool:
+        row, column = divmod(cell, n)
+        top, left = row - row % box_rows, column - column % box_columns
+        unit = {row * n + c for c in range(n)} | {r * n + column for r in range(n)}
+        unit |= {(top + r) * n + left + c for r in range(box_rows) for c in range(box_columns)}
+        return all(cells[other] != digit for other in unit if other != cell)
+
+    found = []
+
+    def fill(cell: int) -> None:
+        if cell == n * n:
+            found.append(tuple(cells))
+        elif cells[cell]:
+            fill(cell + 1)
+        else:
+            for digit in range(1, n + 1):
+                if fits(cell, digit):
+                    cells[cell] = digit
+                    fill(cell + 1)
+            cells[cell] = 0
+
+    if all(not d or fits(cell, d) for cell, d in enumerate(cells)):
+        fill(0)
+    return found

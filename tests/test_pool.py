@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+from failing import Failing
+
+from batchsolve import InputError, Stacks, Sudoku
+from batchsolve.engines import Task, get_engine
+from batchsolve.pool import BACKENDS, Done, Lost, Pool, deal
+from batchsolve.rounds import SearchSettings, answer_rows
+
+PROBLEM = Sudoku(2, 2)
+
+
+def tasks(n_tasks=5, per_task=4):
+    """Tasks of stacks with one option each; root r has option r."""
+    stacks = Stacks.from_lists([[r] for r in range(n_tasks * per_task)])
+    parts = (stacks.take(np.arange(k * per_task, (k + 1) * per_task)) for k in range(n_tasks))
+    return [Task.of(part) for part in parts]
+
+
+def by_root(results):
+    """Roots → count, or the reason of the loss; every root exactly once."""
+    answers = {}
+    for result in results:
+        for k, root in enumerate(result.task.stacks.roots.tolist()):
+            assert root not in answers
+            done = isinstance(result, Done)
+            answers[root] = int(result.outcome.counts[k]) if done else result.reason
+    return answers
+
+
+@pytest.fixture(scope="module")
+def counts():
+    outcome = get_engine("dlx").search(PROBLEM, Task.of(Stacks.from_lists([[r] for r in range(20)])))
+    return dict(enumerate(outcome.counts.tolist()))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_task_comes_back_once(backend, jobs, counts):
+    with Pool(jobs, backend) as pool:
+        assert by_root(pool.start(get_engine("dlx"), PROBLEM, tasks())) == counts
+        assert by_root(pool.start(get_engine("dlx"), PROBLEM, [])) == {}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend, counts):
+    with Pool(2, backend) as pool:
+        answers = by_root(pool.start(Failing([6, 7], "raise"), PROBLEM, tasks()))
+    for root in (6, 7):
+        assert answers[root] == "the search failed: RuntimeError: a bug in the search"
+    assert {r: a for r, a in answers.items() if r not in (6, 7)} == {
+        r: c for r, c in counts.items() if r not in (6, 7)
+    }
+
+
+def test_a_row_that_kills_its_worker_is_singled_out(counts):
+    with Pool(2, "loky") as pool:
+        answers = by_root(pool.start(Failing([13], "kill"), PROBLEM, tasks()))
+        assert answers.pop(13) == "the search killed its worker process twice"
+        assert answers == {r: c for r, c in counts.items() if r != 13}
+        assert by_root(pool.start(get_engine("dlx"), PROBLEM, tasks())) == counts
+
+
+def test_a_worker_killed_once_costs_nothing(tmp_path, counts):
+    engine = Failing([13], "kill", once=str(tmp_path / "killed"))
+    with Pool(2, "loky") as pool:
+        assert by_root(pool.start(engine, PROBLEM, tasks())) == counts
+    assert (tmp_path / "killed").exists()
+
+
+def test_lost_rows_are_reported_unfinished_and_the_others_answered(monkeypatch):
+    engine = Failing([0], "raise")
+    monkeypatch.setattr("batchsolve.rounds.get_engine", lambda name: engine)
+    grids = np.zeros((6, 16), np.uint8)
+    grids[2, 0] = 1  # its stack begins with option 0, which is marked
+    grids[4, :2] = [2, 1]
+    with Pool(2) as pool:
+        sheets = list(answer_rows(PROBLEM, [(6, PROBLEM.stacks(grids))], SearchSettings(), pool))
+    status = np.concatenate([sheet.status(2) for sheet in sheets])
+    assert status.tolist() == [1, 1, 4, 1, 1, 1]
+    lost = {s.first + row: why for s in sheets for row, why in s.lost.items()}
+    assert lost == {2: "the search failed: RuntimeError: a bug in the search"}
+
+
+def test_dealing_keeps_groups_together_and_in_order():
+    stacks = Stacks.from_lists([[k] for k in range(7)], [0, 0, 1, 2, 2, 2, 3])
+    limits = np.arange(7)
+    hands = deal(stacks, limits, limits + 10, np.array([0, 0, 1, 2, 2, 2, 3]), 3)
+    assert [hand.stacks.roots.tolist() for hand in hands] == [[0, 0], [1], [2, 2, 2, 3]]
+    assert [hand.limits.tolist() for hand in hands] == [[0, 1], [2], [3, 4, 5, 6]]
+    assert [hand.allowances.tolist() for hand in hands] == [[10, 11], [12], [13, 14, 15, 16]]
+
+
+def test_bad_pools_are_refused():
+    with pytest.raises(InputError, match="no backend is called 'mpi'; there is: threading, loky"):
+        Pool(1, "mpi")
+    with pytest.raises(InputError, match="1 or more"):
+        Pool(0)
+    assert Lost(tasks()[0], "why").reason == "why"

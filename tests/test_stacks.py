@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve import InputError, ProblemError, Stacks, Sudoku, split
+
+PROBLEM = Sudoku(2, 2)
+lists = st.lists(st.lists(st.integers(0, PROBLEM.n_options - 1), max_size=5), max_size=6)
+
+
+def as_lists(stacks):
+    return [stack.tolist() for stack in stacks], stacks.roots.tolist()
+
+
+@given(rows=lists, base=st.integers(-5, 2**40))
+def test_serialised_forms_give_the_stacks_back(rows, base, tmp_path_factory):
+    stacks = Stacks.from_lists(rows, np.arange(len(rows)) + base)
+    path = tmp_path_factory.mktemp("stacks") / "s.npz"
+    stacks.save_npz(path, PROBLEM)
+    for back in (
+        Stacks.from_bytes(stacks.to_bytes(PROBLEM), PROBLEM),
+        Stacks.load_npz(path, PROBLEM),
+        Stacks.from_jsonl(stacks.to_jsonl(PROBLEM), PROBLEM),
+    ):
+        assert as_lists(back) == as_lists(stacks)
+
+
+def test_a_foreign_problem_is_refused(tmp_path):
+    stacks = Stacks.from_lists([[1, 2]])
+    other = Sudoku(1, 4)
+    stacks.save_npz(tmp_path / "s.npz", PROBLEM)
+    for read in (
+        lambda: Stacks.from_bytes(stacks.to_bytes(PROBLEM), other),
+        lambda: Stacks.load_npz(tmp_path / "s.npz", other),
+        lambda: Stacks.from_jsonl(stacks.to_jsonl(PROBLEM), other),
+    ):
+        with pytest.raises(InputError, match="belong to another problem"):
+            read()
+
+
+def test_damaged_stacks_are_refused(tmp_path):
+    data = Stacks.from_lists([[1, 2], [3]]).to_bytes(PROBLEM)
+    with pytest.raises(InputError, match="not batchsolve stacks"):
+        Stacks.from_bytes(b"nonsense" * 20, PROBLEM)
+    with pytest.raises(InputError, match="damaged"):
+        Stacks.from_bytes(data[:-3], PROBLEM)
+    foreign = Stacks.from_lists([[PROBLEM.n_options]]).to_bytes(PROBLEM)
+    with pytest.raises(InputError, match="damaged"):
+        Stacks.from_bytes(foreign, PROBLEM)
+    (tmp_path / "s.npz").write_bytes(b"PK nonsense")
+    with pytest.raises(InputError, match="not a file of batchsolve stacks"):
+        Stacks.load_npz(tmp_path / "s.npz", PROBLEM)
+    text = Stacks.from_lists([[1]]).to_jsonl(PROBLEM)
+    with pytest.raises(InputError, match="line 1: expected the header"):
+        Stacks.from_jsonl("{}", PROBLEM)
+    with pytest.raises(InputError, match="line 3: expected"):
+        Stacks.from_jsonl(text + '{"root": 1}\n', PROBLEM)
+
+
+@given(rows=lists, data=st.data())
+def test_take_and_concatenate_are_list_operations(rows, data):
+    stacks = Stacks.from_lists(rows)
+    places = data.draw(st.lists(st.integers(0, max(0, len(rows) - 1)), max_size=8 * bool(rows)))
+    taken = stacks.take(places)
+    assert as_lists(taken) == ([rows[p] for p in places], places)
+    both = Stacks.concatenate([stacks, taken])
+    assert as_lists(both) == (rows + [rows[p] for p in places], [*range(len(rows)), *places])
+    mask = np.arange(len(rows)) % 2 == 0
+    assert as_lists(stacks.take(mask))[0] == rows[::2]
+
+
+def test_bad_batches_are_refused():
+    with pytest.raises(ProblemError, match="32 bits"):
+        Stacks.from_lists([[-1]])
+    with pytest.raises(ProblemError, match="2 roots for 1 stacks"):
+        Stacks.from_lists([[1]], [0, 1])
+
+
+@pytest.mark.parametrize("depth", range(7))
+def test_a_split_and_its_parts_add_up(depth):
+    whole = split(PROBLEM, depth=100)
+    parts = split(PROBLEM, depth=depth)
+    assert whole.count == 288
+    assert len(whole.stacks) == 0
+    assert all(len(stack) == depth for stack in parts.stacks)
+    rest = [split(PROBLEM, stack, depth=100) for stack in parts.stacks]
+    assert parts.count + sum(part.count for part in rest) == whole.count
+    assert parts.nodes + sum(part.nodes for part in rest) == whole.nodes
+
+
+def test_a_split_needs_a_partial_cover():
+    with pytest.raises(ProblemError, match="digit 2 twice in a row"):
+        split(PROBLEM, [1, 5])
+    with pytest.raises(InputError, match="0 or more"):
+        split(PROBLEM, depth=-1)
