@@ -45,13 +45,15 @@ class AnswerTable:
         new.append(("message", pa.string()))
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
-        taken = {name for name, _ in new}
+        answers = {name for name, _ in new}
+        taken = answers.union(corpus.columns)
         names: list[str] = []
         for name in corpus.columns:
-            while name in taken:
-                name = f"given_{name}"
-            taken.add(name)
-            names.append(name)
+            kept = name
+            while kept in answers or (kept != name and kept in taken):
+                kept = f"given_{kept}"
+            taken.add(kept)
+            names.append(kept)
         given = zip(names, corpus.schema.types, strict=True)
         self.schema = pa.schema([*given, *new])
 

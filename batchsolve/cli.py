@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from enum import StrEnum
@@ -172,6 +173,8 @@ def solve(
 
 def _exit_with(run: Callable[[], int], output: str) -> None:
     """Run a command; turn what it raises into one message and an exit code."""
+    # an interrupted search leaves results that nobody asks for, and joblib warns of each
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
     try:
         code = run()
     except BatchsolveError as error:

@@ -291,6 +291,11 @@ def notations(n_digits: int) -> list[Notation]:
     return known
 
 
+def usual_notation(n_digits: int) -> Notation:
+    """Return the most usual notation for N digits: characters as far as they go, else numbers."""
+    return (notations(n_digits) or [numbers(n_digits)])[0]
+
+
 def default_box(n_digits: int) -> tuple[int, int] | None:
     """Return the usual box shape (rows, columns) for N digits, or None for a prime N."""
     for rows in range(isqrt(n_digits), 1, -1):

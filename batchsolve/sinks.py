@@ -191,7 +191,8 @@ class _ParquetSink:
             pq.ParquetWriter(whole, self._schema, compression="zstd") as writer,
         ):
             for table in self._row_groups():
-                writer.write_table(table, row_group_size=ROW_GROUP)
+                # pages are cut where chunks end, so there must be one chunk
+                writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
         with _disk_errors(self._path):
             os.replace(whole, self._path)
             shutil.rmtree(self._partial)

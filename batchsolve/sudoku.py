@@ -18,7 +18,13 @@ from numba import njit
 
 from batchsolve.cover import ExactCover
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.notation import MOST_DIGITS, Notation, Survey, notations, numbers
+from batchsolve.notation import (
+    MOST_DIGITS,
+    AmbiguousNotationError,
+    Notation,
+    Survey,
+    usual_notation,
+)
 from batchsolve.stacks import Stacks
 
 if TYPE_CHECKING:
@@ -200,15 +206,16 @@ class Sudoku(ExactCover):
         >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
         [1, 2, 0, 0, 3, 4]
         """
-        grids, faults = self._encode(text, alphabet)
+        notation = self._notation(text, alphabet)
+        grids, faults = notation.encode(pa.array([text]))
         if faults[0] != -1:
-            raise InputError(self._notation(text, alphabet).explain(text, int(faults[0])))
+            raise InputError(notation.explain(text, int(faults[0])))
         return grids[0]
 
     def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
-        known = notations(self.n_digits) or [numbers(self.n_digits)]
-        notation = Notation.from_name(alphabet, self.n_digits) if alphabet else known[0]
+        n = self.n_digits
+        notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
         array = self.as_grids(np.asarray(grid).reshape(1, -1))
         return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
 
@@ -255,15 +262,10 @@ class Sudoku(ExactCover):
         survey.add(pa.array([text]))
         try:
             return survey.notation(self.n_digits)
+        except AmbiguousNotationError:
+            raise
         except InputError:
-            if len(text.strip()) == self.n_cells:
-                raise
-            return (notations(self.n_digits) or [numbers(self.n_digits)])[0]
-
-    def _encode(
-        self, text: str, alphabet: str | None
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        return self._notation(text, alphabet).encode(pa.array([text]))
+            return usual_notation(self.n_digits)
 
 
 @lru_cache(maxsize=16)

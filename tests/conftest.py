@@ -25,5 +25,5 @@ def problems(draw, most_items=7, most_options=14):
 def one_puzzle():
     """A 9×9 puzzle with one solution, and that solution."""
     solution = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
-    puzzle = "".join(d if k % 3 == 0 or k < 12 else "." for k, d in enumerate(solution))
+    puzzle = "".join("." if (k * k // 5 + k) % 2 else d for k, d in enumerate(solution))
     return puzzle, solution

@@ -62,9 +62,7 @@ def test_any_budgets_depths_and_room_give_the_same(engine, problem, budgets, dep
 def test_stacks_are_partial_covers(engine, problem, data):
     option = st.integers(0, problem.n_options)  # one past the end: an option that does not exist
     stacks = data.draw(st.lists(st.lists(option, max_size=3), max_size=5))
-    outcome = get_engine(engine).search(
-        problem, Task.of(Stacks.from_lists(stacks), keep=UNLIMITED)
-    )
+    outcome = get_engine(engine).search(problem, Task.of(Stacks.from_lists(stacks), keep=UNLIMITED))
     for k, stack in enumerate(stacks):
         sets = [set(map(int, problem.option(o))) if o < problem.n_options else None for o in stack]
         clash = next(

@@ -30,7 +30,9 @@ def by_root(results):
 
 @pytest.fixture(scope="module")
 def counts():
-    outcome = get_engine("dlx").search(PROBLEM, Task.of(Stacks.from_lists([[r] for r in range(20)])))
+    outcome = get_engine("dlx").search(
+        PROBLEM, Task.of(Stacks.from_lists([[r] for r in range(20)]))
+    )
     return dict(enumerate(outcome.counts.tolist()))
 
 

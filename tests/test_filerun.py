@@ -1,0 +1,278 @@
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+import batchsolve as bs
+from batchsolve.filerun import FileSettings
+from batchsolve.rounds import SearchSettings
+
+SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
+
+
+def puzzles(n, seed=1):
+    """Puzzles of every kind, from very easy to broken, and a column with commas and quotes."""
+    rng = random.Random(seed)
+    rows = ["id,puzzle,note"]
+    for k in range(n):
+        share = rng.choice([0.35, 0.5, 0.6, 0.65])
+        grid = "".join("." if rng.random() < share else d for d in SOLUTION)
+        if k % 41 == 7:
+            grid = "55" + grid[2:]
+        if k % 53 == 11:
+            grid = grid[:-1]
+        note = ('"say ""x"""', "plain", '"a,b"', "")[k % 4]
+        rows.append(f"{k},{grid},{note}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "in.csv"
+    path.write_text(puzzles(1500))
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(corpus):
+    out = corpus.parent / "expected.csv"
+    summary = bs.solve_file(str(corpus), str(out))
+    assert (summary.rows, summary.invalid) == (1500, 65)
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("settings", "search"),
+    [
+        ({"jobs": 1}, {}),
+        ({"jobs": 2, "chunk": 7}, {}),
+        ({"jobs": 2, "backend": "loky", "chunk": 501}, {}),
+        ({"chunk": 100}, {"split_depth": 3}),
+        ({"chunk": 1000}, {"budget": 2000}),
+    ],
+)
+def test_the_same_bytes_however_the_work_is_cut_up(corpus, expected, tmp_path, settings, search):
+    out = tmp_path / "out.csv"
+    bs.solve_file(str(corpus), str(out), search=SearchSettings(**search), **settings)
+    assert out.read_bytes() == expected
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.parametrize(
+    "suffix", [".csv.gz", ".csv.bz2", ".csv.zst", ".tsv", ".jsonl", ".parquet"]
+)
+def test_every_format_holds_the_same_rows_and_can_be_read_again(corpus, expected, tmp_path, suffix):
+    out, again, back = (tmp_path / f"{name}{suffix}" for name in ("out", "again", "back"))
+    bs.solve_file(str(corpus), str(out))
+    bs.solve_file(str(corpus), str(again), chunk=333, jobs=1)
+    assert out.read_bytes() == again.read_bytes()
+    summary = bs.solve_file(str(out), str(back), column="puzzle")
+    assert (summary.rows, summary.invalid, summary.disagree) == (1500, 65, 0)
+    as_csv = tmp_path / "back.csv"
+    bs.solve_file(str(back), str(as_csv), column="puzzle")
+    text = pa.types.is_string
+    columns = dict.fromkeys(("id", "puzzle", "note", "solution", "status", "message"), pa.string())
+    options = pacsv.ConvertOptions(column_types=columns)
+    one = pacsv.read_csv(pa.py_buffer(expected), convert_options=options)
+    two = pacsv.read_csv(as_csv, convert_options=options)
+    assert all(text(one[name].type) for name in columns)
+    assert one.select(list(columns)).equals(two.select(list(columns)))
+
+
+def test_columns_are_kept_and_renamed(tmp_path):
+    (tmp_path / "in.csv").write_text(
+        "status,puzzle,solution,given_status\nold,1.....2..3.....4,1243342143122134,x\n"
+        "old,1.....2..3.....4,1243342143122143,x\nold,1.....2..3.....4,,x\n"
+        "old,1.....2........4,1243342143122134,x\n"
+    )
+    summary = bs.solve_file(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"))
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "given_given_status,puzzle,given_solution,given_status"
+        ",solution,status,n_solutions,agrees,message",
+        "old,1.....2..3.....4,1243342143122134,x,1243342143122134,unique,1,true,",
+        "old,1.....2..3.....4,1243342143122143,x,1243342143122134,unique,1,false,",
+        "old,1.....2..3.....4,,x,1243342143122134,unique,1,,",
+        "old,1.....2........4,1243342143122134,x,1243342141322314,multiple,2,true,",
+    ]
+    assert (summary.disagree, summary.complete) == (1, False)
+
+
+def test_statistics_are_columns(corpus, tmp_path):
+    out = tmp_path / "out.parquet"
+    summary = bs.solve_file(str(corpus), str(out), stats=True)
+    table = pq.read_table(out)
+    assert table.column_names[-3:] == ["message", "nodes", "seconds"]
+    assert sum(table["nodes"].to_pylist()) == summary.nodes > 0
+    assert all(seconds >= 0 for seconds in table["seconds"].to_pylist())
+
+
+def test_a_node_limit_leaves_rows_unfinished_in_the_same_way_always(corpus, tmp_path):
+    outs = []
+    for k, chunk in enumerate((10_000, 64)):
+        out = tmp_path / f"{k}.csv"
+        search = SearchSettings(node_limit=60, budget=(None, 500)[k], split_depth=(0, 4)[k])
+        summary = bs.solve_file(str(corpus), str(out), search=search, chunk=chunk)
+        outs.append(out.read_bytes())
+        assert summary.unfinished > 10
+    assert outs[0] == outs[1]
+
+
+def test_stopping_at_an_invalid_row(corpus, tmp_path):
+    out = tmp_path / "out.csv"
+    with pytest.raises(bs.InputError, match=r"row 8: digit 5 twice in a row: row 1, column 1"):
+        bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
+    assert not out.exists()
+
+
+def start(corpus, out, *options, **popen):
+    command = [sys.executable, "-m", "batchsolve", "solve", str(corpus), "-o", str(out)]
+    return subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, **popen)
+
+
+@pytest.fixture(scope="module")
+def long_corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("long") / "in.csv"
+    path.write_text(puzzles(30_000, seed=2))
+    whole = path.parent / "whole.csv"
+    bs.solve_file(str(path), str(whole))
+    return path, whole.read_bytes()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how, suffix):
+    path, _ = long_corpus
+    whole = tmp_path / f"whole{suffix}"
+    bs.solve_file(str(path), str(whole))
+    out = tmp_path / f"out{suffix}"
+    code = """
+import batchsolve.cli, batchsolve.filerun as filerun
+filerun.JOURNAL_SECONDS = 0
+record = filerun._FileRun._record
+filerun._FileRun._record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
+batchsolve.cli.app()
+"""
+    command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
+    command += ["--chunk", "300", "--quiet"]
+    journal = f"{out}.partial.journal"
+    rng, kills = random.Random(how), 0
+    for _ in range(100):
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
+        for _ in range(rng.randrange(2, 30)):
+            process.stdout.readline()
+        time.sleep(0.01 * rng.random())
+        process.send_signal(how)
+        _, message = process.communicate()
+        if not os.path.exists(journal):
+            break
+        kills += 1
+        assert not os.path.exists(out)
+        if how == signal.SIGINT:
+            assert process.returncode == 130
+            assert message.strip().count("\n") == 0
+            assert "interrupted; the rows done are kept in" in message
+    assert process.returncode in (1, 130, -how)  # 1, unless caught after its last step
+    assert kills > 2
+    assert out.read_bytes() == whole.read_bytes()
+    assert not [name for name in os.listdir(tmp_path) if "partial" in name]
+
+
+def test_a_full_disk_loses_nothing(long_corpus, tmp_path):
+    path, whole = long_corpus
+    out = tmp_path / "out.csv"
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
+
+    process = start(path, out, "--chunk", "1000", preexec_fn=limit)
+    _, message = process.communicate()
+    assert process.returncode == 2
+    assert "out.csv.partial: cannot be written: File too large" in message
+    assert "go on with --resume" in message
+    assert "Traceback" not in message
+    assert not out.exists()
+    process = start(path, out, "--resume")
+    process.communicate()
+    assert process.returncode == 1
+    assert out.read_bytes() == whole
+
+
+@pytest.fixture
+def interrupted(corpus, tmp_path):
+    out = tmp_path / "out.csv"
+    with pytest.raises(bs.InputError):
+        bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
+    return out
+
+
+def test_an_interrupted_run_is_not_overwritten(corpus, interrupted):
+    with pytest.raises(bs.OutputError, match="go on with --resume, or delete"):
+        bs.solve_file(str(corpus), str(interrupted))
+
+
+def test_only_the_same_run_is_resumed(corpus, interrupted, expected):
+    with pytest.raises(bs.JournalError, match="the interrupted run had limit = 2, this one has 5"):
+        bs.solve_file(str(corpus), str(interrupted), resume=True, search=SearchSettings(limit=5))
+    os.utime(corpus)
+    with pytest.raises(bs.JournalError, match="the interrupted run had inputs"):
+        bs.solve_file(str(corpus), str(interrupted), resume=True)
+
+
+def test_a_damaged_journal_is_refused(corpus, interrupted):
+    journal = f"{interrupted}.partial.journal"
+    with open(journal, "r+b") as file:
+        file.write(b"x" * 200)
+    with pytest.raises(bs.JournalError, match="the journal is damaged"):
+        bs.solve_file(str(corpus), str(interrupted), resume=True)
+    os.remove(f"{interrupted}.partial")
+    os.remove(journal)
+    bs.solve_file(str(corpus), str(interrupted), resume=True)
+    assert interrupted.exists()
+
+
+def test_a_journal_without_its_rows_is_refused(corpus, interrupted):
+    os.remove(f"{interrupted}.partial")
+    with pytest.raises(bs.JournalError, match="is gone; delete"):
+        bs.solve_file(str(corpus), str(interrupted), resume=True)
+
+
+def test_two_processes_cannot_write_one_output(long_corpus, tmp_path):
+    path, whole = long_corpus
+    out = tmp_path / "out.csv"
+    first = start(path, out, "--chunk", "50", "--jobs", "1")
+    while not os.path.exists(f"{out}.partial"):
+        time.sleep(0.01)
+        assert first.poll() is None
+    with pytest.raises(bs.JournalError, match="in use by another process"):
+        bs.solve_file(str(path), str(out), resume=True)
+    first.communicate()
+    assert out.read_bytes() == whole
+
+
+def test_json_summary(corpus, tmp_path):
+    out = tmp_path / "out.csv"
+    command = [sys.executable, "-m", "batchsolve", "solve", str(corpus), "-o", str(out), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    facts = json.loads(done.stdout)
+    names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
+    assert set(facts) == {*names.split(), "rows_per_second", "engine", "backend", "jobs"}
+    kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
+    assert facts["rows"] == sum(facts[kind] for kind in kinds) == 1500
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_bad_settings_are_refused():
+    with pytest.raises(bs.InputError, match="chunk is 1 or more"):
+        FileSettings(chunk=0)
+    with pytest.raises(bs.InputError, match="a box has 1 row"):
+        FileSettings(box=(0, 3))
