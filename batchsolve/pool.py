@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import TracebackType
 
 import numpy as np
@@ -209,6 +210,4 @@ def deal(
     whole = Task(stacks, limits, allowances)
     bounds = np.linspace(0, groups[-1] + 1, n_tasks + 1).astype(np.int64)
     cuts = np.unique(np.searchsorted(groups, bounds))
-    return [
-        take(whole, np.arange(begin, end)) for begin, end in zip(cuts[:-1], cuts[1:], strict=True)
-    ]
+    return [take(whole, np.arange(begin, end)) for begin, end in pairwise(cuts.tolist())]

@@ -1,0 +1,144 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve import InputError, Sudoku
+from batchsolve.notation import (
+    AmbiguousNotationError,
+    Notation,
+    Survey,
+    default_box,
+    notations,
+    numbers,
+)
+
+SIZES = [4, 6, 8, 9, 10, 12, 16, 20, 25, 30, 36, 49, 144]
+known = st.sampled_from([n for size in SIZES for n in [*notations(size), numbers(size)]])
+
+
+@given(notation=known, data=st.data())
+def test_what_is_written_is_read_back(notation, data):
+    n = notation.n_digits
+    seed = data.draw(st.integers(0, 2**32))
+    grids = np.random.default_rng(seed).integers(0, n + 1, (3, n * n)).astype(np.uint8)
+    where = np.array([True, False, True, True])
+    column = notation.decode(grids, where)
+    assert [value is None for value in column.to_pylist()] == [False, True, False, False]
+    back, faults = notation.encode(column)
+    assert (faults == [-1, -2, -1, -1]).all()
+    assert (back[where] == grids).all()
+    sliced, _ = notation.encode(column.slice(2, 2))
+    assert (sliced == grids[1:]).all()
+
+
+def notation_of(values, size):
+    survey = Survey()
+    survey.add(pa.array(values))
+    assert survey.size() == size
+    return survey.notation(size)
+
+
+def grid16(symbols, blank=".", filled=1.0):
+    cells = (symbols * 16)[: round(256 * filled)]
+    return cells + blank * (256 - len(cells))
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([grid16("123456789ABCDEFG", "0", 0.4)], "1-9A-G"),
+        ([grid16("123456789ABCDEFG", ".", 0.4)], "1-9A-G"),
+        ([grid16("0123456789ABCDEF", ".", 0.4)], "0-9A-F"),
+        ([grid16("0123456789abcdef", ".", 0.4)], "0-9A-F"),
+        ([grid16("ABCDEFGHIJKLMNOP", ".", 0.4)], "A-P"),
+        ([grid16("123", "."), grid16("G", ".", 0.1)], "1-9A-G"),
+        ([grid16("ABC"), grid16("P", ".", 0.1), "x" * 256], "A-P"),
+        (["." * 256], "1-9A-G"),
+    ],
+)
+def test_alphabets_of_16_are_told_apart_by_the_whole_column(values, name):
+    assert notation_of(values, 16).name == name
+
+
+@pytest.mark.parametrize(
+    ("values", "choices"),
+    [
+        ([grid16("123456789ABCDEF", ".", 0.4)], ["1-9A-G", "0-9A-F"]),
+        ([grid16("ABC", ".", 0.4)], ["1-9A-G", "0-9A-F", "A-P"]),
+        ([grid16("0123456789ABCDEF")], ["1-9A-G", "0-9A-F"]),
+    ],
+)
+def test_doubtful_columns_are_refused_with_the_choices(values, choices):
+    with pytest.raises(AmbiguousNotationError) as error:
+        notation_of(values, 16)
+    assert error.value.names == choices
+    assert " or ".join(choices) in str(error.value)
+
+
+def test_numbers_with_every_separator_and_blank():
+    for separator in " ,;":
+        notation = notation_of([f"{separator} ".join("1234" * 4)], 4)
+        assert (notation.name, notation.separator) == ("numbers", separator)
+    column = pa.array([" ".join(["1", ".", "0", "*", "_", "-1", "2,", ",3;", "4"] + ["1"] * 7)])
+    grids, faults = numbers(4).encode(column)
+    assert faults.tolist() == [-1]
+    assert grids[0, :9].tolist() == [1, 0, 0, 0, 0, 0, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("123", "3 characters; a 2×2 grid"),
+        ("", "no grid; a 4×4 grid has 16 characters"),
+        ("1" * 15 + "5", "row 4, column 4: '5' is not in the alphabet 1-4, nor a blank"),
+        ("1" * 9 + "é" + "1" * 5, "row 3, column 2: 'é' is not in the alphabet"),
+    ],
+)
+def test_faults_are_explained(text, message):
+    notation = notations(4)[0]
+    _, faults = notation.encode(pa.array([text]))
+    assert message.replace("2×2 grid", "4×4 grid has 16") in notation.explain(text, int(faults[0]))
+
+
+def test_faults_in_numbers_are_explained():
+    for text, message in (
+        ("1 2 3", "3 numbers; a 4×4 grid has 16"),
+        ("1 " * 5 + "x " + "2 " * 10, "row 2, column 2: 'x' is not a number from 1 to 4"),
+        ("1 " * 15 + "99999999999999999999", "row 4, column 4: '99999999999999999999' is not"),
+    ):
+        _, faults = numbers(4).encode(pa.array([text]))
+        assert message in numbers(4).explain(text, int(faults[0]))
+
+
+def test_named_alphabets():
+    notation = Notation.from_name("a-dX", 5)
+    assert notation.symbols == "abcdX"
+    assert notation.table[[ord("a"), ord("X"), ord("."), ord("5")]].tolist() == [1, 5, 0, 255]
+    for name in ("1-8", "1-99", "1-8é", "1-8,"):
+        with pytest.raises(InputError, match="9 different ones are needed, such as 1-9, A-I"):
+            Notation.from_name(name, 9)
+    zero = Notation.from_name("0-8", 9)
+    assert zero.table[[ord("0"), ord("8"), ord(".")]].tolist() == [1, 9, 0]
+
+
+def test_usual_boxes():
+    boxes = {n: default_box(n) for n in (4, 6, 7, 8, 9, 12, 16, 25, 36)}
+    assert boxes == {
+        4: (2, 2), 6: (2, 3), 7: None, 8: (2, 4), 9: (3, 3),
+        12: (3, 4), 16: (4, 4), 25: (5, 5), 36: (6, 6),
+    }  # fmt: skip
+
+
+@given(st.sampled_from([(1, 5), (2, 2), (2, 3), (3, 3), (3, 4), (5, 5), (6, 6)]), st.data())
+def test_grids_and_stacks_are_the_same_thing(box, data):
+    problem = Sudoku(*box)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    grids = rng.integers(0, problem.n_digits + 1, (3, problem.n_cells)).astype(np.uint8)
+    stacks = problem.stacks(grids)
+    assert (problem.grids(stacks) == grids).all()
+    for stack, grid in zip(stacks, grids, strict=True):
+        cells, digits = np.divmod(stack, problem.n_digits)
+        assert (grid[cells] == digits + 1).all()
+        assert len(stack) == np.count_nonzero(grid)
