@@ -14,7 +14,8 @@ SEVERAL = HARD.replace("7", ".").replace("6", ".")
 
 def answers(grids, jobs=2, batch=3, **settings):
     """Everything that is promised not to depend on how a search is cut up."""
-    problem = bs.Sudoku(int(round(grids.shape[1] ** 0.25)), int(round(grids.shape[1] ** 0.25)))
+    box = round(grids.shape[1] ** 0.25)
+    problem = bs.Sudoku(box, box)
     settings = SearchSettings(**settings)
     parts = (grids[k : k + batch] for k in range(0, len(grids), batch))
     rows = []

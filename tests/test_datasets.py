@@ -1,0 +1,187 @@
+import csv
+import doctest
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from batchsolve import SearchSettings, solve_file
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / "scripts" / "make_datasets.py"
+DATASETS = ROOT / "datasets"
+
+STATUS_OF_BROKEN = {
+    "good": "unique",
+    "too-few-fields": "invalid",
+    "zeros-for-blanks": "unique",
+    "too-many-fields": "invalid",
+    "too-short": "invalid",
+    "too-long": "invalid",
+    "blanks-around": "unique",
+    "bad-character": "invalid",
+    "question-marks": "invalid",
+    "empty": "invalid",
+    "white-space": "invalid",
+    "quoted": "unique",
+    "sixteen": "invalid",
+    "solved-grid": "unique",
+    "clash-in-row": "invalid",
+    "clash-in-column": "invalid",
+    "clash-in-box": "invalid",
+    "mixed-blanks": "unique",
+    "fullwidth-digit": "invalid",
+    "numbers": "invalid",
+    "rounded-number": "invalid",
+    "no-solution": "unsolvable",
+    "empty-band": "multiple",
+    "word": "invalid",
+    "good-again": "unique",
+}
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("make_datasets", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+script = load_script()
+BY_NAME = {dataset.name: dataset for dataset in script.DATASETS}
+
+
+def run_script(*arguments):
+    return subprocess.run(
+        [sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def solved(name, folder, limit=2):
+    """Solve a shipped file; return the summary and the rows of the output."""
+    output = folder / "out.csv"
+    search = SearchSettings(limit=limit)
+    summary = solve_file(str(DATASETS / name), str(output), jobs=1, search=search)
+    with open(output, newline="", encoding="utf-8") as file:
+        return summary, list(csv.DictReader(file))
+
+
+def test_shipped_files_match_the_table():
+    assert script.read_checksums(DATASETS).keys() == BY_NAME.keys()
+    assert script.damaged(DATASETS) == []
+
+
+def test_folder_holds_nothing_else_and_is_small():
+    files = list(DATASETS.iterdir())
+    assert {file.name for file in files} == BY_NAME.keys() | {"README.md"}
+    assert sum(file.stat().st_size for file in files) < 3_000_000
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_length_and_header_are_as_described(name):
+    text = (DATASETS / name).read_text(encoding="utf-8")
+    lines = text.split("\n")
+    assert lines[0] == BY_NAME[name].header
+    assert len(lines) == BY_NAME[name].rows + 2
+    assert lines[-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        *((name, index) for name in BY_NAME for index in (0, 1)),
+        *(("sudoku9.csv", level * 2_500 + k) for level in (1, 2, 3) for k in (0, 1)),
+        *(("several.csv", index) for index in (50, 51, 120, 121, 122)),
+        *(("broken.csv", index) for index in range(2, len(STATUS_OF_BROKEN))),
+    ],
+)
+def test_any_row_can_be_made_again_alone(name, index):
+    lines = (DATASETS / name).read_text(encoding="utf-8").splitlines()
+    assert BY_NAME[name].row(index) == lines[index + 1]
+
+
+@pytest.mark.parametrize("name", [name for name in BY_NAME if name != "broken.csv"])
+def test_no_puzzle_is_shipped_twice(name):
+    with open(DATASETS / name, newline="", encoding="utf-8") as file:
+        puzzles = [row["puzzle"] for row in csv.DictReader(file)]
+    assert len(set(puzzles)) == len(puzzles)
+
+
+@pytest.mark.parametrize("name", ["sudoku9.csv", "sudoku16.csv", "sudoku6.csv", "sudoku4.csv"])
+def test_puzzles_are_unique_with_the_given_solution(name, tmp_path):
+    summary, rows = solved(name, tmp_path)
+    assert summary.unique == summary.rows == BY_NAME[name].rows
+    assert summary.complete
+    assert all(row["agrees"] == "true" for row in rows)
+
+
+def test_large_puzzles_are_unique_within_their_nodes(tmp_path):
+    summary, _ = solved("sudoku25.csv", tmp_path)
+    assert summary.unique == summary.rows == 20
+    assert summary.nodes < 20 * 64_000
+
+
+def test_levels_are_as_described():
+    with open(DATASETS / "sudoku9.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["level"] for row in rows] == [
+        level for level in ("easy", "medium", "hard", "minimal") for _ in range(2_500)
+    ]
+    assert all(int(row["clues"]) == 81 - row["puzzle"].count(".") for row in rows)
+    clues = [int(row["clues"]) for row in rows[:7_500]]
+    assert clues == sorted(clues, reverse=True)
+    assert set(clues) == set(range(26, 46))
+
+
+def test_no_clue_of_a_minimal_puzzle_can_be_spared():
+    with open(DATASETS / "sudoku9.csv", newline="", encoding="utf-8") as file:
+        puzzles = [row["puzzle"] for row in csv.DictReader(file)][7_500::250]
+    for text in puzzles:
+        for cell in (cell for cell in range(81) if text[cell] != "."):
+            fewer = script.NINE.parse(f"{text[:cell]}.{text[cell + 1 :]}")
+            assert script.count_solutions(fewer, limit=2) == 2
+
+
+def test_expected_counts_are_found(tmp_path):
+    _, rows = solved("several.csv", tmp_path, limit=1_000)
+    for row in rows:
+        found = "invalid" if row["status"] == "invalid" else row["n_solutions"]
+        assert found == row["expected"], row["id"]
+    counts = [int(row["expected"]) for row in rows if row["expected"] != "invalid"]
+    assert sorted(set(counts))[:3] == [0, 2, 4]
+    assert 400 < max(counts) <= 500
+
+
+def test_broken_rows_are_reported_in_their_place(tmp_path):
+    summary, rows = solved("broken.csv", tmp_path)
+    assert {row["id"]: row["status"] for row in rows} == STATUS_OF_BROKEN
+    assert list(STATUS_OF_BROKEN) == [row["id"] for row in rows]
+    assert all(bool(row["message"]) == (row["status"] == "invalid") for row in rows)
+    assert not summary.complete
+
+
+def test_command_line_makes_the_same_bytes_with_more_workers(tmp_path):
+    made = run_script("--out", tmp_path, "--only", "sudoku4.csv", "--jobs", 2)
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+    assert {file.name for file in tmp_path.iterdir()} == {"sudoku4.csv", "README.md"}
+    shipped = (DATASETS / "sudoku4.csv").read_bytes()
+    assert (tmp_path / "sudoku4.csv").read_bytes() == shipped
+    assert run_script("--out", tmp_path, "--check").returncode == 0
+
+    (tmp_path / "sudoku4.csv").write_bytes(shipped.replace(b".", b"0", 1))
+    checked = run_script("--out", tmp_path, "--check")
+    assert (checked.returncode, checked.stdout) == (1, "differ from README.md: sudoku4.csv\n")
+
+
+def test_page_can_be_made_again(tmp_path):
+    for name in BY_NAME:
+        (tmp_path / name).write_bytes((DATASETS / name).read_bytes())
+    script.write_readme(tmp_path)
+    assert (tmp_path / "README.md").read_bytes() == (DATASETS / "README.md").read_bytes()
+
+
+def test_examples_of_the_script():
+    assert doctest.testmod(script).failed == 0
