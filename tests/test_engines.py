@@ -1,3 +1,8 @@
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from conftest import problems
@@ -6,10 +11,39 @@ from hypothesis import strategies as st
 from oracles import covers, sudoku_solutions
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
-from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
 
-pytestmark = pytest.mark.parametrize("engine", engine_names())
 WHOLE = Stacks.from_lists([[]])
+SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
+GENERAL = [name for name in engine_names() if name not in SUDOKU_ONLY]
+TINY = [Sudoku(*box) for box in ((1, 1), (1, 2), (3, 1))]
+SMALL = Sudoku(2, 2)
+
+every_engine = pytest.mark.parametrize("engine", engine_names())
+general_engines = pytest.mark.parametrize("engine", GENERAL)
+
+
+def supported(engine):
+    """Small problems that an engine takes."""
+    tiny = st.sampled_from(TINY)
+    return tiny if engine in SUDOKU_ONLY else problems() | tiny
+
+
+@st.composite
+def starts(draw, engine):
+    """A small problem that an engine takes, and stacks: one partial cover to search."""
+    problem = draw(supported(engine) | st.just(SMALL))
+    stack, covered = [], set()
+    if isinstance(problem, Sudoku):
+        # Of the 288 grids of 4×4, five clues leave some ten.
+        least = 5 if problem is SMALL else 0
+        options = st.integers(0, problem.n_options - 1)
+        for o in draw(st.lists(options, unique=True, min_size=least, max_size=8)):
+            items = set(map(int, problem.option(o)))
+            if not items & covered:
+                stack.append(o)
+                covered |= items
+    return problem, Stacks.from_lists([stack])
 
 
 def run_out(engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), room=UNLIMITED):
@@ -36,30 +70,58 @@ def run_out(engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), 
     return counts, nodes, found
 
 
-@given(problem=problems())
-def test_finds_exactly_the_covers_of_the_oracle(engine, problem):
-    counts, _, found = run_out(engine, problem, WHOLE)
+@every_engine
+@given(data=st.data())
+def test_finds_exactly_the_covers_of_the_oracle(engine, data):
+    problem, start = data.draw(starts(engine))
+    counts, _, found = run_out(engine, problem, start)
     solutions = [frozenset(map(int, cover)) for _, cover in found]
-    assert set(solutions) == covers(problem)
+    assert set(solutions) == covers(problem, tuple(start[0].tolist()))
     assert len(solutions) == len(set(solutions)) == counts[0]
 
 
+@every_engine
 @given(
-    problem=problems(),
+    data=st.data(),
     budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
     depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
-    room=st.integers(0, 12),
+    room=st.integers(1, 4),
 )
-def test_any_budgets_depths_and_room_give_the_same(engine, problem, budgets, depths, room):
-    straight = run_out(engine, problem, WHOLE)
-    pieces = run_out(engine, problem, WHOLE, budgets, [*depths, UNLIMITED], room)
+def test_any_budgets_depths_and_room_give_the_same(engine, data, budgets, depths, room):
+    problem, start = data.draw(starts(engine))
+    straight = run_out(engine, problem, start)
+    pieces = run_out(engine, problem, start, budgets, [*depths, UNLIMITED], room)
     assert pieces[0] == straight[0]
     assert pieces[1] == straight[1]
     assert sorted(pieces[2]) == sorted(straight[2])
 
 
-@given(problem=problems(), data=st.data())
-def test_stacks_are_partial_covers(engine, problem, data):
+@every_engine
+@given(
+    data=st.data(),
+    budget=st.integers(0, 20),
+    depth=st.sampled_from([0, 1, 2, UNLIMITED]),
+    room=st.integers(1, 4),
+)
+def test_the_frontier_is_in_tree_order_and_weighted(engine, data, budget, depth, room):
+    problem, start = data.draw(starts(engine))
+    task = Task.of(start, budget=budget, depth=depth, keep=UNLIMITED, room=room)
+    outcome = get_engine(engine).search(problem, task)
+    frontier = [stack.tolist() for stack in outcome.frontier]
+    assert frontier == sorted(frontier)
+    assert outcome.nodes[0] <= budget
+    assert outcome.counts[0] <= room
+    assert len(outcome.weights) == len(frontier)
+    assert np.all(outcome.weights > 0)
+    assert outcome.weights.sum() < 1 + 1e-9
+    if outcome.nodes[0] == 0:
+        assert (frontier, outcome.weights.tolist()) == ([start[0].tolist()], [1.0])
+
+
+@every_engine
+@given(data=st.data())
+def test_stacks_are_partial_covers(engine, data):
+    problem = data.draw(supported(engine))
     option = st.integers(0, problem.n_options)  # one past the end: an option that does not exist
     stacks = data.draw(st.lists(st.lists(option, max_size=3), max_size=5))
     outcome = get_engine(engine).search(problem, Task.of(Stacks.from_lists(stacks), keep=UNLIMITED))
@@ -75,10 +137,12 @@ def test_stacks_are_partial_covers(engine, problem, data):
         assert {frozenset(map(int, cover)) for cover in mine} == expected
 
 
-@given(problem=problems(), limit=st.integers(1, 4), keep=st.integers(0, 3))
-def test_limits_stop_each_root_and_keep_the_first_covers(engine, problem, limit, keep):
-    _, _, everything = run_out(engine, problem, WHOLE)
-    task = Task.of(Stacks.from_lists([[], [], []]), limit=limit, keep=keep)
+@every_engine
+@given(data=st.data(), limit=st.integers(1, 4), keep=st.integers(0, 3))
+def test_limits_stop_each_root_and_keep_the_first_covers(engine, data, limit, keep):
+    problem, start = data.draw(starts(engine))
+    _, _, everything = run_out(engine, problem, start)
+    task = Task.of(start.take([0, 0, 0]).with_roots([0, 1, 2]), limit=limit, keep=keep)
     outcome = get_engine(engine).search(problem, task)
     wanted = min(limit, len(everything))
     assert outcome.counts.tolist() == [wanted] * 3
@@ -87,54 +151,83 @@ def test_limits_stop_each_root_and_keep_the_first_covers(engine, problem, limit,
     assert [tuple(cover) for cover in outcome.solutions] == first * 3
 
 
-@given(problem=problems(), depth=st.integers(0, 3))
-def test_adjacent_stacks_of_one_root_share_their_limit(engine, problem, depth):
+@every_engine
+@given(data=st.data(), depth=st.integers(0, 3))
+def test_adjacent_stacks_of_one_root_share_their_limit(engine, data, depth):
+    problem, start = data.draw(starts(engine))
     kernel = get_engine(engine)
-    split = kernel.search(problem, Task.of(WHOLE, depth=depth, keep=UNLIMITED))
+    split = kernel.search(problem, Task.of(start, depth=depth, keep=UNLIMITED))
     outcome = kernel.search(problem, Task.of(split.frontier, limit=1, keep=5))
     total = run_out(engine, problem, split.frontier)[0].get(0, 0)
     assert outcome.counts.sum() == len(outcome.solutions) == min(1, total)
 
 
-@given(problem=problems(), allowance=st.integers(1, 30))
-def test_an_allowance_is_never_exceeded_and_nothing_is_lost(engine, problem, allowance):
-    counts, nodes, _ = run_out(engine, problem, WHOLE)
-    outcome = get_engine(engine).search(problem, Task.of(WHOLE, allowance=allowance))
+@every_engine
+@given(data=st.data(), allowance=st.integers(1, 30))
+def test_an_allowance_is_never_exceeded_and_nothing_is_lost(engine, data, allowance):
+    problem, start = data.draw(starts(engine))
+    counts, nodes, _ = run_out(engine, problem, start)
+    outcome = get_engine(engine).search(problem, Task.of(start, allowance=allowance))
     assert outcome.nodes[0] == min(allowance, nodes[0])
     rest = run_out(engine, problem, outcome.frontier)
     assert outcome.counts[0] + rest[0].get(0, 0) == counts[0]
     assert outcome.nodes[0] + rest[1].get(0, 0) == nodes[0]
 
 
-@given(problem=problems())
-def test_solutions_come_in_lexicographic_order(engine, problem):
-    _, _, found = run_out(engine, problem, WHOLE)
+@every_engine
+@given(data=st.data())
+def test_solutions_come_in_lexicographic_order(engine, data):
+    _, _, found = run_out(engine, *data.draw(starts(engine)))
     covers_in_order = [list(map(int, cover)) for _, cover in found]
     assert covers_in_order == sorted(covers_in_order)
 
 
+@every_engine
 @given(clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=6))
 def test_sudoku_grids_agree_with_cell_by_cell_search(engine, clues):
-    problem = Sudoku(2, 2)
     grid = np.zeros(16, np.uint8)
     for cell, digit in clues:
         grid[cell] = digit
-    task = Task.of(problem.stacks(grid[None]), keep=UNLIMITED)
-    outcome = get_engine(engine).search(problem, task)
+    task = Task.of(SMALL.stacks(grid[None]), keep=UNLIMITED)
+    outcome = get_engine(engine).search(SMALL, task)
     expected = sudoku_solutions(grid.tolist(), 2, 2)
-    found = sorted(map(tuple, problem.grids(outcome.solutions).tolist()))
+    found = sorted(map(tuple, SMALL.grids(outcome.solutions).tolist()))
     assert found == sorted(expected)
     if outcome.clash[0] >= 0:
-        stack = problem.stack(grid).tolist()
-        assert "twice in a" in problem.explain_clash(stack, int(outcome.clash[0]))
+        stack = SMALL.stack(grid).tolist()
+        assert "twice in a" in SMALL.explain_clash(stack, int(outcome.clash[0]))
 
 
-def test_published_counts(engine):
-    for problem, expected in ((Sudoku(2, 2), 288), (Sudoku(1, 5), 161_280)):
-        outcome = get_engine(engine).search(problem, Task.of(WHOLE))
-        assert outcome.counts.tolist() == [expected]
+@every_engine
+def test_a_puzzle_has_its_one_solution(engine, one_puzzle):
+    problem = Sudoku(3, 3)
+    puzzle, solution = one_puzzle
+    task = Task.of(problem.stacks(problem.parse(puzzle)[None]), keep=2)
+    outcome = get_engine(engine).search(problem, task)
+    grids = [problem.format(grid) for grid in problem.grids(outcome.solutions)]
+    assert grids == [solution]
 
 
+@every_engine
+@pytest.mark.parametrize(
+    ("box", "clues", "expected"),
+    [((2, 2), [], 288), ((1, 5), [1, 2, 3, 4, 5], 161_280 // 120)],
+    ids=["4×4", "Latin squares of order 5, first row in order"],
+)
+def test_published_counts(engine, box, clues, expected):
+    problem = Sudoku(*box)
+    grid = np.zeros(problem.n_cells, np.uint8)
+    grid[: len(clues)] = clues
+    outcome = get_engine(engine).search(problem, Task.of(problem.stacks(grid[None])))
+    assert outcome.counts.tolist() == [expected]
+
+
+def test_dancing_links_count_all_latin_squares_of_order_5():
+    outcome = get_engine("dlx").search(Sudoku(1, 5), Task.of(WHOLE))
+    assert outcome.counts.tolist() == [161_280]
+
+
+@general_engines
 def test_a_problem_without_primary_items_has_one_cover(engine):
     problem = ExactCover([0, 1], [0], 1, n_primary=0)
     outcome = get_engine(engine).search(problem, Task.of(WHOLE, keep=1))
@@ -142,6 +235,7 @@ def test_a_problem_without_primary_items_has_one_cover(engine):
     assert [cover.tolist() for cover in outcome.solutions] == [[]]
 
 
+@general_engines
 def test_a_problem_without_options_has_none(engine):
     problem = ExactCover([0], [], 2)
     outcome = get_engine(engine).search(problem, Task.of(WHOLE))
@@ -149,6 +243,49 @@ def test_a_problem_without_options_has_none(engine):
     assert outcome.nodes.tolist() == [1]
 
 
+@every_engine
+def test_threads_may_share_an_engine(engine):
+    shared = pickle.loads(pickle.dumps(get_engine(engine)))
+    with ThreadPoolExecutor(4) as threads:
+        tasks = [Task.of(WHOLE)] * 8
+        outcomes = list(threads.map(lambda task: shared.search(SMALL, task), tasks))
+    assert [outcome.counts.tolist() for outcome in outcomes] == [[288]] * 8
+
+
+@general_engines
+def test_engines_for_any_problem_support_any_problem(engine):
+    check_support(get_engine(engine), ExactCover([0, 1], [0], 2, n_primary=1))
+
+
+@pytest.mark.parametrize("engine", SUDOKU_ONLY)
+def test_engines_for_sudoku_refuse_other_problems(engine):
+    kernel, problem = get_engine(engine), ExactCover([0, 1], [0], 1)
+    check_support(kernel, SMALL)
+    for ask in (check_support, lambda kernel, problem: kernel.search(problem, Task.of(WHOLE))):
+        with pytest.raises(InputError, match="solves Sudoku only, not ExactCover"):
+            ask(kernel, problem)
+
+
+@pytest.mark.parametrize("engine", [e for e in engine_names() if get_engine(e).capabilities.module])
+def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch):
+    kernel = get_engine(engine)
+    monkeypatch.setitem(sys.modules, kernel.capabilities.module, None)
+    assert engine in engine_names()
+    with pytest.raises(InputError, match=rf"pip install 'batchsolve\[{engine}\]'"):
+        kernel.search(SMALL, Task.of(WHOLE))
+
+
+def test_loading_an_engine_imports_no_other():
+    code = (
+        "import sys; from batchsolve.engines import engine_names, get_engine; engine_names();"
+        "get_engine('algorithm-x'); print(*(m for m in sys.modules if 'batchsolve.engines.' in m))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = {name.removeprefix("batchsolve.engines.") for name in run.stdout.split()}
+    assert modules == {"contract", "walk", "algorithm_x"}
+
+
+@every_engine
 def test_an_unknown_engine_is_refused(engine):
     with pytest.raises(InputError, match=f"no engine is called 'x{engine}'; there is: .*dlx"):
         get_engine(f"x{engine}")

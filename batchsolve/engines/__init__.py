@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from batchsolve.engines.contract import UNLIMITED, Capabilities, Engine, Outcome, Task
+from importlib import import_module
+
+from batchsolve.engines.contract import (
+    UNLIMITED,
+    Capabilities,
+    Engine,
+    Outcome,
+    Task,
+    check_support,
+)
 from batchsolve.errors import InputError
 
-__all__ = ["UNLIMITED", "Capabilities", "Engine", "Outcome", "Task", "engine_names", "get_engine"]
+__all__ = [
+    "UNLIMITED",
+    "Capabilities",
+    "Engine",
+    "Outcome",
+    "Task",
+    "check_support",
+    "engine_names",
+    "get_engine",
+]
 
-
-def _load() -> dict[str, Engine]:
-    from batchsolve.engines.dlx import DancingLinks
-
-    return {engine.name: engine for engine in (DancingLinks(),)}
+_ENGINES = {
+    "dlx": ("batchsolve.engines.dlx", "DancingLinks"),
+    "algorithm-x": ("batchsolve.engines.algorithm_x", "AlgorithmX"),
+    "backtracking": ("batchsolve.engines.backtracking", "Backtracking"),
+    "sat": ("batchsolve.engines.sat", "Sat"),
+}
 
 
 def engine_names() -> list[str]:
-    """Return the names of all engines."""
-    return list(_load())
+    """Return the names of all engines, also of those that need a module not installed here."""
+    return list(_ENGINES)
 
 
 def get_engine(name: str) -> Engine:
-    """Return the engine of that name.
+    """Return the engine of that name; no other is imported.
 
     Raises
     ------
     InputError
         If there is none.
     """
-    engines = _load()
-    if name not in engines:
-        raise InputError(f"no engine is called {name!r}; there is: {', '.join(engines)}")
-    return engines[name]
+    if name not in _ENGINES:
+        raise InputError(f"no engine is called {name!r}; there is: {', '.join(_ENGINES)}")
+    module, engine = _ENGINES[name]
+    return getattr(import_module(module), engine)()

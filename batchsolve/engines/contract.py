@@ -1,22 +1,25 @@
 """The one contract that every engine keeps.
 
-Given a problem, a batch of stacks, solution limits, a node budget and a solution buffer, an engine
+Given a problem, a batch of stacks, solution limits, a node budget and room for covers, an engine
 searches and returns counts, nodes, the covers found, and the frontier. It returns early when the
-budget is spent or the buffer is full; the frontier then says exactly what is left. A search that
-is continued from its frontier, however often and by whomever, finds the same covers, each once,
-and visits the same nodes as one that was never interrupted.
+budget is spent or as many covers are found as there is room for; the frontier then says exactly
+what is left. A search that is continued from its frontier, however often and by whomever, finds the
+same covers, each once, and visits the same nodes as one that was never interrupted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
+from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
+from batchsolve.sudoku import Sudoku
 
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
@@ -43,7 +46,7 @@ class Task:
     keep : int
         How many covers of each root to hand back; the others are only counted.
     room : int
-        How many options the solution buffer holds. It takes at least one cover.
+        How many covers the whole task may find, 1 or more.
     """
 
     stacks: Stacks
@@ -89,6 +92,10 @@ class Outcome:
         The covers handed back, in tree order below each stack; options in order of choice.
     frontier : Stacks
         What is left to search, in tree order for each root.
+    weights : ndarray of float64, shape (len(frontier),)
+        The share that each stack of the frontier has in the tree of the stack it descends from: the
+        product of 1 / (number of children) over the nodes between them (Knuth's measure of
+        progress).
     """
 
     counts: npt.NDArray[np.int64]
@@ -96,22 +103,70 @@ class Outcome:
     clash: npt.NDArray[np.int32]
     solutions: Stacks
     frontier: Stacks
+    weights: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine can do; callers ask for a capability, never for a name."""
+    """What an engine can do; callers ask for a capability, never for a name.
 
-    secondary_items: bool
+    Attributes
+    ----------
+    description : str
+        What it is, in a few words.
+    secondary_items : bool
+        Whether it takes problems with secondary items.
+    sudoku_only : bool
+        Whether it takes no problem but a `Sudoku`.
+    module : str
+        A module that must be installed for it; empty if it needs none.
+    extra : str
+        The extra of this package that installs `module`.
+    """
+
     description: str
+    secondary_items: bool = True
+    sudoku_only: bool = False
+    module: str = ""
+    extra: str = ""
 
 
 class Engine(Protocol):
-    """A search kernel. Engines are stateless and can be pickled by reference."""
+    """A search kernel. Engines are stateless and can be pickled by reference.
+
+    What counts as a node is for the engine to say. But a stack that was searched has at least one,
+    and the sum below a stack does not depend on budgets, depths and room.
+    """
 
     name: str
     capabilities: Capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search; must be safe to call from several threads at once."""
+        """Search; must be safe to call from several threads at once.
+
+        Raises
+        ------
+        InputError
+            If `check_support` does.
+        """
         ...
+
+
+def check_support(engine: Engine, problem: ExactCover) -> None:
+    """Ask whether an engine can search a problem, here and now.
+
+    Raises
+    ------
+    InputError
+        If the engine does not take such problems, or a module that it needs is not installed.
+    """
+    can = engine.capabilities
+    if can.sudoku_only and not isinstance(problem, Sudoku):
+        raise InputError(f"the engine {engine.name!r} solves Sudoku only, not {problem!r}")
+    if problem.n_primary < problem.n_items and not can.secondary_items:
+        raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
+    if can.module and find_spec(can.module) is None:
+        raise InputError(
+            f"the engine {engine.name!r} needs the module {can.module!r}, which is not installed: "
+            f"pip install 'batchsolve[{can.extra}]'"
+        )

@@ -8,11 +8,11 @@ links of its own; item headers 1..n_items carry LLINK and RLINK. Three things di
 * indices are unsigned, because signed ones make the compiler test every access for wrap-around;
 * a *stack* (a partial cover: a puzzle's clues, or a subproblem) is selected in before the search
   and selected out after it, so that one set of links serves a whole batch;
-* the search stops when its node budget is spent or its buffer is full, and then writes the
-  *frontier*: the stacks of every branch that it did not explore.
+* the search stops when its node budget is spent or it has found as many covers as it may, and then
+  writes the *frontier*: the stacks of every branch that it did not explore.
 
-The branch item is the first of those with the fewest options, as the header list has them, and
-options of an item are tried in ascending order. Both depend on the partial cover alone, hence the
+The branch item is the first, as the header list has them, of those with at most one option, or else
+of those with the fewest. The options of an item are tried in ascending order. Both depend on the partial cover alone, hence the
 tree does not depend on how it is cut into stacks, and its order is the lexicographic order of the
 stacks.
 """
@@ -55,6 +55,7 @@ class Ragged(NamedTuple):
     offsets: np.ndarray
     options: np.ndarray
     roots: np.ndarray
+    weights: np.ndarray
 
 
 @njit(cache=True)
@@ -218,32 +219,110 @@ def _select(stack, links, covered):
 
 
 @njit(cache=True, nogil=True)
-def _append(ragged, n, root, stack, choice, level, last, option):
+def _append(ragged, n, root, stack, choice, level, last, links):
     """Write a stack as row n of a growing batch.
 
     The stack is the given one, then the options of the nodes chosen on levels 0 .. level - 1, then
-    that of the node `last` unless it is 0.
+    that of the node `last` unless it is 0. Its weight is the product of 1 / (options of the branch
+    item); a covered item's list keeps the size that it had when it was covered.
     """
-    offsets, options, roots = ragged
+    offsets, options, roots, weights = ragged
+    option, top, size = links.option, links.top, links.size
     begin = offsets[n]
     end = begin + stack.size + level + (0 if last == 0 else 1)
     if n == roots.size:
         offsets, roots = np.append(offsets, np.zeros(n, np.int64)), np.append(roots, roots)
+        weights = np.append(weights, weights)
     if end > options.size:
         options = np.append(options, np.zeros(end, np.uint32))
     options[begin : begin + stack.size] = stack
+    weight = 1.0
     for s in range(level):
         options[begin + stack.size + s] = option[choice[s]]
+        weight /= size[top[choice[s]]]
     if last != 0:
         options[end - 1] = option[last]
+        weight /= size[top[last]]
     offsets[n + 1] = end
     roots[n] = root
-    return Ragged(offsets, options, roots)
+    weights[n] = weight
+    return Ragged(offsets, options, roots, weights)
 
 
 @njit(cache=True, nogil=True)
 def _empty():
-    return Ragged(np.zeros(17, np.int64), np.zeros(256, np.uint32), np.zeros(16, np.int64))
+    return Ragged(
+        np.zeros(17, np.int64), np.zeros(256, np.uint32), np.zeros(16, np.int64), np.ones(16)
+    )
+
+
+_DONE, _SPENT, _COVER, _DEEP = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True)
+def _walk(links, choice, level, entered, depth, visited, allowed, count, most, pause):
+    """Search on from where the links stand until something must be written down.
+
+    Either the node at `level` has just been entered, or that level is to be left. The walk ends
+
+    * `_DONE` when the tree is exhausted,
+    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
+    * `_COVER` after a cover, if `pause` is set or `count` is `most`,
+    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end.
+
+    Nothing is stored here but the choices, which keeps the loop in registers.
+    """
+    down, right, size = links.down, links.right, links.size
+    n_items = U(links.left.size - 1)
+    while True:
+        if entered:
+            # X2. [Enter level l.]
+            if visited == allowed:
+                return _SPENT, level, visited, count
+            if right[0] == 0:
+                visited += 1
+                count += 1
+                if pause or count == most:
+                    return _COVER, level, visited, count
+                entered = False
+            else:
+                # X3. [Choose i.]
+                best, i, p = U(0xFFFFFFFF), U(0), right[0]
+                while p != 0:
+                    if size[p] < best:
+                        best = size[p]
+                        i = p
+                        if best <= 1:
+                            break
+                    p = right[p]
+                if best == 0:
+                    visited += 1
+                    entered = False
+                elif level == depth:
+                    return _DEEP, level, visited, count
+                else:
+                    # X4. [Cover i.]
+                    visited += 1
+                    _cover(i, links)
+                    choice[level] = down[i]
+        while True:
+            if not entered:
+                # X8. [Leave level l.]
+                if level == 0:
+                    return _DONE, level, visited, count
+                level -= 1
+                # X6. [Try again.]
+                _uncover_others(choice[level], links)
+                choice[level] = down[choice[level]]
+            # X5. [Try x_l.]
+            if choice[level] > n_items:
+                _cover_others(choice[level], links)
+                level += 1
+                entered = True
+                break
+            # X7. [Backtrack.]
+            _uncover(choice[level], links)
+            entered = False
 
 
 @njit(cache=True, nogil=True)
@@ -258,9 +337,7 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
     n_items = U(links.left.size - 1)
     covered = np.zeros(n_items + 1, np.bool_)
     choice = np.zeros(n_items + 1, np.uint32)
-    top, down, right, size, option = links.top, links.down, links.right, links.size, links.option
     want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
-    full = False
     for k in range(n_stacks):
         root = stacks.roots[k]
         stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
@@ -268,100 +345,48 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
             want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
         if want == 0:
             continue
-        if budget == 0 or allowance == 0 or full:
-            front = _append(front, n_front, root, stack, choice, 0, U(0), option)
+        if budget == 0 or allowance == 0 or room == 0:
+            front = _append(front, n_front, root, stack, choice, 0, U(0), links)
             n_front += 1
             continue
         # X1. [Initialize.]
         clash[k] = _select(stack, links, covered)
         if clash[k] >= 0:
             continue
-        allowed = min(budget, allowance)
-        visited, count, level = np.int64(0), np.int64(0), 0
-        stopped = False
-        while True:
-            # X2. [Enter level l.]
-            entered = True
-            if right[0] == 0:
-                full = bool(
-                    to_keep > 0
-                    and n_found > 0
-                    and found.offsets[n_found] + stack.size + level > room
-                )
-                if visited == allowed or full:
-                    stopped = True
-                    break
-                visited += 1
-                count += 1
+        allowed, most = min(budget, allowance), min(want, room)
+        visited, count, level, entered = np.int64(0), np.int64(0), 0, True
+        event = _DEEP
+        while event >= _COVER:
+            event, level, visited, count = _walk(
+                links, choice, level, entered, depth, visited, allowed, count, most, to_keep > 0
+            )
+            entered = False
+            if event == _COVER:
                 if to_keep > 0:
-                    found = _append(found, n_found, root, stack, choice, level, U(0), option)
+                    found = _append(found, n_found, root, stack, choice, level, U(0), links)
                     n_found += 1
                     to_keep -= 1
-                if count == want:
+                if count == most:
                     break
-                entered = False
-            else:
-                if visited == allowed:
-                    stopped = True
-                    break
-                # X3. [Choose i.]
-                best, i, p = U(0xFFFFFFFF), U(0), right[0]
-                while p != 0:
-                    if size[p] < best:
-                        best = size[p]
-                        i = p
-                        if best <= 1:
-                            break
-                    p = right[p]
-                if best == 0:
-                    visited += 1
-                    entered = False
-                elif level == depth:
-                    front = _append(front, n_front, root, stack, choice, level, U(0), option)
-                    n_front += 1
-                    entered = False
-                else:
-                    # X4. [Cover i.]
-                    visited += 1
-                    _cover(i, links)
-                    choice[level] = down[i]
-            while True:
-                if not entered:
-                    # X8. [Leave level l.]
-                    if level == 0:
-                        break
-                    level -= 1
-                    # X6. [Try again.]
-                    _uncover_others(choice[level], links)
-                    choice[level] = down[choice[level]]
-                # X5. [Try x_l.]
-                if choice[level] > n_items:
-                    _cover_others(choice[level], links)
-                    level += 1
-                    entered = True
-                    break
-                # X7. [Backtrack.]
-                _uncover(choice[level], links)
-                entered = False
-            if not entered:
-                break
-        if stopped:
-            front = _append(front, n_front, root, stack, choice, level, U(0), option)
-            n_front += 1
+            elif event in (_DEEP, _SPENT):
+                front = _append(front, n_front, root, stack, choice, level, U(0), links)
+                n_front += 1
+        is_left = event == _SPENT or (event == _COVER and most < want)
         while level > 0:
             level -= 1
             x = choice[level]
-            if stopped:
-                p = down[x]
+            if is_left:
+                p = links.down[x]
                 while p > n_items:
-                    front = _append(front, n_front, root, stack, choice, level, p, option)
+                    front = _append(front, n_front, root, stack, choice, level, p, links)
                     n_front += 1
-                    p = down[p]
+                    p = links.down[p]
             _uncover_others(x, links)
-            _uncover(top[x], links)
+            _uncover(links.top[x], links)
         _deselect(stack, links, covered)
         counts[k], nodes[k] = count, visited
         want -= count
+        room -= count
         allowance -= visited
         budget -= visited
     return counts, nodes, clash, found, n_found, front, n_front
@@ -391,7 +416,7 @@ class DancingLinks:
         stacks = task.stacks
         counts, nodes, clash, found, n_found, front, n_front = _search(
             mine,
-            Ragged(stacks.offsets, stacks.options, stacks.roots),
+            Ragged(stacks.offsets, stacks.options, stacks.roots, np.ones(0)),
             task.limits,
             task.allowances,
             task.budget,
@@ -399,7 +424,8 @@ class DancingLinks:
             task.keep,
             task.room,
         )
-        return Outcome(counts, nodes, clash, _trim(found, n_found), _trim(front, n_front))
+        weights = front.weights[:n_front]
+        return Outcome(counts, nodes, clash, _trim(found, n_found), _trim(front, n_front), weights)
 
 
 def _trim(ragged: Ragged, n: int) -> Stacks:
