@@ -1,0 +1,129 @@
+import pytest
+from oracles import covers
+
+from batchsolve import InputError, ProblemError, Stacks, Sudoku
+from batchsolve.engines import Task, get_engine
+from batchsolve.families import FAMILIES, PENTOMINOES, _orientations, family, pentominoes, queens
+
+
+def n_covers(problem):
+    task = Task.of(Stacks.from_lists([[]]))
+    return int(get_engine("dlx").search(problem, task).counts[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("queens:1", 1),
+        ("queens:2", 0),
+        ("queens:6", 4),
+        ("queens:8", 92),
+        ("queens:12", 14_200),
+        ("langford:1", 0),
+        ("langford:3", 2),
+        ("langford:6", 0),
+        ("langford:7", 52),
+        ("langford:8", 300),
+        ("langford:11", 35_584),
+        ("dominoes:1x1", 0),
+        ("dominoes:1x2", 1),
+        ("dominoes:3x3", 0),
+        ("dominoes:4X5", 95),
+        ("dominoes:5x4", 95),
+        ("dominoes:6x6", 6_728),
+        ("pentominoes:1x60", 0),
+        ("pentominoes:3x20", 8),
+        ("pentominoes:6x10", 9_356),
+        ("latin:1", 1),
+        ("latin:3", 12),
+        ("latin:4", 576),
+        ("latin:5", 161_280),
+        ("sudoku:2x2", 288),
+    ],
+)
+def test_known_counts(text, count):
+    assert n_covers(family(text)) == count
+
+
+@pytest.mark.parametrize(
+    "text", ["queens:5", "langford:4", "dominoes:3x4", "latin:3", "pentominoes:60x1"]
+)
+def test_small_families_agree_with_the_slow_solver(text):
+    problem = family(text)
+    assert n_covers(problem) == len(covers(problem))
+
+
+def test_queens_come_from_the_middle_and_have_names_of_squares():
+    problem = queens(5)
+    assert problem.item_names[:10] == (
+        *("r3", "c3", "r4", "c4", "r2", "c2", "r5", "c5", "r1", "c1"),
+    )
+    assert (problem.n_primary, problem.n_items) == (10, 28)
+    assert queens(28).option_names[25:29] == ("z1", "aa1", "ab1", "a2")
+    for cover in covers(problem):
+        columns = {problem.option_name(o)[0] for o in cover}
+        assert columns == set("abcde")
+
+
+def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
+    every = [shape for drawing in PENTOMINOES.values() for shape in _orientations(drawing)]
+    assert all(len(shape) == 5 for shape in every)
+    assert len(PENTOMINOES) == 12
+    assert len(every) == len(set(every)) == 63
+    assert {name: len(_orientations(drawing)) for name, drawing in PENTOMINOES.items()} == {
+        **{"F": 8, "I": 2, "L": 8, "N": 8, "P": 8, "T": 4},
+        **{"U": 4, "V": 4, "W": 4, "X": 1, "Y": 8, "Z": 4},
+    }
+
+
+def test_sudoku_family_is_the_empty_grid():
+    problem = family("sudoku:2x3")
+    assert isinstance(problem, Sudoku)
+    assert (problem.box_rows, problem.box_columns) == (2, 3)
+
+
+def test_names_of_items_and_options_are_different():
+    for text in ("queens:4", "langford:4", "dominoes:3x4", "latin:3", "pentominoes:5x12"):
+        problem = family(text)
+        assert len(set(problem.item_names)) == problem.n_items
+        assert len({problem.option_name(o) for o in range(problem.n_options)}) == problem.n_options
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("quens:8", "no family is called 'quens'; there is: queens:N, langford:N, dominoes:RxC"),
+        ("", "no family is called ''"),
+        ("queens", "queens: '' is no size; write queens:N, such as queens:8"),
+        ("queens:", "'' is no size"),
+        ("queens:8x8", "queens:8x8: '8x8' is no size; write queens:N"),
+        ("queens:-3", "'-3' is no size"),
+        ("queens:8.5", "'8.5' is no size"),
+        ("queens:٨", "'٨' is no size"),
+        ("queens:" + "9" * 5000, "is no size"),
+        ("queens:0", "queens:0: sizes are at least 1, not 0"),
+        ("queens:1001", "queens:1001: 1,002,001 options; at most 1,000,000"),
+        ("langford:0", "sizes are at least 1"),
+        ("dominoes:8", "dominoes:8: '8' is no size; write dominoes:RxC"),
+        ("dominoes:0x8", "sizes are at least 1"),
+        ("latin:101", "1,030,301 options"),
+        ("pentominoes:8x8", "pentominoes:8x8: twelve pentominoes tile 60 cells, not 8×8"),
+        ("sudoku:9", "sudoku:9: '9' is no size; write sudoku:RxC, such as sudoku:3x3"),
+        ("sudoku:0x3", "sudoku:0x3: a box of 0×3 gives 0 digits"),
+        ("sudoku:16x16", "gives 256 digits"),
+    ],
+)
+def test_unknown_families_and_bad_sizes_are_refused(text, message):
+    with pytest.raises(InputError) as caught:
+        family(text)
+    assert message in str(caught.value)
+
+
+def test_functions_refuse_bad_sizes_too():
+    with pytest.raises(ProblemError, match="not -6×-10"):
+        pentominoes(-6, -10)
+    for name, known in FAMILIES.items():
+        with pytest.raises(ProblemError):
+            known.build(*[0] * len(known.form.split("x")))
+        assert known.form.startswith(f"{name}:")
+        assert family(known.example).n_options > 0

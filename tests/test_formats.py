@@ -1,0 +1,646 @@
+import bz2
+import gzip
+import io
+import json
+import os
+import re
+import tempfile
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from conftest import problems
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracles import covers
+from scipy import sparse
+
+from batchsolve import ExactCover, InputError, Sudoku
+from batchsolve.coverfiles import read_dlx, read_ec, read_json
+from batchsolve.families import family
+from batchsolve.formats import describe, picture, read_problem, write_dlx, write_ec
+from batchsolve.gridfiles import draw_grid, read_grid
+from batchsolve.notation import default_box, notations, numbers
+from batchsolve.sudoku import sudoku
+
+NINE = """
+53..7....
+6..195...
+.98....6.
+8...6...3
+4..8.3..1
+7...2...6
+.6....28.
+...419..5
+....8..79
+"""
+LINE = NINE.replace("\n", "")
+DIGITS = [0 if c == "." else int(c) for c in LINE]
+ROWS = NINE.split()
+
+
+def drawn(bars, rule, blank=".", gap=" "):
+    """The grid with a rule after every third row."""
+    lines = [rule]
+    for r, row in enumerate(ROWS):
+        cells = [blank if c == "." else c for c in row]
+        boxes = [gap.join(cells[c : c + 3]) for c in (0, 3, 6)]
+        lines.append(bars[0] + bars[1].join(boxes) + bars[2])
+        lines += [rule] if r % 3 == 2 else []
+    return "\n".join(lines)
+
+
+def numbered(separator, blank):
+    return "\n".join(separator.join(row).replace(".", blank) for row in ROWS)
+
+
+GRIDS = {
+    "a line": LINE,
+    "a line without a line feed, with zeros": LINE.replace(".", "0"),
+    "a line in groups": " ".join(ROWS),
+    "a line of numbers": " ".join(LINE.replace(".", "0")),
+    "nine lines": NINE,
+    "nine lines in groups": drawn(("", " ", ""), "", gap=""),
+    "stars": NINE.replace(".", "*"),
+    "underscores": NINE.replace(".", "_"),
+    "carriage returns": NINE.replace("\n", "\r\n"),
+    "byte order mark": "\ufeff" + NINE,
+    "comments": "# hard\n" + NINE.replace("1", "1", 1) + "  # the end\n",
+    "numbers": numbered(" ", "0"),
+    "numbers with -1": numbered(" ", "-1"),
+    "numbers with -1, aligned": numbered("\t", "-1"),
+    "commas": numbered(",", "0"),
+    "commas and -1": numbered(", ", "-1"),
+    "semicolons and nothing": numbered(";", ""),
+    "commas and nothing": numbered(",", ""),
+    "frame": drawn(("| ", " | ", " |"), "+-------+-------+-------+"),
+    "frame and zeros": drawn(("| ", " | ", " |"), "+-------+-------+-------+", "0"),
+    "frame and stars": drawn(("| ", " | ", " |"), "+-------+-------+-------+", "*"),
+    "frame and -1": drawn(("| ", " | ", " |"), "+----------+----------+----------+", "-1"),
+    "narrow frame": drawn(("|", "|", "|"), "+---+---+---+", gap=""),
+    "Simple Sudoku": drawn(("|", "|", "|"), "*-----------*", gap="").replace(
+        "*-----------*\n|8", "|---+---+---|\n|8"
+    ),
+    "points as corners": drawn(("| ", " | ", " |"), ".-------.-------.-------."),
+    "quotes as corners": drawn(("| ", " | ", " |"), "'-------'-------'-------'"),
+    "colons": drawn(("| ", " | ", " |"), ":-------+-------+-------:"),
+    "rules only": drawn(("", " | ", ""), "------+-------+------"),
+    "parted dashes": drawn(("", " | ", ""), "- - - + - - - + - - -"),
+    "equals": drawn(("! ", " ! ", " !"), "+=======+=======+=======+"),
+    "double bars": drawn(("|| ", " || ", " ||"), "++=======++=======++=======++"),
+    "box drawing": drawn(("│ ", " │ ", " │"), "├───────┼───────┼───────┤"),
+    "double box drawing": drawn(("║ ", " ║ ", " ║"), "╠═══════╬═══════╬═══════╣"),
+    "heavy box drawing": drawn(("┃", "┃", "┃"), "┣━━━╋━━━╋━━━┫", gap=""),
+    "sdk": "#A an author\n#D a date\n[Puzzle]\n" + NINE + "\n[State]\n" + NINE,
+}
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        if isinstance(content, str):
+            path.write_text(content, encoding="utf-8", newline="")
+        else:
+            path.write_bytes(content)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("text", GRIDS.values(), ids=GRIDS.keys())
+@pytest.mark.parametrize("suffix", ["txt", "csv"])
+def test_every_way_to_write_a_grid_is_read(text, suffix, save):
+    path = save(f"grid.{suffix}", text)
+    reading = read_problem(path)
+    assert reading.problem is sudoku(3, 3)
+    assert reading.name == path
+    assert reading.stack.dtype == np.uint32
+    assert reading.stack.tolist() == sudoku(3, 3).stack(DIGITS).tolist()
+    assert reading.notation.name in ("1-9", "numbers")
+    assert describe(reading) == {
+        **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
+        **{"entries": 2916, "density": 4 / 324, "clues": 30},
+    }
+
+
+def test_a_blank_row_is_no_rule():
+    rows = ["* * * | * * *", ". . . | . . .", "_ _ _ | _ _ _", "0 0 0 | 0 0 0", "1 2 3 | 4 5 6"]
+    text = "\n".join([*rows[:2], "------+------", *rows[2:], "-1 -1 -1 | -1 -1 -1"])
+    _, notation, grid = read_grid(text)
+    assert notation.name == "numbers"
+    assert grid.reshape(6, 6)[4].tolist() == [1, 2, 3, 4, 5, 6]
+    assert np.count_nonzero(grid) == 6
+
+
+@given(data=st.data())
+def test_pictures_are_read_back(data):
+    n = data.draw(st.sampled_from([2, 4, 6, 7, 8, 9, 10, 12, 16, 25]))
+    boxes = [(r, n // r) for r in range(1, n + 1) if n % r == 0]
+    box = data.draw(st.sampled_from(boxes))
+    notation = data.draw(st.sampled_from([*notations(n), numbers(n)]))
+    seed, share = data.draw(st.integers(0, 2**32)), data.draw(st.sampled_from([0, 0.1, 0.5, 1]))
+    random = np.random.default_rng(seed)
+    grid = random.integers(1, n + 1, n * n) * (random.random(n * n) < share)
+    drawing = draw_grid(sudoku(*box), notation, grid)
+    assert len(set(map(len, drawing.splitlines()))) == 1
+    problem, back, digits = read_grid(drawing, box, notation.name)
+    assert problem is sudoku(*box)
+    assert back.symbols == notation.symbols
+    assert digits.tolist() == grid.tolist()
+
+
+def test_picture_of_a_file_is_a_file(save):
+    reading = read_problem(save("grid.txt", NINE.replace(".", "0")))
+    assert picture(reading).splitlines()[:2] == [
+        "+-------+-------+-------+",
+        "| 5 3 . | . 7 . | . . . |",
+    ]
+    again = read_problem(save("drawing.txt", picture(reading)))
+    assert again.stack.tolist() == reading.stack.tolist()
+    with pytest.raises(InputError, match="queens:4: only grids have a picture"):
+        picture(read_problem("queens:4"))
+
+
+def grid_of(n, symbols, separator, filled=None):
+    """A solved grid, or its first cells, N to a line; symbols as `split` parts them."""
+    rows, columns = default_box(n)
+    cells = [(c + r * columns + r // rows) % n for r in range(n) for c in range(n)]
+    written = [symbols[d] if filled is None or k < filled else "." for k, d in enumerate(cells)]
+    lines = [separator.join(written[r * n : (r + 1) * n]) for r in range(n)]
+    return "\n".join(lines), [d + 1 if w != "." else 0 for d, w in zip(cells, written, strict=True)]
+
+
+@pytest.mark.parametrize("separator", ["", " ", ","])
+@pytest.mark.parametrize(
+    ("symbols", "name"),
+    [
+        ("ABCDEFGHIJKLMNOP", "A-P"),
+        ("123456789ABCDEFG", "1-9A-G"),
+        ("0123456789abcdef", "0-9A-F"),
+    ],
+)
+def test_sixteen_with_letters(symbols, name, separator):
+    text, digits = grid_of(16, symbols, separator, filled=200)
+    problem, notation, grid = read_grid(text)
+    assert (problem, notation.name) == (sudoku(4, 4), name)
+    assert grid.tolist() == digits
+
+
+@pytest.mark.parametrize("n", [16, 25])
+@pytest.mark.parametrize("separator", [" ", "\t", ", ", " | "])
+@pytest.mark.parametrize("filled", [9, None])
+def test_large_grids_of_numbers(n, separator, filled):
+    text, digits = grid_of(n, list(map(str, range(1, n + 1))), separator, filled)
+    problem, notation, grid = read_grid(text)
+    assert (problem.n_digits, notation.name) == (n, "numbers")
+    assert grid.tolist() == digits
+
+
+def test_letters_that_leave_the_alphabet_open_are_refused(save):
+    text, digits = grid_of(16, "ABCDEFGHIJKLMNOP", " ", filled=4)
+    path = save("grid.txt", text)
+    with pytest.raises(InputError, match=r"grid\.txt: the alphabet can be .* or A-P; say which"):
+        read_problem(path)
+    reading = read_problem(path, alphabet="A-P")
+    assert reading.stack.tolist() == sudoku(4, 4).stack(digits).tolist()
+
+
+def test_box_chooses_the_shape_and_the_size(save):
+    path = save("grid.txt", "1....." + "......" * 5)
+    assert read_problem(path).problem is sudoku(2, 3)
+    assert read_problem(path, box=(3, 2)).problem is sudoku(3, 2)
+    seven = save("seven.txt", "\n".join(["1234567"] * 7))
+    assert read_problem(seven, box=(1, 7)).problem is sudoku(1, 7)
+    lines = save("lines.txt", "\n".join(["1..............."] * 16))
+    with pytest.raises(InputError, match="one grid of 16×16 cells, or 16 smaller ones, one a line"):
+        read_problem(lines)
+    reading = read_problem(lines, box=(4, 4), alphabet="1-9A-G")
+    assert (reading.problem, reading.stack.size) == (sudoku(4, 4), 16)
+    with pytest.raises(InputError, match=r"16 grids, one a line; .* as in .*lines\.txt#1"):
+        read_problem(lines, box=(2, 2))
+
+
+BAD_GRIDS = {
+    "": "is empty",
+    "\n \n": "is empty",
+    "# nothing\n+---+\n": "no grid, only comments, frames or blank lines",
+    LINE[:80]: "a line of 80 cells",
+    f"{LINE}\n{LINE}\n": r"2 grids, one a line; name one by its row, as in .*bad\.txt#1",
+    f"# two\n{LINE}\n{LINE[:80]}\n{LINE}": "3 grids, one a line",
+    "\n".join([" ".join(LINE)] * 3): "3 grids, one a line",
+    "\n".join([LINE] * 81): "81 grids, one a line",
+    NINE + NINE: "no grid: 18 lines of 9 cells; expected N lines of N cells",
+    NINE.replace("53..7....", "53..7..."): "line 2: 8 cells where most lines have 9",
+    NINE.replace("53..7....\n", ""): "no grid: 8 lines of 9 cells",
+    NINE.replace("98", "9x"): "line 4: row 3, column 3: 'x' is not in the alphabet 1-9",
+    NINE.replace("98", "9ü"): "line 4: row 3, column 3: 'ü' is not in the alphabet 1-9",
+    NINE.replace("98", "9\1"): r"line 4: row 3, column 3: '\\x01' is not in the alphabet",
+    numbered(" ", "0").replace("9 8", "9 10"): "line 3: row 3, column 3: '10' is not a number",
+    numbered(" ", "-1").replace("9 8", "9 -2"): "row 3, column 3: '-2' is not a number",
+    numbered(" ", "-1").replace("9 8", "9 x"): "row 3, column 3: 'x' is not a number",
+    NINE.replace("98", "9-"): "row 3, column 3: '-' is not in the alphabet",
+    grid_of(16, list("ABCDEFGHIJKLMNOP"), " ")[0].replace("B", "BB", 1): "column 2: 'BB' is not",
+    "\n".join(["1234567"] * 7): "a grid of 7×7 cells, for which no boxes are known; say --box RxC",
+    "nonsense": "no grid: a line of 8 cells",
+    "<html>\n<body>": "no grid",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_GRIDS.items())
+def test_bad_grids_say_what_and_where(text, message, save):
+    path = save("bad.txt", text)
+    with pytest.raises(InputError, match=f"^{re.escape(path)}: ") as caught:
+        read_problem(path)
+    assert re.search(message, str(caught.value)), caught.value
+
+
+def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
+    path = save("grid.txt", NINE)
+    with pytest.raises(InputError, match="a grid of 9×9 cells; boxes of 6 cells make 6×6"):
+        read_problem(path, box=(2, 3))
+    with pytest.raises(InputError, match=r"grid\.txt: alphabet '1-8' has the symbols"):
+        read_problem(path, alphabet="1-8")
+    with pytest.raises(InputError, match=r"grid\.txt: a column needs a row"):
+        read_problem(path, column="puzzle")
+    with pytest.raises(InputError, match="queens:4: only grids in files have a box"):
+        read_problem("queens:4", box=(2, 2))
+    with pytest.raises(InputError, match=r"one\.ec: is an exact cover problem; only grids"):
+        read_problem(save("one.ec", "1 1\na\na\n"), alphabet="1-9")
+
+
+def test_compressed_files_and_standard_input(save, monkeypatch):
+    for name, pack in (("a.txt.gz", gzip.compress), ("a.bz2", bz2.compress)):
+        assert read_problem(save(name, pack(NINE.encode()))).stack.size == 30
+    ec = save("one.ec.gz", gzip.compress(b"1 1\na\na\n"))
+    assert read_problem(ec).problem.n_options == 1
+    with pytest.raises(InputError, match=r"broken\.txt\.gz: "):
+        read_problem(save("broken.txt.gz", b"no gzip"))
+    for content, kind in (
+        (NINE, "sudoku 3x3"),
+        ("p ec 2\ns 1 2\n", "exact cover"),
+        ('{"options": [["a"]]}', "exact cover"),
+    ):
+        stdin = io.TextIOWrapper(io.BytesIO(content.encode()))
+        monkeypatch.setattr("sys.stdin", stdin)
+        reading = read_problem("-")
+        assert (describe(reading)["kind"], reading.name) == (kind, "standard input")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(InputError, match=r"^standard input: is empty"):
+        read_problem("-")
+
+
+# rows of a corpus
+
+
+@pytest.fixture
+def corpus(save):
+    rows = [LINE, LINE.replace("5", ".", 1), LINE[:80], LINE]
+    table = "".join(f"basic{k},{row},{k % 3}\n" for k, row in enumerate(rows, 1))
+    return save("corpus.csv", f"id,puzzle,level\n{table}")
+
+
+@pytest.mark.parametrize("row", ["2", "id=basic2", "level=2"])
+def test_a_row_is_found_by_its_number_or_a_value(corpus, row):
+    reading = read_problem(f"{corpus}#{row}")
+    assert reading.name == f"{corpus}#{row}"
+    assert reading.problem is sudoku(3, 3)
+    assert reading.stack.tolist() == sudoku(3, 3).stack([0, *DIGITS[1:]]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("0", "rows count from 1, as in .*#1"),
+        ("5", "there is no row 5; the last one is 4"),
+        ("9" * 30, "no row is called"),
+        ("-1", "no row is called '-1'"),
+        ("", "no row is called ''"),
+        ("basic2", "no row is called 'basic2'"),
+        ("name=x", "no column is called 'name'; there is: 'id', 'puzzle', 'level'"),
+        ("id=x", "no row has 'x' in column 'id'"),
+        ("level=1", r"2 rows have '1' in column 'level' \(1, 4\); name one .*#1"),
+        ("3", "#3: 80 characters; a 9×9 grid has 81"),
+    ],
+)
+def test_rows_that_do_not_exist_are_refused(corpus, row, message):
+    with pytest.raises(InputError, match=message) as caught:
+        read_problem(f"{corpus}#{row}")
+    assert str(caught.value).count(f"{corpus}: ") + str(caught.value).count(f"{corpus}#3: ") == 1
+
+
+def test_a_table_without_a_row_is_refused(corpus, save):
+    with pytest.raises(InputError, match=r"name a row, as in .*corpus\.csv#1"):
+        read_problem(corpus)
+    with pytest.raises(InputError, match=r"name a row, as in .*\.jsonl#1"):
+        read_problem(save("corpus.jsonl", json.dumps({"puzzle": LINE}) + "\n"))
+
+
+def test_rows_of_other_tables(save):
+    tables = {
+        "a.txt": f"# comment\n{LINE}\n\n{LINE.replace('9', '.')}\n",
+        "a.jsonl": "".join(
+            json.dumps({"puzzle": g, "id": k, "tags": [k]}) + "\n"
+            for k, g in enumerate([LINE, LINE.replace("9", ".")])
+        ),
+        "with#1.tsv": f"puzzle\tid\n{LINE}\t0\n{LINE.replace('9', '.')}\t1\n",
+    }
+    for name, content in tables.items():
+        path = save(name, content)
+        assert read_problem(f"{path}#2").stack.size == 30 - LINE.count("9")
+        if not name.endswith("txt"):
+            assert read_problem(f"{path}#id=1").stack.size == 30 - LINE.count("9")
+    with pytest.raises(InputError, match="column 'tags' holds list"):
+        read_problem(save("a.jsonl", tables["a.jsonl"]) + "#tags=1")
+
+
+def test_column_box_and_alphabet_of_a_row(save):
+    text = save("two.csv", "a,b\n1234......2.....,123456" + "." * 30 + "\n")
+    assert read_problem(f"{text}#1", column="a").problem is sudoku(2, 2)
+    assert read_problem(f"{text}#1", column="b", box=(3, 2)).problem is sudoku(3, 2)
+    with pytest.raises(InputError, match=r"two\.csv: no column is called 'c'"):
+        read_problem(f"{text}#1", column="c")
+
+
+def test_the_whole_column_decides_the_alphabet(save):
+    first, second = "ABCD" + "." * 252, "P" + "." * 255
+    path = save("corpus.txt", f"{first}\n{second}\n")
+    assert read_problem(f"{path}#1").notation.name == "A-P"
+    assert read_problem(f"{path}#1").stack.tolist() == [0, 17, 34, 51]
+
+
+# families and files
+
+
+def test_families_are_read_if_no_file_has_the_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    reading = read_problem("queens:6")
+    assert reading.problem.fingerprint == family("queens:6").fingerprint
+    assert (reading.stack.size, reading.stack.dtype, reading.notation) == (0, np.uint32, None)
+    assert read_problem("sudoku:2x3").notation.name == "1-6"
+    (tmp_path / "queens:6").write_text(LINE)
+    assert isinstance(read_problem("queens:6").problem, Sudoku)
+
+
+def test_missing_files_and_directories(tmp_path, save):
+    for text, message in {
+        "nothing.txt": r"nothing\.txt: no such file, nor one of the families queens:N",
+        "nothing.txt#1": r"nothing\.txt: No such file",
+        "nothing:3": "nothing:3: no such file, nor",
+        "": "no such file",
+        "#1": "no such file",
+        "a\0b": "no such file",
+        str(tmp_path): "is a directory; name a file in it",
+        f"{tmp_path}#1": "is a directory",
+        "queens:x": "write queens:N",
+        save("latin1.txt", "ok\nüber".encode("latin-1")): "line 2: not UTF-8 text",
+        save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "line 2: not UTF-8 text",
+        save("utf16.dlx", "a b\na b\n".encode("utf-16")): "line 1: not UTF-8 text",
+        save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "invalid UTF8",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            read_problem(text)
+
+
+# exact cover files
+
+named = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="|:"), min_size=1)
+
+
+@st.composite
+def named_problems(draw):
+    problem = draw(problems())
+    names = draw(st.lists(named, min_size=problem.n_items, max_size=problem.n_items, unique=True))
+    arrays = (problem.indptr, problem.indices, problem.n_items, problem.n_primary)
+    return ExactCover(*arrays, item_names=names)
+
+
+def same(one, other):
+    names = [[p.item_name(i) for i in range(p.n_items)] for p in (one, other)]
+    return one.fingerprint == other.fingerprint and names[0] == names[1]
+
+
+@given(problem=problems() | named_problems())
+def test_what_is_written_as_ec_is_read_back(problem):
+    assert same(read_ec(write_ec(problem)), problem)
+
+
+@given(problem=problems() | named_problems())
+def test_what_is_written_as_dlx_is_read_back(problem):
+    assume(problem.n_primary)
+    assert same(read_dlx("| a comment\n\n" + write_dlx(problem)), problem)
+
+
+@given(problem=problems() | named_problems())
+def test_json_and_matrices_hold_the_same_problem(problem):
+    names = [problem.item_name(i) for i in range(problem.n_items)]
+    fields = {
+        "items": names[: problem.n_primary],
+        "secondary": names[problem.n_primary :],
+        "options": [[names[i] for i in problem.option(o)] for o in range(problem.n_options)],
+    }
+    assert same(read_json(json.dumps(fields)), problem)
+    assert same(read_json(json.dumps(fields | {"items": names})), problem)
+
+
+@pytest.mark.parametrize("text", ["langford:4", "queens:5", "dominoes:2x3", "sudoku:2x2"])
+def test_families_survive_every_file(text, save):
+    problem = family(text)
+    matrix = sparse.csr_array(
+        (np.ones(problem.indices.size), problem.indices, problem.indptr),
+        shape=(problem.n_options, problem.n_items),
+    )
+    buffer = io.BytesIO()
+    sparse.save_npz(buffer, matrix)
+    again = [
+        read_problem(save("a.ec", write_ec(problem))),
+        read_problem(save("a.dlx", write_dlx(problem))),
+    ]
+    assert all(same(reading.problem, problem) for reading in again)
+    reading = read_problem(save("a.npz", buffer.getvalue()))
+    assert reading.problem.n_primary == problem.n_items
+    buffer = io.BytesIO()
+    arrays = {"indptr": matrix.indptr, "indices": matrix.indices, "data": matrix.data}
+    np.savez(buffer, **arrays, shape=matrix.shape, format=b"csr", n_primary=problem.n_primary)
+    reading = read_problem(save("b.npz", buffer.getvalue()))
+    assert reading.problem.fingerprint == problem.fingerprint
+    assert covers(reading.problem) == covers(problem)
+
+
+def test_dlx_has_comments_and_a_bar():
+    text = "| Knuth's toy\n\n  | more\na b c | d e\n c e\n| within\na d\n\nb\n"
+    problem = read_dlx(text)
+    assert problem.item_names == ("a", "b", "c", "d", "e")
+    assert (problem.n_primary, problem.n_options) == (3, 3)
+    assert covers(problem) == {frozenset({0, 1, 2})}
+    assert same(read_dlx(text.replace("| d", "|d")), problem)
+
+
+def test_ec_with_numbers_names_items_as_the_file_does():
+    problem = read_ec("c comment\np ec 3\nc more\ns 1 3\ns 2\n")
+    assert problem.item_names == ("1", "2", "3")
+    assert covers(problem) == {frozenset({0, 1})}
+    assert read_ec("p ec 3 0\n").n_options == 0
+
+
+def test_blank_lines_of_ec_are_no_options():
+    assert read_ec("\n2 1\n\na b\n\na b\n\n").n_options == 1
+    assert read_ec("0 0\n\n").n_items == 0
+    assert same(read_ec(write_ec(ExactCover([0], [], 0))), ExactCover([0], [], 0))
+
+
+def test_json_takes_names_and_options_in_order(save):
+    fields = {"options": [["b", 1], ["a"]], "secondary": [1], "option_names": ["x", "y"]}
+    problem = read_problem(save("a.json", json.dumps(fields))).problem
+    assert problem.item_names == ("b", "a", "1")
+    assert (problem.n_primary, problem.option_names) == (2, ("x", "y"))
+    reading = read_problem(save("a.txt", json.dumps({"options": []})))
+    assert describe(reading) | {"kind": ""} == {
+        **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
+        **{"entries": 0, "density": 0.0, "clues": 0},
+    }
+
+
+BAD_FILES = [
+    ("a.dlx", "", "is empty"),
+    ("a.dlx", "| only a comment\n", "no line names the items"),
+    ("a.dlx", "a b\na c\n", "line 2: the option names the unknown item 'c'; the items are: a b"),
+    ("a.dlx", "| c\na b\n\na a\n", "line 4: the option names item 'a' twice"),
+    ("a.dlx", "a b a\na\n", "line 1: item 'a' is named twice"),
+    ("a.dlx", "a | b | c\na\n", r"line 1: a second '\|'"),
+    ("a.dlx", "a|b\na\n", r"line 1: the item 'a\|b' holds '\|'"),
+    ("a.dlx", "a | x\na x:red\n", "line 2: 'x:red' gives item 'x' a colour; colours are not supp"),
+    ("a.dlx", "a 1:2|b\na\n", "line 1: the item '1:2|b' has a colon"),
+    ("a.ec", "a b\na b\n", "line 1: 'a' is not a whole number"),
+    ("a.ec", "a b c\na b\n", "line 1: expected 'n_items n_options' or 'p ec n_items', not 'a b c'"),
+    ("a.ec", "2 1\n", "line 2: 0 items where line 1 says 2"),
+    ("a.ec", "2 1\na\na\n", "line 2: 1 items where line 1 says 2"),
+    ("a.ec", "2 2\na b\na\n", "1 options where line 1 says 2"),
+    ("a.ec", "2 1\na b\na\nb\n", "2 options where line 1 says 1"),
+    ("a.ec", "2 1\na b\na z\n", "line 3: the option names the unknown item 'z'"),
+    ("a.ec", "2 1\na b\na:1 b\n", "line 3: 'a:1' gives item 'a' a colour"),
+    ("a.ec", "-2 1\na b\na b\n", "line 1: '-2' is not a whole number"),
+    ("a.ec", "c only a comment\n", "no line is the header, 'p ec n_items'"),
+    ("a.ec", "p cnf 3 4\ns 1\n", "line 1: expected 'p ec n_items'"),
+    ("a.ec", "p ec x\ns 1\n", "line 1: 'x' is not a whole number"),
+    ("a.ec", "p ec 99999999999\n", "99999999999 items; 0 to 10,000,000 are possible"),
+    ("a.ec", "c\np ec 3\ns 1 4\n", "line 3: there is no item 4; items are 1 to 3"),
+    ("a.ec", "p ec 3\ns 0\n", "line 2: there is no item 0"),
+    ("a.ec", "p ec 3\ns 1 1\n", "line 2: the option names item 1 twice"),
+    ("a.ec", "p ec 3\ns\n", "line 2: the option is empty"),
+    ("a.ec", "p ec 3\ns 1 b\n", "line 2: 'b' is not a whole number"),
+    ("a.ec", "p ec 3\n1 2\n", "line 2: expected an option, 's item …', not '1'"),
+    ("a.ec", "c\ns 1\np ec 3\n", "line 2: 's' before the header"),
+    ("a.ec", "p ec 3\np ec 3\n", "line 2: expected an option"),
+    ("a.ec", "p ec 3 2\ns 1\n", "1 options where the header says 2"),
+    ("a.json", "{\n'a'}", "line 2: not JSON"),
+    ("a.json", "[" * 100_000, "not JSON"),
+    ("a.json", "[1]", "expected an object with a list of lists of items called 'options'"),
+    ("a.json", '{"options": 3}', "expected an object with a list of lists"),
+    ("a.json", '{"options": [3]}', "option 0 must be a list of names, not 3"),
+    ("a.json", '{"options": [["a"], [null]]}', "option 1 must hold names, not null"),
+    ("a.json", '{"options": [["a"], []]}', "option 1 is empty"),
+    ("a.json", '{"options": [["a", "a"]]}', "option 0 names item a twice"),
+    ("a.json", '{"options": [["a"]], "items": ["b"]}', "option 0 names the unknown item 'a'"),
+    ("a.json", '{"options": [], "items": "ab"}', 'items must be a list of names, not "ab"'),
+    ("a.json", '{"options": [], "items": [1, "1"]}', "item '1' is declared twice"),
+    ("a.json", '{"options": [], "secundary": []}', "the field 'secundary' is not known; there is"),
+    ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
+    ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
+    ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
+    ("a.txt", b"PK\3\4 broken", "not an .npz file"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
+def test_bad_exact_cover_files_say_what_and_where(name, content, message, save):
+    path = save(name, content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_problem(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+CSR = {
+    **{"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1]), "data": np.ones(2)},
+    **{"shape": np.array([2, 2]), "format": np.array(b"csr")},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"indptr": None}, "no array is called 'indptr'"),
+        ({"format": np.array("csc")}, "the matrix has the form 'csc'"),
+        ({"data": np.array([1, 2])}, "an entry is not 1"),
+        ({"data": np.array([1, 0])}, "an entry is not 1"),
+        ({"data": np.ones(3)}, "the arrays do not fit together"),
+        ({"shape": np.array([3, 2])}, "the arrays do not fit together: 3 rows"),
+        ({"shape": np.array([2, 1])}, "option 1 has item 1"),
+        ({"shape": np.array([2, 10**12])}, "1000000000000 items; 0 to"),
+        ({"shape": np.array(2)}, "the array 'shape' must hold 2 whole numbers"),
+        ({"indptr": np.array([0, 2, 2])}, "option 1 is empty"),
+        ({"indptr": np.array([0, 5, 2])}, "option 1 is empty"),
+        ({"indices": np.array([0, -1])}, "option 1 has item -1"),
+        ({"indices": np.array([0.0, 1.0])}, "indices must hold whole numbers"),
+        ({"indices": np.array([0, None])}, "not an .npz file of arrays"),
+        ({"n_primary": np.array(3)}, r"n_primary must lie in 0 \.\. n_items = 2"),
+        ({"n_primary": np.array(1.0)}, "the array 'n_primary' must hold one whole number"),
+    ],
+)
+def test_bad_matrices_are_refused(change, message, save):
+    arrays = {name: array for name, array in (CSR | change).items() if array is not None}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    path = save("a.npz", buffer.getvalue())
+    with pytest.raises(InputError, match=message) as caught:
+        read_problem(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_single_array_is_no_matrix(save):
+    buffer = io.BytesIO()
+    np.save(buffer, np.eye(2))
+    with pytest.raises(InputError, match="one array without a name"):
+        read_problem(save("a.npz", buffer.getvalue()))
+
+
+@pytest.mark.parametrize(
+    ("write", "names", "message"),
+    [
+        (write_ec, ["a b", "c"], "item 0 is called 'a b'; here names are words without"),
+        (write_ec, ["", "c"], "item 0 is called ''"),
+        (write_ec, ["a", "|"], r"item 1 is called '\|'"),
+        (write_ec, ["a", "a"], "two items are called 'a'"),
+        (write_dlx, ["a", "b:c"], "item 1 is called 'b:c'; here names are words without"),
+        (write_dlx, ["a\u2028", "b"], "item 0 is called"),
+    ],
+)
+def test_names_that_cannot_be_written_are_refused(write, names, message):
+    with pytest.raises(InputError, match=message):
+        write(ExactCover([0, 2], [0, 1], 2, item_names=names))
+
+
+def test_dlx_without_primary_items_is_refused():
+    with pytest.raises(InputError, match="without primary items"):
+        write_dlx(ExactCover([0, 1], [0], 1, n_primary=0))
+
+
+pieces = st.sampled_from([*'0123456789 \n|-+.,;:#{}[]"ab', "p ec 3\n", "s 1 2\n", "2 1\n", LINE])
+texts = st.lists(pieces, max_size=40).map("".join).map(str.encode)
+suffixes = st.sampled_from([".ec", ".dlx", ".json", ".npz", ".txt", ".csv", ".sdk", ""])
+
+
+files = st.tuples(texts, st.sampled_from(["", "#1"])) | st.tuples(
+    st.binary(max_size=40), st.just("")
+)
+
+
+@given(file=files, suffix=suffixes)
+def test_whatever_a_file_holds_is_read_or_refused(file, suffix):
+    content, row = file
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, f"a{suffix}")
+        with open(path, "wb") as stream:
+            stream.write(content)
+        with suppress(InputError):
+            assert read_problem(path + row).problem.n_items >= 0
