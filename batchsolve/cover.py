@@ -220,10 +220,27 @@ class ExactCover:
                     f"not a cover: item {self.item_name(i)} is in none of the options"
                 )
 
+    def check_stack(self, stack: Iterable[int]) -> None:
+        """Check that options form a partial cover, without any engine.
+
+        Raises
+        ------
+        ProblemError
+            If an option does not exist, or two options share an item.
+        """
+        options = list(map(int, stack))
+        taken: set[int] = set()
+        for position, o in enumerate(options):
+            items = set(map(int, self.option(o))) if 0 <= o < self.n_options else None
+            if items is None or items & taken:
+                reason = self.explain_clash(options, position)
+                raise ProblemError(f"no partial cover: {reason}")
+            taken |= items
+
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Say why the option at `position` of a stack cannot follow the options before it."""
         o = int(stack[position])
-        if o >= self.n_options:
+        if not 0 <= o < self.n_options:
             return f"option {o} does not exist; the last one is {self.n_options - 1}"
         mine = set(map(int, self.option(o)))
         for other in map(int, stack[:position]):

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines import Task, get_engine
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.engines import Task, check_support, get_engine
+from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
 CONFIDENCE = 1.96  # standard errors either side: 95 % if means of probes were normal
@@ -83,7 +83,9 @@ def estimate(
     """
     if probes < 2:
         raise InputError(f"an estimate needs 2 probes or more, not {probes}")
+    problem.check_stack(stack)
     kernel = get_engine(engine)
+    check_support(kernel, problem)
     rng = np.random.default_rng(seed)
     walkers = Stacks.from_lists([np.asarray(stack).tolist()]).take(np.zeros(probes, np.int64))
     walkers = walkers.with_roots(np.arange(probes))
@@ -93,9 +95,6 @@ def estimate(
     while len(walkers):
         here = walkers.roots
         outcome = kernel.search(problem, Task.of(walkers, depth=1))
-        if level == 0 and outcome.clash[0] >= 0:
-            reason = problem.explain_clash(walkers[0].tolist(), int(outcome.clash[0]))
-            raise ProblemError(f"the stack is no partial cover: {reason}")
         solutions[here] += weight[here] * outcome.counts
         # a child that is a leaf has been visited; the others came back as frontier
         children = np.bincount(outcome.frontier.roots, minlength=probes)[here]

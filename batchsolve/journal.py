@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ VERSION = 1
 
 
 class Journal:
-    """The journal of one run.
+    """The journal of one run: its settings, its state, and perhaps outstanding stacks and parts.
 
     Parameters
     ----------
@@ -34,12 +34,16 @@ class Journal:
     ------
     JournalError
         If the journal is damaged, of another run or version, or used by another process.
+
+    Attributes
+    ----------
+    about : dict
+        Kind, version and settings of the run.
     """
 
     def __init__(self, path: str, kind: str, settings: Mapping[str, Any]) -> None:
         self.path = path
-        self._mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
-        is_new = not os.path.exists(path)
+        self.about: dict[str, Any] = {"kind": kind, "version": VERSION, "settings": dict(settings)}
         try:
             self._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
         except sqlite3.OperationalError as error:
@@ -47,11 +51,18 @@ class Journal:
         try:
             with self._errors():
                 self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = FULL")
                 self._db.execute("BEGIN EXCLUSIVE")
-                if is_new:
+                if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
                     self._db.execute("CREATE TABLE run (about TEXT NOT NULL)")
                     self._db.execute("CREATE TABLE progress (state TEXT NOT NULL)")
-                    self._db.execute("INSERT INTO run VALUES (?)", [json.dumps(self._mine)])
+                    self._db.execute(
+                        "CREATE TABLE stacks "
+                        "(number INTEGER PRIMARY KEY, options BLOB, weight REAL)"
+                    )
+                    self._db.execute("CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER)")
+                    self._db.execute("INSERT INTO run VALUES (?)", [json.dumps(self.about)])
                 else:
                     self._check()
                 self._db.execute("COMMIT")
@@ -65,13 +76,66 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self._db.close()
 
-    def record(self, state: Mapping[str, Any]) -> None:
-        """Replace the state of the run, all of it or nothing."""
+    @classmethod
+    def read(cls, path: str) -> Journal:
+        """Open the journal of any run, to look at it."""
+        if not os.path.exists(path):
+            raise JournalError(f"{path}: there is no journal")
+        journal = cls.__new__(cls)
+        journal.path = path
+        journal._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
+        try:
+            with journal._errors():
+                (about,) = journal._db.execute("SELECT about FROM run").fetchone()
+                journal.about = json.loads(about)
+        except BaseException:
+            journal._db.close()
+            raise
+        return journal
+
+    def close(self) -> None:
+        """Close the journal; another process may open it then."""
+        self._db.close()
+
+    def record(
+        self,
+        state: Mapping[str, Any],
+        done: Iterable[int] = (),
+        new: Iterable[tuple[int, bytes, float]] = (),
+        part: tuple[str, int] | None = None,
+    ) -> None:
+        """Take a step, all of it or nothing.
+
+        Parameters
+        ----------
+        state : mapping
+            Replaces the state of the run.
+        done : iterable of int
+            Numbers of stacks that are not outstanding any more.
+        new : iterable of (int, bytes, float)
+            Number, options (little-endian uint32) and weight of stacks that now are.
+        part : (str, int), optional
+            Name and number of rows of a file of solutions.
+        """
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("DELETE FROM progress")
             self._db.execute("INSERT INTO progress VALUES (?)", [json.dumps(state)])
+            self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
+            self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", new)
+            if part is not None:
+                self._db.execute("INSERT INTO parts VALUES (?, ?)", part)
             self._db.execute("COMMIT")
+
+    def stacks(self) -> list[tuple[int, bytes, float]]:
+        """Return number, options and weight of every outstanding stack."""
+        with self._errors():
+            return self._db.execute("SELECT number, options, weight FROM stacks").fetchall()
+
+    def parts(self) -> dict[str, int]:
+        """Return the name and the number of rows of every file of solutions."""
+        with self._errors():
+            return dict(self._db.execute("SELECT name, rows FROM parts ORDER BY name"))
 
     def state(self) -> dict[str, Any] | None:
         """Return the state recorded last, or None if there is none yet."""
@@ -85,14 +149,17 @@ class Journal:
         os.remove(self.path)
 
     def _check(self) -> None:
+        damage = self._db.execute("PRAGMA quick_check").fetchone()[0]
+        if damage != "ok":
+            raise sqlite3.DatabaseError(damage)
         (about,) = self._db.execute("SELECT about FROM run").fetchone()
         theirs = json.loads(about)
-        if theirs["kind"] != self._mine["kind"] or theirs["version"] != VERSION:
+        if theirs["kind"] != self.about["kind"] or theirs["version"] != VERSION:
             raise JournalError(
                 f"{self.path}: the journal of a {theirs['kind']} run, version {theirs['version']}, "
-                f"not of a {self._mine['kind']} run, version {VERSION}"
+                f"not of a {self.about['kind']} run, version {VERSION}"
             )
-        mine = json.loads(json.dumps(self._mine["settings"]))
+        mine = json.loads(json.dumps(self.about["settings"]))
         for name in mine.keys() | theirs["settings"].keys():
             now, then = mine.get(name), theirs["settings"].get(name)
             if now != then:

@@ -234,6 +234,9 @@ class Notation:
         n = self.n_digits
         text = text.strip()
         tokens = text.replace(",", " ").replace(";", " ").split()
+        foreign = next((c for c in text if not c.isascii()), None)
+        if fault == _WRONG_LENGTH and self.symbols and foreign and len(text) == n * n:
+            fault = text.index(foreign)  # several bytes long
         if fault == _WRONG_LENGTH:
             what = "characters" if self.symbols else "numbers"
             length = len(text if self.symbols else tokens)

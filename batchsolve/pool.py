@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed
@@ -131,6 +133,9 @@ class Pool:
                     running = self._dispatch(engine, problem, tasks)
                 else:
                     suspects += [(task, "") for task in tasks]
+            except GeneratorExit:
+                _abandon(running)
+                raise
         while suspects:
             task, error = suspects.pop()
             parts = [task] if not error else _halves(task)
@@ -170,6 +175,13 @@ def _attempt(engine: Engine, problem: ExactCover, index: int, task: Task) -> _At
         text = traceback.format_exception_only(error)[-1].strip()
         return _Attempt(index, None, time.perf_counter() - begin, f"the search failed: {text}")
     return _Attempt(index, outcome, time.perf_counter() - begin)
+
+
+def _abandon(running: Any) -> None:
+    """Drop the tasks of a round that nobody waits for; joblib would warn of each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        running.close()
 
 
 def _halves(task: Task) -> list[Task]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from batchsolve.collector import Collector, Sheet
 from batchsolve.cover import ExactCover
-from batchsolve.engines import UNLIMITED, Engine, Task, get_engine
+from batchsolve.engines import UNLIMITED, Engine, Task, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.pool import Done, Lost, Pool, deal
 from batchsolve.stacks import Stacks
@@ -95,6 +95,7 @@ class _Rounds:
         self._settings = settings
         self._pool = pool
         self._engine: Engine = get_engine(settings.engine)
+        check_support(self._engine, problem)
         self._collector = Collector(settings.limit, settings.node_limit or UNLIMITED)
         self._pace = _Pace(settings.budget)
         self._fresh = Stacks.empty()

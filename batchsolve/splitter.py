@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines import Task, get_engine
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
 
@@ -71,9 +71,6 @@ def split(
     if depth < 0:
         raise InputError(f"a split depth is 0 or more, not {depth}")
     begin = Stacks.from_lists([np.asarray(stack).tolist()])
+    problem.check_stack(begin[0])
     outcome = get_engine(engine).search(problem, Task.of(begin, depth=depth))
-    position = int(outcome.clash[0])
-    if position >= 0:
-        reason = problem.explain_clash(begin[0].tolist(), position)
-        raise ProblemError(f"the stack is no partial cover: {reason}")
     return Split(outcome.frontier, int(outcome.counts[0]), int(outcome.nodes[0]))

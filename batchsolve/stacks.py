@@ -170,9 +170,13 @@ class Stacks:
         _check_problem(fingerprint, problem)
         return _checked(parts[0], parts[1], parts[2], problem)
 
-    def to_jsonl(self, problem: ExactCover) -> str:
-        """Return JSON lines: a header with the problem's fingerprint, then one line a stack."""
-        lines = [{"batchsolve": "stacks", "version": 1, "problem": problem.fingerprint}]
+    def to_jsonl(self, problem: ExactCover, **about: object) -> str:
+        """Return JSON lines: a header with the problem's fingerprint, then one line a stack.
+
+        What is known `about` the stacks goes into the header, and is not read back.
+        """
+        header = {"batchsolve": "stacks", "version": 1, "problem": problem.fingerprint}
+        lines = [{**header, **about}]
         lines += [
             {"root": int(root), "stack": stack.tolist()}
             for root, stack in zip(self.roots, self, strict=True)

@@ -89,9 +89,9 @@ class Source:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
             raise InputError(f"{self.name}: {_first_line(error)}") from error
         except UnicodeDecodeError as error:
+            byte = f"byte 0x{error.object[error.start]:02x}"
             raise InputError(
-                f"{self.name}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); convert "
-                f"it, for instance with iconv -t utf-8"
+                f"{self.name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
             ) from error
         except OSError as error:
             raise InputError(f"{self.name}: {error.strerror or _first_line(error)}") from error
@@ -303,6 +303,7 @@ def _parse_csv(block: bytes, columns: list[str], delimiter: str) -> Rows:
         ragged.append((row.number - 1, row.actual_columns, row.text))
         return "skip"
 
+    block.decode()  # pyarrow would not say which byte is wrong
     table = pacsv.read_csv(
         pa.py_buffer(block),
         pacsv.ReadOptions(use_threads=False, column_names=columns, block_size=len(block) + 1),
@@ -314,7 +315,7 @@ def _parse_csv(block: bytes, columns: list[str], delimiter: str) -> Rows:
     if not ragged:
         return Rows(table)
     faults = {
-        place: f"{actual} fields where the header has {len(columns)}: {text[:200]!r}"
+        place: f"{_fields(actual)} where the header has {len(columns)}: {text[:200]!r}"
         for place, actual, text in ragged
     }
     records = []
@@ -328,6 +329,10 @@ def _parse_csv(block: bytes, columns: list[str], delimiter: str) -> Rows:
     regular = iter(range(len(table)))
     order = [places[k] if k in places else next(regular) for k in range(len(table) + len(extra))]
     return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
+
+
+def _fields(n: int) -> str:
+    return "1 field" if n == 1 else f"{n} fields"
 
 
 def _read_jsonl(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:

@@ -1,49 +1,37 @@
-"""The command line: arguments in, exit codes out.
-
-Heavy modules are imported when a command runs, so that ``--help`` answers at once.
-"""
+"""``batchsolve solve``."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import threading
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import batchsolve
-from batchsolve.errors import BatchsolveError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from batchsolve.filerun import Progress, Summary
-
-EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED = 1, 2, 130
-COMPILE_SECONDS = 1.0  # loading compiled kernels takes less; compiling them takes 5 to 20
-
-app = typer.Typer(
-    name="batchsolve",
-    help="Solve exact cover problems, Sudoku of every size first among them, in parallel.",
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+from batchsolve.cli import app
+from batchsolve.cli.common import (
+    EXIT_INCOMPLETE,
+    Alphabet,
+    Backend,
+    Box,
+    Budget,
+    Column,
+    EngineName,
+    Jobs,
+    Quiet,
+    Where,
+    box_shape,
+    exit_with,
+    shows_progress,
+    told_when_compiling,
 )
 
-
-class Backend(StrEnum):
-    """Where workers live."""
-
-    threading = "threading"
-    loky = "loky"
+if TYPE_CHECKING:
+    from batchsolve.filerun import Progress, Summary
 
 
 class OnInvalid(StrEnum):
@@ -51,30 +39,6 @@ class OnInvalid(StrEnum):
 
     report = "report"
     stop = "stop"
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"batchsolve {batchsolve.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
-
-
-def _box(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    rows, _, columns = text.lower().partition("x")
-    if not (rows.isdecimal() and columns.isdecimal()):
-        raise typer.BadParameter(f"{text!r} is no box shape; write rows x columns, such as 3x3")
-    return int(rows), int(columns)
 
 
 @app.command(
@@ -102,29 +66,19 @@ def solve(
     limit: Annotated[
         int, typer.Option(metavar="N", help="Solutions to look for; 2 proves uniqueness.")
     ] = 2,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", help="Workers; all cores by default.")
-    ] = None,
-    backend: Annotated[Backend, typer.Option(help="Threads or processes.")] = Backend.threading,
-    engine: Annotated[str, typer.Option(metavar="NAME", help="Search engine.")] = "dlx",
-    box: Annotated[
-        str | None, typer.Option(metavar="RxC", help="Rows and columns of a box, such as 2x3.")
-    ] = None,
-    alphabet: Annotated[
-        str | None,
-        typer.Option(metavar="A", help="Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers."),
-    ] = None,
-    column: Annotated[str | None, typer.Option(metavar="NAME", help="The puzzle column.")] = None,
+    jobs: Jobs = None,
+    backend: Where = Backend.threading,
+    engine: EngineName = "dlx",
+    box: Box = None,
+    alphabet: Alphabet = None,
+    column: Column = None,
     node_limit: Annotated[
         int | None, typer.Option(metavar="N", help="Nodes after which a row is unfinished.")
     ] = None,
     split_depth: Annotated[
         int, typer.Option(metavar="D", help="Cut every row into subproblems of this depth.")
     ] = 0,
-    budget: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Nodes a task may visit; sized by time by default."),
-    ] = None,
+    budget: Budget = None,
     chunk: Annotated[int | None, typer.Option(metavar="N", help="Rows to read at a time.")] = None,
     stats: Annotated[bool, typer.Option("--stats", help="Add columns: nodes, seconds.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from OUT.partial.")] = False,
@@ -134,12 +88,10 @@ def solve(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors only.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Solve a corpus: a table with a puzzle column in, the same table with answers out."""
-    shape = _box(box)
+    shape = box_shape(box)
 
     def run() -> int:
         from batchsolve.filerun import solve_file
@@ -147,7 +99,7 @@ def solve(
         from batchsolve.solve import warm_up
 
         search = SearchSettings(limit, node_limit, split_depth, budget, engine)
-        with _told_when_compiling(quiet):
+        with told_when_compiling(quiet):
             warm_up(engine)
         with _progress(quiet) as on_progress:
             summary = solve_file(
@@ -168,35 +120,12 @@ def solve(
         _report(summary, as_json, quiet, sys.stderr if output == "-" else sys.stdout)
         return 0 if summary.complete else EXIT_INCOMPLETE
 
-    _exit_with(run, output)
+    def kept() -> str:
+        if output == "-" or not os.path.exists(f"{output}.partial.journal"):
+            return ""
+        return f"the rows done are kept in {output}.partial; go on with --resume"
 
-
-def _exit_with(run: Callable[[], int], output: str) -> None:
-    """Run a command; turn what it raises into one message and an exit code."""
-    # an interrupted search leaves results that nobody asks for, and joblib warns of each
-    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-    try:
-        code = run()
-    except BatchsolveError as error:
-        print(f"batchsolve: {error}", file=sys.stderr)
-        if output != "-" and os.path.exists(f"{output}.partial.journal"):
-            print(
-                f"batchsolve: the rows done are kept in {output}.partial; go on with --resume",
-                file=sys.stderr,
-            )
-        code = EXIT_ERROR
-    except KeyboardInterrupt:
-        kept = (
-            ""
-            if output == "-"
-            else f"; the rows done are kept in {output}.partial, go on with --resume"
-        )
-        print(f"\nbatchsolve: interrupted{kept}", file=sys.stderr)
-        code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = EXIT_ERROR
-    raise typer.Exit(code)
+    exit_with(run, kept)
 
 
 def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
@@ -218,20 +147,8 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
 
 
 @contextmanager
-def _told_when_compiling(quiet: bool) -> Iterator[None]:
-    message = "batchsolve: compiling the search kernels; only the first run does …"
-    timer = threading.Timer(COMPILE_SECONDS, lambda: print(message, file=sys.stderr))
-    if not quiet:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-@contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    if quiet or not sys.stderr.isatty():
+    if not shows_progress(quiet):
         yield None
         return
     from tqdm import tqdm

@@ -1,0 +1,110 @@
+"""What the commands share: options, exit codes, messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from batchsolve.errors import BatchsolveError
+
+EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED = 1, 2, 130
+COMPILE_SECONDS = 1.0  # loading compiled kernels takes less; compiling them takes 5 to 20
+
+
+class Backend(StrEnum):
+    """Where workers live."""
+
+    threading = "threading"
+    loky = "loky"
+
+
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", metavar="N", help="Workers; all cores by default.")
+]
+Where = Annotated[Backend, typer.Option("--backend", help="Threads or processes.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="See batchsolve engines.")
+]
+Box = Annotated[
+    str | None,
+    typer.Option("--box", metavar="RxC", help="Rows and columns of a box, such as 2x3."),
+]
+Alphabet = Annotated[
+    str | None,
+    typer.Option(
+        "--alphabet",
+        metavar="A",
+        help="Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers.",
+    ),
+]
+Column = Annotated[str | None, typer.Option("--column", metavar="NAME", help="The puzzle column.")]
+Budget = Annotated[
+    int | None,
+    typer.Option("--budget", metavar="N", help="Nodes a task may visit; sized by time by default."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary; errors only.")]
+
+
+def box_shape(text: str | None) -> tuple[int, int] | None:
+    """Return the box shape that ``--box`` says."""
+    if text is None:
+        return None
+    rows, _, columns = text.lower().partition("x")
+    if not (rows.isdecimal() and columns.isdecimal()):
+        raise typer.BadParameter(f"{text!r} is no box shape; write rows x columns, such as 3x3")
+    return int(rows), int(columns)
+
+
+def exit_with(run: Callable[[], int], how_to_go_on: Callable[[], str] = lambda: "") -> None:
+    """Run a command; turn what it raises into one message and an exit code.
+
+    Parameters
+    ----------
+    run : callable
+        The command; returns its exit code.
+    how_to_go_on : callable
+        Says what an interrupted run has kept, or nothing.
+    """
+    # an interrupted search leaves results that nobody asks for, and joblib warns of each
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+    try:
+        code = run()
+    except BatchsolveError as error:
+        print(f"batchsolve: {error}", file=sys.stderr)
+        if hint := how_to_go_on():
+            print(f"batchsolve: {hint}", file=sys.stderr)
+        code = EXIT_ERROR
+    except KeyboardInterrupt:
+        hint = how_to_go_on()
+        print("\nbatchsolve: interrupted" + (f"; {hint}" if hint else ""), file=sys.stderr)
+        code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_ERROR
+    raise typer.Exit(code)
+
+
+@contextmanager
+def told_when_compiling(quiet: bool) -> Iterator[None]:
+    """Say so on stderr if what is done takes so long that it must be compiling."""
+    message = "batchsolve: compiling the search kernels; only the first run does …"
+    timer = threading.Timer(COMPILE_SECONDS, lambda: print(message, file=sys.stderr))
+    if not quiet:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def shows_progress(quiet: bool) -> bool:
+    """Whether to draw progress bars: on a terminal only."""
+    return not quiet and sys.stderr.isatty()

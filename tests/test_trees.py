@@ -1,0 +1,294 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import problems
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import covers
+
+import batchsolve as bs
+from batchsolve import runs
+from batchsolve.counting import count, solutions
+from batchsolve.families import family
+from batchsolve.parts import merge_results, read_part, write_parts
+
+KNOWN = {
+    "queens:8": 92,
+    "langford:7": 52,
+    "langford:8": 300,
+    "dominoes:6x6": 6728,
+    "latin:4": 576,
+    "latin:5": 161_280,
+    "sudoku:2x2": 288,
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"jobs": 1},
+        {"jobs": 2},
+        {"jobs": 1, "split_depth": 0},
+        {"jobs": 2, "split_depth": 3, "budget": 20_000},
+        {"jobs": 2, "backend": "loky"},
+    ],
+)
+def test_known_counts_however_the_work_is_cut_up(name, chosen):
+    problem = family(name)
+    result = count(problem, **chosen)
+    assert (result.count, result.complete) == (KNOWN[name], True)
+    assert result.nodes == count(problem, jobs=1, split_depth=0).nodes
+
+
+@settings(max_examples=25)
+@given(problem=problems(), depth=st.integers(0, 3), budget=st.integers(5, 60))
+def test_every_cover_comes_once(problem, depth, budget):
+    found = [frozenset(c.tolist()) for c in solutions(problem, split_depth=depth, budget=budget)]
+    assert len(found) == len(set(found))
+    assert set(found) == covers(problem)
+    assert count(problem, split_depth=depth, budget=budget).count == len(found)
+
+
+def test_counts_below_a_stack_and_below_several():
+    problem = bs.Sudoku(2, 2)
+    assert count(problem, [0]).count == 72
+    assert count(problem, bs.Stacks.from_lists([[0], [1], [2]])).count == 3 * 72
+    with pytest.raises(bs.ProblemError, match="digit 1 twice in a row"):
+        count(problem, [0, 4])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 99, 287, 288, 289])
+def test_a_limit_is_met_exactly(limit):
+    problem = bs.Sudoku(2, 2)
+    result = count(problem, limit=limit, jobs=2)
+    assert result.count == min(limit, 288)
+    assert result.complete == (limit > 288) or limit == 288
+    found = list(solutions(problem, limit=limit))
+    assert len({tuple(c) for c in found}) == len(found) == min(limit, 288)
+
+
+def test_a_node_limit_is_never_exceeded():
+    problem = family("queens:8")
+    for limit in (1, 2, 100, 1177):
+        result = count(problem, node_limit=limit, jobs=2)
+        assert (result.nodes, result.complete) == (limit, False)
+    assert count(problem, node_limit=1178).complete
+
+
+def test_a_time_limit_ends_a_long_search():
+    result = count(bs.Sudoku(3, 3), time_limit=0.2)
+    assert not result.complete
+    assert result.nodes > 0
+
+
+def test_the_iterator_can_be_closed_early():
+    found = solutions(bs.Sudoku(3, 3))
+    problem = bs.Sudoku(3, 3)
+    problem.verify(next(found).tolist())
+    found.close()
+
+
+@pytest.mark.parametrize("name", ["limit", "node_limit", "time_limit", "budget"])
+def test_bad_limits_are_refused(name):
+    with pytest.raises(bs.InputError, match=f"{name} is more than 0"):
+        count(bs.Sudoku(2, 2), **{name: 0})
+
+
+def test_shares_of_the_tree_add_up():
+    shares = []
+    result = count(
+        family("queens:8"), jobs=1, budget=50, on_progress=lambda s: shares.append(s.finished_share)
+    )
+    assert shares == sorted(shares)
+    assert shares[0] < 1
+    assert shares[-1] == pytest.approx(1)
+    assert result.rounds > 3
+
+
+def read_all(directory):
+    parts = sorted((directory / "solutions").glob("*.parquet"))
+    return sorted(value for part in parts for value in pq.read_table(part)["grid"].to_pylist())
+
+
+def test_a_run_goes_on_from_limit_to_limit(tmp_path):
+    problem = bs.Sudoku(2, 2)
+    with runs.Run(tmp_path / "whole", problem, collect=True) as run:
+        assert run.search().count == 288
+    counts = []
+    for limit in range(40, 330, 40):
+        with runs.Run(tmp_path / "run", problem, collect=True, resume=True) as run:
+            counts.append(run.search(limit=limit).count)
+            assert runs.describe_run.__name__  # the run stays locked until it is left
+    assert counts == [40, 80, 120, 160, 200, 240, 280, 288]
+    assert read_all(tmp_path / "run") == read_all(tmp_path / "whole")
+    assert len(set(read_all(tmp_path / "run"))) == 288
+    about = runs.describe_run(str(tmp_path / "run"))
+    assert (about["complete"], about["outstanding"], about["count"]) == (True, 0, 288)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".csv.gz"])
+def test_exports_are_sorted_and_whole(tmp_path, suffix):
+    problem = bs.Sudoku(2, 2)
+    with runs.Run(tmp_path / "run", problem, collect=True) as run:
+        run.search(limit=100)
+        run.search()
+    out = tmp_path / f"out{suffix}"
+    assert runs.export_run(str(tmp_path / "run"), str(out)) == 288
+    if suffix == ".parquet":
+        grids = pq.read_table(out)["grid"].to_pylist()
+    else:
+        lines = pa.input_stream(str(out)).read().decode().splitlines()
+        jsonl = suffix == ".jsonl"
+        grids = [json.loads(line)["grid"] for line in lines] if jsonl else lines[1:]
+    assert grids == sorted(grids) == read_all(tmp_path / "run")
+
+
+def test_solutions_of_other_problems_are_lists_of_option_names(tmp_path):
+    with runs.Run(tmp_path / "run", family("queens:6"), collect=True) as run:
+        assert run.search().count == 4
+    (part,) = (tmp_path / "run" / "solutions").iterdir()
+    rows = pq.read_table(part)["options"].to_pylist()
+    assert all(len(row) == len({name[0] for name in row}) == 6 for row in rows)
+
+
+def test_runs_are_refused_with_a_reason(tmp_path):
+    problem = bs.Sudoku(2, 2)
+    with runs.Run(tmp_path / "run", problem) as run:
+        run.search(limit=3)
+        with pytest.raises(bs.JournalError, match="in use by another process"):
+            runs.Run(tmp_path / "run", problem, resume=True)
+    with pytest.raises(bs.OutputError, match="a run is kept there; go on with --resume"):
+        runs.Run(tmp_path / "run", problem)
+    with pytest.raises(bs.JournalError, match="the interrupted run had problem ="):
+        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), resume=True)
+    with pytest.raises(bs.JournalError, match="the interrupted run had stack = "):
+        runs.Run(tmp_path / "run", problem, [0], resume=True)
+    with pytest.raises(bs.JournalError, match="the journal of a count run"):
+        runs.Run(tmp_path / "run", problem, resume=True, collect=True)
+    with pytest.raises(bs.InputError, match="only counts has no solutions"):
+        runs.export_run(str(tmp_path / "run"), str(tmp_path / "x.csv"))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").touch()
+    with pytest.raises(bs.OutputError, match="is not empty"):
+        runs.Run(tmp_path / "full", problem, resume=True)
+    with open(tmp_path / "run" / "journal.sqlite", "r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 3000)
+    with pytest.raises(bs.JournalError, match="damaged"):
+        runs.Run(tmp_path / "run", problem, resume=True)
+    with pytest.raises(bs.JournalError, match="there is no journal"):
+        runs.describe_run(str(tmp_path / "nothing"))
+
+
+def test_missing_solutions_are_noticed(tmp_path):
+    problem = bs.Sudoku(2, 2)
+    with runs.Run(tmp_path / "run", problem, collect=True) as run:
+        run.search(limit=100)
+    (part,) = (tmp_path / "run" / "solutions").iterdir()
+    part.unlink()
+    with pytest.raises(bs.JournalError, match="is missing or damaged"):
+        runs.Run(tmp_path / "run", problem, collect=True, resume=True)
+
+
+CODE = """
+import batchsolve.runs, batchsolve.search
+batchsolve.search.STEP_SECONDS = 0
+keep = batchsolve.runs.Run._keep
+batchsolve.runs.Run._keep = lambda self, step: (keep(self, step), print("kept", flush=True))
+from batchsolve.cli import app
+app()
+"""
+
+
+def workers_of(pid):
+    """Process numbers of the loky workers of a process."""
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as file:
+                parent = int(file.read().rsplit(")", 1)[1].split()[1])
+            with open(f"/proc/{name}/cmdline") as file:
+                command = file.read()
+        except OSError:
+            continue
+        if parent == pid and "loky" in command and "tracker" not in command:
+            found.append(int(name))
+    return found
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
+@pytest.mark.parametrize(("backend", "least_kills"), [("threading", 30), ("loky", 20)])
+def test_killed_again_and_again_a_run_ends_with_every_solution_once(tmp_path, backend, least_kills):
+    rng = random.Random(7)
+    grid = tmp_path / "grid.txt"
+    grid.write_text("1234" + "." * 32)
+    out = tmp_path / "run"
+    command = [sys.executable, "-c", CODE, "enumerate", str(grid), "-o", str(out), "--resume"]
+    command += ["--backend", backend, "--jobs", "2", "--budget", "4000", "--quiet"]
+    kills, code = 0, None
+    while code is None or code < 0:
+        # workers of a killed run inherit its pipes, so nobody may wait for the pipes to close
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        steps = rng.randrange(1, 9 if backend == "threading" else 25)
+        alive = all(process.stdout.readline() for _ in range(steps))
+        time.sleep(0.03 * rng.random())
+        workers = workers_of(process.pid) if backend == "loky" else []
+        if alive and workers and rng.random() < 0.8:
+            os.kill(rng.choice(workers), signal.SIGKILL)
+            kills += 1
+            if rng.random() < 0.5:  # the run goes on without that worker
+                alive = all(process.stdout.readline() for _ in range(rng.randrange(1, 6)))
+        if alive and process.poll() is None:
+            workers = workers_of(process.pid)
+            process.kill()
+            kills += 1
+            for worker in workers:
+                os.kill(worker, signal.SIGKILL)
+        code = process.wait()
+        process.stdout.close()
+    assert code == 0
+    assert kills >= least_kills
+    found = read_all(out)
+    problem = bs.Sudoku(2, 3)
+    assert len(found) == count(problem, problem.stack(problem.parse(grid.read_text()))).count
+    assert len(set(found)) == len(found) == 78_336
+    grids = np.array([problem.parse(text) for text in found[::100]])
+    assert problem.check(grids, grids).all()
+    assert runs.describe_run(str(out))["count"] == 78_336
+
+
+def test_parts_add_up_to_the_whole(tmp_path):
+    problem = family("latin:5")
+    facts = write_parts(problem, str(tmp_path / "parts"), depth=4, files=7)
+    assert facts["files"] == 7
+    results = []
+    for path in sorted((tmp_path / "parts").iterdir()):
+        stacks, header = read_part(str(path), problem)
+        result = count(problem, stacks)
+        above = {"count": header.pop("count"), "nodes": header.pop("nodes")}
+        facts = {"count": result.count, "nodes": result.nodes, "complete": result.complete}
+        results.append(tmp_path / f"{path.stem}.json")
+        results[-1].write_text(json.dumps({**header, "above": above, **facts}))
+    names = list(map(str, results))
+    whole = count(problem)
+    merged = merge_results(names)
+    assert (merged["count"], merged["nodes"], merged["complete"]) == (161_280, whole.nodes, True)
+    assert merge_results([*names, names[3]])["doubled"] == [3]
+    lacking = merge_results(names[:2] + names[3:])
+    assert (lacking["missing"], lacking["complete"]) == ([2], False)
+    with pytest.raises(bs.InputError, match="belong to another problem"):
+        read_part(str(tmp_path / "parts" / "0000.jsonl"), family("latin:4"))
+    with pytest.raises(bs.OutputError, match="is not empty"):
+        write_parts(problem, str(tmp_path / "parts"), depth=1)
+    with pytest.raises(bs.InputError, match="not a result of"):
+        merge_results([str(tmp_path / "parts" / "0000.jsonl")])
