@@ -54,8 +54,8 @@ class AnswerTable:
                 kept = f"given_{kept}"
             taken.add(kept)
             names.append(kept)
-        given = zip(names, corpus.schema.types, strict=True)
-        self.schema = pa.schema([*given, *new])
+        given = [column.with_name(name) for column, name in zip(corpus.schema, names, strict=True)]
+        self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
     def rows(self, batch: Batch, sheet: Sheet) -> tuple[pa.Table, tuple[int, str] | None]:
         """Return the output rows, and the first invalid row with what is wrong, if any."""

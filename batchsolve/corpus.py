@@ -144,14 +144,27 @@ class Corpus:
         self._kept, self._rest = self._peek()
         self.schema = self._kept[0].table.schema
         self.columns = list(self.schema.names)
+        twice = [name for name in self.columns if self.columns.count(name) > 1]
+        if twice:
+            raise InputError(f"{paths[0]}: names the column {twice[0]!r} twice; rename one")
         self.column, self.solution_column = self._choose_columns(column)
         self.problem, self.notation = self._choose_notation(box, alphabet)
+        self._solution_notation = self._choose_solution_notation()
 
     def batches(self, chunk: int, skip: int = 0) -> Iterator[Batch]:
         """Read the corpus once, in batches of `chunk` rows, after skipping some rows."""
         rest: list[Rows] = []
         waiting = 0
-        for rows in chain(self._kept, self._rest):
+        failure: InputError | None = None
+        stream = chain(self._kept, self._rest)
+        while True:
+            try:
+                rows = next(stream)
+            except StopIteration:
+                break
+            except InputError as error:
+                failure = error  # what was read before it is answered all the same
+                break
             if skip:
                 rows, skip = _slice(rows, skip), max(0, skip - len(rows.table))
             if len(rows.table) == 0:
@@ -166,6 +179,8 @@ class Corpus:
                 rest, waiting = [_slice(whole, begin)], waiting % chunk
         if waiting:
             yield self._batch(_join(rest))
+        if failure is not None:
+            raise failure
 
     def _peek(self) -> tuple[list[Rows], Iterator[Rows]]:
         """Read the first rows, and leave the others to be read."""
@@ -209,14 +224,32 @@ class Corpus:
         if len(grids) > 1:
             grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
         if len(grids) != 1:
-            which = f"several columns hold grids ({', '.join(grids)})" if grids else "no column is "
-            which += "" if grids else f"known as a puzzle column, nor holds grids: {self._names()}"
-            raise InputError(f"{which}; say which with --column")
+            if grids:
+                which = f"several columns hold grids ({', '.join(grids)})"
+            else:
+                which = f"no column is known as a puzzle column, nor holds grids: {self._names()}"
+            raise InputError(f"{which}{self._parted()}; say which with --column")
         return next(iter(grids)), self._solution_column(set(grids))
 
     def _solution_column(self, taken: set[str]) -> str | None:
+        sample = pa.concat_tables([rows.table for rows in self._kept])
         named = [name for name in self._named(SOLUTION_NAMES) if name not in taken]
-        return named[0] if len(named) == 1 else None
+        grids = [name for name in named if _grids(sample[name])]
+        return next(iter(grids or named), None)
+
+    def _choose_solution_notation(self) -> Notation:
+        """Return how given solutions are written: as the puzzles, unless the form differs."""
+        if self.solution_column is not None:
+            sample = pa.concat_tables([rows.table for rows in self._kept])
+            survey = _grids(sample[self.solution_column])
+            if survey is not None and survey.prefers_numbers(self.notation.n_digits) == bool(
+                self.notation.symbols
+            ):
+                try:
+                    return survey.notation(self.notation.n_digits)
+                except AmbiguousNotationError:
+                    pass
+        return self.notation
 
     def _named(self, known: Sequence[str]) -> list[str]:
         lower = {name.lower().strip().replace(" ", "_"): name for name in self.columns}
@@ -224,6 +257,12 @@ class Corpus:
 
     def _names(self) -> str:
         return ", ".join(map(repr, self.columns))
+
+    def _parted(self) -> str:
+        """Say what parts the columns, for that may be what is wrong."""
+        names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+        delimiter = self._sources[0].delimiter
+        return f" (parted by {names[delimiter]})" if delimiter else ""
 
     def _choose_notation(
         self, box: tuple[int, int] | None, alphabet: str | None
@@ -269,7 +308,8 @@ class Corpus:
 
     def _example(self) -> str:
         values = chain.from_iterable(rows.table[self.column] for rows in self._kept)
-        return f"the first value is {str(next(values).as_py())[:100]!r}"
+        text = str(next(values).as_py()).strip()
+        return f"the first value is {text[:100]!r}, {len(text)} characters"
 
     def _batch(self, rows: Rows) -> Batch:
         text = _as_text(rows.table[self.column], self.column)
@@ -281,9 +321,10 @@ class Corpus:
         given = has_given = None
         if self.solution_column is not None:
             answers = _as_text(rows.table[self.solution_column], self.solution_column)
-            given, bad = self.notation.encode(answers)
+            given, bad = self._solution_notation.encode(answers)
             given[bad != -1] = 0
-            has_given = np.asarray(pc.greater(pc.binary_length(pc.fill_null(answers, "")), 0))
+            trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
+            has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
         return Batch(rows.table, puzzles, given, has_given, faults | rows.faults)
 
 
@@ -313,7 +354,8 @@ def _as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         joined = [" ".join(map(str, _flat(value))) for value in column.to_pylist()]
         return pa.array(joined, pa.string())
-    if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind):
+    is_view = pa.types.is_string_view(kind)
+    if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) or is_view:
         column = column.cast(pa.string())
     elif not pa.types.is_string(kind):
         raise InputError(
@@ -326,8 +368,8 @@ def _flat(value: object) -> Iterator[object]:
     if isinstance(value, list):
         for part in value:
             yield from _flat(part)
-    elif value is not None:
-        yield value
+    else:
+        yield "." if value is None else value
 
 
 def _slice(rows: Rows, begin: int, length: int | None = None) -> Rows:

@@ -172,31 +172,25 @@ class _FileRun:
             raise InputError("--resume needs files; standard input or output cannot be resumed")
         self.totals.engine = self.search.engine
         self.totals.backend, self.totals.jobs = self.pool.backend, self.pool.jobs
-        journal = self._journal()
-        if journal is None:
-            self._solve(None)
+        self._refuse_leftovers()
+        settings = self.settings
+        corpus = Corpus(self.paths, settings.column, settings.box, settings.alphabet)
+        if self.output == "-":
+            self._solve(corpus, None)
         else:
-            with journal:
-                self._solve(journal)
+            with self._journal() as journal:
+                self._solve(corpus, journal)
         self.totals.seconds = time.perf_counter() - begin
         self.totals.rows_per_second = self.totals.rows / self.totals.seconds
         return self.totals
 
-    def _solve(self, journal: Journal | None) -> None:
-        state = journal.state() if journal else None
-        if state is not None:
-            self.totals = Summary(**state["totals"])
-        corpus = Corpus(self.paths, self.settings.column, self.settings.box, self.settings.alphabet)
-        table = AnswerTable(corpus, self.search.limit, self.settings.stats)
-        if (
-            journal
-            and state
-            and state["finished"]
-            and not os.path.exists(partial_path(self.output))
-        ):
+    def _solve(self, corpus: Corpus, journal: Journal | None) -> None:
+        position, finished = self._restore(journal) if journal else (None, False)
+        if journal and finished and not os.path.exists(partial_path(self.output)):
             journal.remove()  # the run was stopped between its last two steps
             return
-        sink = open_sink(self.output, table.schema, state["position"] if state else None)
+        table = AnswerTable(corpus, self.search.limit, self.settings.stats)
+        sink = open_sink(self.output, table.schema, position)
         try:
             self._write_answers(corpus, table, sink, journal)
             self._record(journal, sink, finished=True)
@@ -220,21 +214,23 @@ class _FileRun:
         last = time.monotonic()
         self._record(journal, sink)
         with self.pool as pool:
-            for sheet in answer_rows(corpus.problem, batches(), self.search, pool):
-                rows, message = table.rows(_take(read, len(sheet)), sheet)
-                if message and self.settings.stop_on_invalid:
-                    place, why = message
-                    raise InputError(f"row {self.totals.rows + place + 1}: {why}")
-                sink.write(rows)
-                self._count(rows, sheet)
-                if time.monotonic() - last > JOURNAL_SECONDS:
-                    self._record(journal, sink)
-                    last = time.monotonic()
+            try:
+                for sheet in answer_rows(corpus.problem, batches(), self.search, pool):
+                    rows, message = table.rows(_take(read, len(sheet)), sheet)
+                    if message and self.settings.stop_on_invalid:
+                        place, why = message
+                        raise InputError(f"row {self.totals.rows + place + 1}: {why}")
+                    sink.write(rows)
+                    self._count(rows, sheet)
+                    if time.monotonic() - last > JOURNAL_SECONDS:
+                        self._record(journal, sink)
+                        last = time.monotonic()
+            except InputError:
+                self._record(journal, sink)  # the rows before the fault are good
+                raise
 
-    def _journal(self) -> Journal | None:
-        """Open the journal of the run; refuse to overwrite an interrupted one unasked."""
-        if self.output == "-":
-            return None
+    def _refuse_leftovers(self) -> None:
+        """Refuse to overwrite what an interrupted run left, unasked."""
         partial = partial_path(self.output)
         path = partial + ".journal"
         begun = os.path.exists(path)
@@ -243,18 +239,34 @@ class _FileRun:
                 f"{partial}: an interrupted run left its rows there; go on with --resume, or "
                 f"delete {partial} and {path} to begin again"
             )
-        search = {
-            k: v for k, v in asdict(self.search).items() if k in ("limit", "node_limit", "engine")
-        }
-        file = asdict(self.settings)
-        same = {k: file[k] for k in ("column", "alphabet", "stats")}
+        if os.path.exists(partial) and not begun:
+            raise OutputError(
+                f"{partial}: is in the way, and has no journal ({path}) to be resumed with; move "
+                f"it or delete it"
+            )
+
+    def _journal(self) -> Journal:
+        path = partial_path(self.output) + ".journal"
+        search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
+        same = {name: getattr(self.settings, name) for name in ("column", "alphabet", "stats")}
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
-        journal = Journal(path, "solve", {**search, **same, "box": box, "inputs": inputs})
+        return Journal(path, "solve", {**search, **same, "box": box, "inputs": inputs})
+
+    def _restore(self, journal: Journal) -> tuple[int | None, bool]:
+        """Take up the sums of an interrupted run; return its position and whether it finished."""
         state = journal.state()
-        if state is not None and not state["finished"] and not os.path.exists(partial):
-            raise JournalError(f"{partial}: is gone; delete {path} to begin again")
-        return journal
+        if state is None:
+            return None, False
+        try:
+            self.totals = Summary(**state["totals"])
+            position, finished = int(state["position"]), bool(state["finished"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise journal.damaged(error) from error
+        partial = partial_path(self.output)
+        if not finished and not os.path.exists(partial):
+            raise JournalError(f"{partial}: is gone; delete {journal.path} to begin again")
+        return position, finished
 
     def _record(self, journal: Journal | None, sink: Sink, finished: bool = False) -> None:
         position = sink.flush()

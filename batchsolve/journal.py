@@ -141,7 +141,10 @@ class Journal:
         """Return the state recorded last, or None if there is none yet."""
         with self._errors():
             row = self._db.execute("SELECT state FROM progress").fetchone()
-        return None if row is None else json.loads(row[0])
+            state = None if row is None else json.loads(row[0])
+            if not isinstance(state, dict | None):
+                raise TypeError("its state is no object")
+        return state
 
     def remove(self) -> None:
         """Close the journal and delete its file."""
@@ -169,6 +172,12 @@ class Journal:
                     f"begin again"
                 )
 
+    def damaged(self, why: object) -> JournalError:
+        """Return the error to raise where the contents of the journal make no sense."""
+        return JournalError(
+            f"{self.path}: the journal is damaged ({why}); delete it to begin again"
+        )
+
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
@@ -178,6 +187,4 @@ class Journal:
                 raise JournalError(f"{self.path}: in use by another process") from error
             raise OutputError(f"{self.path}: {error}") from error
         except (sqlite3.DatabaseError, TypeError, ValueError, KeyError) as error:
-            raise JournalError(
-                f"{self.path}: the journal is damaged ({error}); delete it to begin again"
-            ) from error
+            raise self.damaged(error) from error

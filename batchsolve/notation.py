@@ -358,15 +358,17 @@ class Survey:
         InputError
             If no value fits any.
         """
-        as_numbers = sum(c for (_, t, _, _), c in self._kinds.items() if t == n_digits**2)
+        as_numbers = any(t == n_digits**2 for _, t, _, _ in self._kinds)
         rows = {k: c for k, c in self._kinds.items() if k[1] == 0 and k[0] == n_digits**2}
-        if as_numbers and as_numbers >= sum(rows.values()):
+        if not as_numbers and not rows:
+            raise InputError(
+                f"no value is a {n_digits}×{n_digits} grid of {n_digits**2} characters or numbers"
+            )
+        if self.prefers_numbers(n_digits):
             return numbers(n_digits, self._separators.most_common(1)[0][0])
-        scores: dict[Notation, int] = {}
-        for notation in notations(n_digits):
-            low, high = _allowed(notation)
-            fits = (c for (_, _, lo, hi), c in rows.items() if not (lo & ~low or hi & ~high))
-            scores[notation] = sum(fits)
+        strict = {n: _score(n, rows, most_blanks=1) for n in notations(n_digits)}
+        loose = {n: _score(n, rows, most_blanks=len(BLANKS)) for n in notations(n_digits)}
+        scores = strict if any(strict.values()) else loose
         most = max(scores.values(), default=0)
         if most == 0:
             known = ", ".join(n.name for n in notations(n_digits)) or "numbers"
@@ -384,6 +386,14 @@ class Survey:
         blank = blanks[0] if blanks else "."
         return Notation(n_digits, best[0].name, best[0].symbols, blank=blank)
 
+    def prefers_numbers(self, n_digits: int) -> bool:
+        """Whether more values are N² numbers than are N² characters."""
+        votes = Counter[bool]()
+        for (length, tokens, _, _), count in self._kinds.items():
+            if (tokens or length) == n_digits**2:
+                votes[tokens > 0] += count
+        return votes[True] > 0 and votes[True] >= votes[False]
+
     @staticmethod
     def _symbols_used(rows: dict[tuple[int, int, int, int], int], notation: Notation) -> set[str]:
         low, high = _allowed(notation)
@@ -400,6 +410,18 @@ class AmbiguousNotationError(InputError):
     def __init__(self, names: list[str]) -> None:
         super().__init__(f"the alphabet can be {' or '.join(names)}; say which with --alphabet")
         self.names = names
+
+
+def _score(notation: Notation, rows: dict[tuple[int, int, int, int], int], most_blanks: int) -> int:
+    """Return how many values fit a notation and use no more than so many kinds of blank."""
+    low, high = _allowed(notation)
+    blanks = _mask("".join(set(BLANKS) - set(notation.symbols)))
+    return sum(
+        count
+        for (_, _, lo, hi), count in rows.items()
+        if not (lo & ~low or hi & ~high)
+        and (lo & blanks[0]).bit_count() + (hi & blanks[1]).bit_count() <= most_blanks
+    )
 
 
 def _allowed(notation: Notation) -> tuple[int, int]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from batchsolve.collector import Collector, Sheet
 from batchsolve.cover import ExactCover
-from batchsolve.engines import UNLIMITED, Engine, Task, check_support, get_engine
+from batchsolve.engines import UNLIMITED, Engine, Task, check_bounds, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.pool import Done, Lost, Pool, deal
 from batchsolve.stacks import Stacks
@@ -53,10 +53,7 @@ class SearchSettings:
     engine: str = "dlx"
 
     def __post_init__(self) -> None:
-        for name, least in (("limit", 1), ("node_limit", 1), ("split_depth", 0), ("budget", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise InputError(f"{name} is {least} or more, not {value}")
+        check_bounds(self, {"limit": 1, "node_limit": 1, "split_depth": 0, "budget": 1})
 
 
 class _Pace:
@@ -104,10 +101,14 @@ class _Rounds:
     def answers(self, batches: Iterable[tuple[int, Stacks]]) -> Iterator[Sheet]:
         source = iter(batches)
         exhausted = False
+        failure: InputError | None = None
         while True:
             running = self._start()
             if not exhausted and self._has_room():
-                batch = next(source, None)
+                try:
+                    batch = next(source, None)
+                except InputError as error:
+                    batch, failure = None, error  # rows read before it are answered all the same
                 exhausted = batch is None
                 if batch is not None:
                     fresh = self._collector.open(*batch)
@@ -116,6 +117,8 @@ class _Rounds:
                 yield sheet
             self._take(running)
             if exhausted and not self._collector.n_open:
+                if failure is not None:
+                    raise failure
                 return
 
     def _has_room(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines import UNLIMITED, Engine, Task, check_support
+from batchsolve.engines import UNLIMITED, Engine, Task, check_bounds, check_support
 from batchsolve.errors import InputError
 from batchsolve.pool import Done, Lost, Pool, deal
 from batchsolve.stacks import Stacks
@@ -56,12 +56,9 @@ class TreeSettings:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("limit", "node_limit", "time_limit", "budget"):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise InputError(f"{name} is more than 0, not {value}")
-        if self.split_depth is not None and self.split_depth < 0:
-            raise InputError(f"split_depth is 0 or more, not {self.split_depth}")
+        check_bounds(self, {"limit": 1, "node_limit": 1, "split_depth": 0, "budget": 1})
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit is more than 0 seconds, not {self.time_limit}")
 
 
 @dataclass(eq=False)

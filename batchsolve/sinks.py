@@ -23,7 +23,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, OutputError
-from batchsolve.tables import split_suffixes
+from batchsolve.tables import JSON_TEXT, split_suffixes
 
 ROW_GROUP = 65_536
 COPY_BYTES = 1 << 20
@@ -58,6 +58,8 @@ class _Delimited:
     def rows(self, table: pa.Table) -> pa.Buffer:
         sink = pa.BufferOutputStream()
         try:
+            if any(pa.types.is_binary(kind) for kind in table.schema.types):
+                raise pa.ArrowInvalid("binary values")
             pacsv.write_csv(table, sink, self._options)
             return sink.getvalue()
         except pa.ArrowInvalid:
@@ -76,7 +78,10 @@ class _Delimited:
 def _flat_text(column: pa.ChunkedArray) -> Any:
     """Return a column as text; lists and the like as JSON."""
     if pa.types.is_nested(column.type):
-        values = (None if v is None else json.dumps(v, default=str) for v in column.to_pylist())
+        values = (None if v is None else json.dumps(v, default=_plain) for v in column.to_pylist())
+        return pa.chunked_array([pa.array(values, pa.string())])
+    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        values = (None if v is None else _plain(v) for v in column.to_pylist())
         return pa.chunked_array([pa.array(values, pa.string())])
     return column.cast(pa.string())
 
@@ -86,8 +91,18 @@ class _JsonLines:
         return b""
 
     def rows(self, table: pa.Table) -> bytes:
-        lines = (json.dumps(r, ensure_ascii=False, default=str) for r in table.to_pylist())
-        return "".join(line + "\n" for line in lines).encode()
+        coded = [field.name for field in table.schema if field.metadata == JSON_TEXT]
+        lines = []
+        for row in table.to_pylist():
+            for name in coded:
+                row[name] = None if row[name] is None else json.loads(row[name])
+            lines.append(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
+        return "".join(lines).encode()
+
+
+def _plain(value: object) -> str:
+    """Write as text what JSON has no form for; bytes that are no UTF-8 as escapes."""
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 class Sink(Protocol):
@@ -123,6 +138,8 @@ class _TextSink:
             self._file: IO[bytes] = open(self._partial, mode)  # noqa: SIM115
             if position is None:
                 self._file.write(encoder.header(schema))
+            elif os.path.getsize(self._partial) < position:
+                raise OSError(f"it is shorter than its journal says ({position} bytes)")
             else:
                 self._file.seek(position)
                 self._file.truncate()

@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+from numba import njit
 
 from batchsolve.errors import InputError
 
@@ -28,6 +30,9 @@ MOST_RECORD_BYTES = 64 << 20  # a longer CSV record means a quotation mark that 
 PARQUET_ROWS = 16_384
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
+JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+
+csv.field_size_limit(MOST_RECORD_BYTES)  # else the module refuses fields of over 128 KiB
 
 _BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -58,11 +63,14 @@ class Source:
         The file, or ``-`` for standard input.
     kind : str
         ``csv``, ``parquet``, ``jsonl`` or ``text``.
+    delimiter : str
+        What parts the fields of a CSV table.
     """
 
     path: str
     kind: str
     _read: Callable[[], Iterator[Rows]]
+    delimiter: str = ""
 
     @property
     def name(self) -> str:
@@ -134,7 +142,7 @@ def open_source(path: str) -> Source:
         raise InputError(f"{name}: is a directory; name the files in it") from error
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
-    if not head.strip():
+    if not head.removeprefix(_BOM).strip():
         raise InputError(
             f"{name}: is empty; expected puzzles, one a line, or a table with a header"
         )
@@ -160,7 +168,7 @@ def _text_source(path: str, head: str, reopen: Callable[[], IO[bytes]]) -> Sourc
         return Source(path, "jsonl", lambda: _read_jsonl(reopen))
     if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(head)
-        return Source(path, "csv", lambda: _read_csv(reopen, delimiter))
+        return Source(path, "csv", lambda: _read_csv(reopen, delimiter), delimiter)
     return Source(path, "text", lambda: _read_text(reopen))
 
 
@@ -198,7 +206,10 @@ def _open(path: str) -> Any:
     if path == "-":
         raw: Any = sys.stdin.buffer
         magic = raw.peek(4)[:4]
-        return pa.input_stream(raw, compression=_compression(magic))
+        compression = _compression(magic)
+        return (
+            pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression) if compression else raw
+        )
     if os.path.isdir(path):
         raise IsADirectoryError
     with open(path, "rb") as file:
@@ -210,30 +221,63 @@ def _compression(magic: bytes) -> str | None:
     return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
 
 
-def _blocks(stream: IO[bytes], quotes: bool) -> Iterator[bytes]:
-    """Cut a stream into blocks that end where a line (or with quotes: a record) ends."""
+@njit(cache=True, nogil=True)
+def _last_record_end(data: Any, delimiter: int) -> tuple[int, bool]:
+    """Return where the last whole CSV record ends, and whether a quoted field is still open.
+
+    A quotation mark opens a field only where the field begins, as pyarrow has it.
+    """
+    end, quoted, begins = 0, False, True
+    for x in range(data.size):
+        c = data[x]
+        if quoted:
+            # a doubled mark closes and opens again, which comes to the same
+            if c == 34:
+                quoted = False
+        elif c == 34 and (begins or data[x - 1] == 34):
+            quoted, begins = True, False
+        else:
+            begins = c == delimiter or c == 10 or c == 13
+            if c == 10:
+                end = x + 1
+    return end, quoted
+
+
+def _blocks(stream: IO[bytes], delimiter: str = "") -> Iterator[bytes]:
+    """Cut a stream into blocks that end where a line (or with a delimiter: a record) ends."""
     pending = b""
+    old_line_ends: bool | None = None
+    quoted = False
     while data := stream.read(BLOCK_BYTES):
-        pending += data
-        end = pending.rfind(b"\n") + 1
-        if quotes and b'"' in pending:
-            while end and pending.count(b'"', 0, end) % 2:
-                end = pending.rfind(b"\n", 0, end - 1) + 1
+        if old_line_ends is None:
+            old_line_ends = b"\n" not in data and b"\r" in data
+        pending += data.replace(b"\r", b"\n") if old_line_ends else data
+        end, quoted = pending.rfind(b"\n") + 1, False
+        if delimiter and b'"' in pending:
+            whole = np.frombuffer(pending, np.uint8)
+            end, quoted = _last_record_end(whole, ord(delimiter))
         if end:
             yield pending[:end]
             pending = pending[end:]
         elif len(pending) > MOST_RECORD_BYTES:
             raise InputError(
-                f"a record of more than {MOST_RECORD_BYTES >> 20} MB; is a quotation mark never "
-                f"closed, or are lines not ended by a line feed?"
+                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: {_begin(pending)}; is a "
+                f"quotation mark never closed?"
             )
+    if quoted:
+        raise InputError(f"a quotation mark is never closed in the record {_begin(pending)}")
     if pending:
         yield pending
 
 
+def _begin(record: bytes) -> str:
+    """Return the beginning of a record, for messages."""
+    return repr(record[:80].decode(errors="replace"))
+
+
 def _read_text(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
     with reopen() as stream:
-        for block in _blocks(stream, quotes=False):
+        for block in _blocks(stream):
             block = block.removeprefix(_BOM)
             block.decode()
             lines = pc.split_pattern(pa.array([block], pa.large_binary()), b"\n").values
@@ -248,7 +292,7 @@ def _read_text(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
 def _read_csv(reopen: Callable[[], IO[bytes]], delimiter: str) -> Iterator[Rows]:
     columns: list[str] = []
     with reopen() as stream:
-        for block in _blocks(stream, quotes=True):
+        for block in _blocks(stream, delimiter):
             if not columns:
                 block = block.removeprefix(_BOM)
                 columns, block = _header(block.lstrip(b"\r\n"), delimiter)
@@ -339,52 +383,78 @@ def _read_jsonl(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
     schema: pa.Schema | None = None
     first = 0
     with reopen() as stream:
-        for block in _blocks(stream, quotes=False):
+        for block in _blocks(stream):
             records: list[dict[str, Any]] = []
             faults: dict[int, str] = {}
-            for line in block.removeprefix(_BOM).decode().splitlines():
+            for line in block.removeprefix(_BOM).decode().split("\n"):
                 if not line.strip():
                     continue
                 try:
-                    record = json.loads(line)
-                    if not isinstance(record, dict):
-                        raise ValueError("not an object")
-                except ValueError as error:
+                    record = _json_object(line)
+                except (ValueError, RecursionError) as error:
                     faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
                     record = {}
                 records.append(record)
             where = f"rows {first + 1} to {first + len(records)}"
             if schema is None:
                 keys = list(dict.fromkeys(key for record in records for key in record))
-                schema = _json_schema(records, keys, where)
+                if not keys:
+                    raise InputError("no line is a JSON object; expected one on every line")
+                schema = _json_schema(records, keys)
             for record in records:
                 if extra := record.keys() - set(schema.names):
                     raise InputError(
                         f"{where}: the field {sorted(extra)[0]!r} is new; give every object of "
                         f"the file the same fields"
                     )
-            columns = [
-                _json_column(records, key, schema.field(key).type, where) for key in schema.names
-            ]
+            columns = [_json_column(records, field, where) for field in schema]
             yield Rows(pa.table(columns, schema), faults)
             first += len(records)
 
 
-def _json_schema(records: list[dict[str, Any]], keys: list[str], where: str) -> pa.Schema:
+def _json_object(line: str) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError("another kind of value")
+    if "\\u" in line:
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a surrogate pair") from None
+    return record
+
+
+def _json_schema(records: list[dict[str, Any]], keys: list[str]) -> pa.Schema:
+    """Choose types; what Arrow has no type for is kept as JSON text, marked as such."""
     fields = []
     for key in keys:
-        kind = _json_column(records, key, None, where).type
-        fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
+        values = [record.get(key) for record in records]
+        try:
+            kind = pa.array(values).type
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            kind = None
+        if kind is None or pa.types.is_struct(kind):
+            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
+        else:
+            fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
 
 
-def _json_column(
-    records: list[dict[str, Any]], key: str, kind: pa.DataType | None, where: str
-) -> pa.Array:
+def _json_column(records: list[dict[str, Any]], field: pa.Field, where: str) -> pa.Array:
+    values = [record.get(field.name) for record in records]
+    if field.metadata == JSON_TEXT:
+        texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
+        return pa.array(texts, pa.string())
     try:
-        return pa.array([record.get(key) for record in records], kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"{where}: the field {key!r} mixes types: {_first_line(error)}") from error
+        column = pa.array(values)
+        if pa.types.is_string(field.type) and not pa.types.is_string(column.type):
+            column.cast(pa.null())  # a number is not text
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        raise InputError(
+            f"{where}: the field {field.name!r} has values of another type than in the first rows "
+            f"({field.type}); give it one type"
+        ) from None
 
 
 def _read_parquet(path: str, reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:

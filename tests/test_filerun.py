@@ -162,7 +162,7 @@ filerun._FileRun._record = lambda self, *a, **k: (record(self, *a, **k), print("
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
-    command += ["--chunk", "300", "--quiet"]
+    command += ["--chunk", "100", "--quiet"]
     journal = f"{out}.partial.journal"
     rng, kills = random.Random(how), 0
     for _ in range(100):

@@ -10,6 +10,7 @@ from batchsolve.engines.contract import (
     Engine,
     Outcome,
     Task,
+    check_bounds,
     check_support,
 )
 from batchsolve.errors import InputError
@@ -20,6 +21,7 @@ __all__ = [
     "Engine",
     "Outcome",
     "Task",
+    "check_bounds",
     "check_support",
     "engine_names",
     "get_engine",

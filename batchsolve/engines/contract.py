@@ -25,6 +25,20 @@ UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
 
 
+def check_bounds(settings: object, least: dict[str, int]) -> None:
+    """Refuse settings that are not None and lie below their least value, or beyond all reason.
+
+    Raises
+    ------
+    InputError
+    """
+    for name, low in least.items():
+        value = getattr(settings, name)
+        if value is not None and not low <= value <= UNLIMITED:
+            how = f"{low} or more" if value < low else f"at most {UNLIMITED}"
+            raise InputError(f"{name} is {how}, not {value}")
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What one worker is asked to search.

@@ -12,9 +12,9 @@ links of its own; item headers 1..n_items carry LLINK and RLINK. Three things di
   writes the *frontier*: the stacks of every branch that it did not explore.
 
 The branch item is the first, as the header list has them, of those with at most one option, or else
-of those with the fewest. The options of an item are tried in ascending order. Both depend on the partial cover alone, hence the
-tree does not depend on how it is cut into stacks, and its order is the lexicographic order of the
-stacks.
+of those with the fewest. The options of an item are tried in ascending order. Both depend on the
+partial cover alone, hence the tree does not depend on how it is cut into stacks, and its order is
+the lexicographic order of the stacks.
 """
 
 from __future__ import annotations

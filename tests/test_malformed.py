@@ -1,0 +1,398 @@
+"""Malformed inputs: one clear message, the right exit code, and every other row answered."""
+
+import csv
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from batchsolve.cli import app
+
+S = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
+P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
+SWAP = str.maketrans("12", "21")
+P2, S2 = P.translate(SWAP), S.translate(SWAP)
+SMALL, SMALL_S = "1.....2..3.....4", "1243342143122134"
+HEX, HEX_1 = "0123456789ABCDEF", "123456789ABCDEFG"
+
+
+class Done:
+    """What a run came to: exit code, standard error, and the rows of its output."""
+
+    def __init__(self, code, err, out):
+        self.code, self.err, self.out = code, err, out
+        self.rows = []
+        if out.is_file() and out.suffix == ".csv":
+            with open(out, newline="", encoding="utf-8") as file:
+                self.rows = list(csv.DictReader(file))
+        if out.is_file() and out.suffix == ".jsonl":
+            self.rows = [json.loads(line) for line in out.read_bytes().splitlines()]
+
+    def column(self, name):
+        return [row[name] for row in self.rows]
+
+    def assert_refused(self, *words):
+        """Exit code 2, a message with these words, and no output."""
+        assert self.code == 2
+        assert self.err.startswith(("batchsolve: ", "Usage: "))
+        assert all(word in self.err for word in words), self.err
+        assert not self.out.is_file()
+
+
+@pytest.fixture
+def solve(tmp_path, monkeypatch):
+    """Run ``batchsolve solve``; fail on anything but an exit of its own accord."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(data, *options, name="in.csv", out="out.csv"):
+        names = [name] if isinstance(name, str) else name
+        if data is not None:
+            data = data.encode() if isinstance(data, str) else data
+            (tmp_path / names[0]).write_bytes(data)
+        result = CliRunner().invoke(app, ["solve", *names, "-o", out, "-j", "1", *options])
+        error = result.exception
+        assert error is None or isinstance(error, SystemExit), repr(error)
+        return Done(result.exit_code, result.stderr, tmp_path / out)
+
+    return run
+
+
+def truncated(text):
+    return gzip.compress(text.encode())[:-6]
+
+
+USELESS = [
+    ("in.csv", b"", ["is empty", "expected"]),
+    ("in.csv", b"\n  \n\n", ["is empty", "expected"]),
+    ("in.csv", b"\xef\xbb\xbf\n", ["empty"]),
+    ("in.txt", b"# nothing\n\n# here\n", ["no puzzles", "comments"]),
+    ("in.csv", b"a,b\n1,2\n", ["'a', 'b'", "--column"]),
+    ("in.csv", f"puzzle,id,id\n{P},1,2\n".encode(), ["'id' twice"]),
+    ("in.csv", f"puzzle\n{P}\n".encode("utf-16"), ["not UTF-8", "in.csv"]),
+    ("in.csv", f"puzzle,note\n{P},caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
+    ("in.txt", f"{P}\n# caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
+    ("in.csv.gz", truncated(f"puzzle\n{P}\n"), ["in.csv.gz", "runcated"]),
+    ("in.parquet", b"PAR1 and nothing more", ["in.parquet", "arquet"]),
+    ("in.jsonl", b"[1]\n[2]\n", ["JSON object"]),
+    ("in.json", json.dumps([{"puzzle": P}]).encode(), ["JSON object"]),
+    ("in.tsv", f"puzzle,solution\n{P},{S}\n".encode(), ["tab"]),
+    ("in.csv", b"puzzle\n4.0807e+79\n1.2e+80\n", ["'4.0807e+79'", "81 characters"]),
+    ("in.csv", f"puzzle\n{P.lstrip('1')}\n".encode(), ["'puzzle' holds no grids", "81"]),
+    ("in.csv", f"puzzle,grid\n{P},{P2}\n".encode(), ["puzzle, grid", "--column"]),
+    ("in.csv", ("puzzle\nA" + "." * 255).encode(), ["1-9A-G or 0-9A-F or A-P", "--alphabet"]),
+    (".", None, ["is a directory"]),
+    ("no.csv", None, ["no.csv: No such file"]),
+    (["in.csv", "no.csv"], f"puzzle\n{P}\n".encode(), ["no.csv: No such file"]),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "words"), USELESS, ids=range(len(USELESS)))
+def test_an_input_of_no_use_is_refused(solve, name, data, words):
+    solve(data, name=name).assert_refused(*words)
+
+
+@pytest.mark.parametrize("data", ["", "a,b\n1,2\n", "puzzle,id,id\n1,2,3\n"])
+def test_after_a_refused_input_there_is_one_message_and_no_rest(solve, tmp_path, data):
+    done = solve(data)
+    done.assert_refused()
+    assert "--resume" not in done.err
+    assert done.err.count("\n") == 1
+    assert os.listdir(tmp_path) == ["in.csv"]
+    done = solve(f"puzzle\n{P}\n")
+    assert (done.code, done.column("solution")) == (0, [S])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--column", "x"], ["'x'", "'puzzle'"]),
+        (["--box", "3"], ["3x3"]),
+        (["--box", "2x3"], ["81", "36"]),
+        (["--alphabet", "1-8"], ["9 different", "1-9"]),
+        (["--limit", "0"], ["limit is 1 or more"]),
+        (["--limit", str(10**30)], ["limit"]),
+        (["--node-limit", str(10**30)], ["node"]),
+        (["--budget", str(10**30)], ["budget"]),
+        (["--engine", "none"], ["none", "dlx"]),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(solve, options, words):
+    solve(f"puzzle\n{P}\n", *options).assert_refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [
+        ("no/out.csv", ["no", "does not exist"]),
+        ("out.txt", [".csv", ".parquet"]),
+        ("out.parquet.gz", ["leave out .gz"]),
+        ("there.csv", ["is a directory"]),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_refused(solve, tmp_path, out, words):
+    (tmp_path / "there.csv").mkdir()
+    solve(f"puzzle\n{P}\n", out=out).assert_refused(*words)
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "there.csv"]
+
+
+HARMLESS = [
+    ("in.csv", f"\ufeffpuzzle,solution\n{P},{S}\n{P2},{S2}\n"),
+    ("in.csv", f"puzzle,solution\r\n{P},{S}\r\n{P2},{S2}\r\n"),
+    ("in.csv", f"puzzle,solution\r{P},{S}\r{P2},{S2}\r"),
+    ("in.csv", f"puzzle,solution\r\n{P},{S}\n{P2},{S2}"),
+    ("in.csv", f"puzzle;solution\n{P};{S}\n{P2};{S2}\n"),
+    ("in.csv", f"puzzle|solution\n{P}|{S}\n\n\n{P2}|{S2}\n"),
+    ("in.dat", f"quizzes,solutions\n{P},{S}\n{P2},{S2}\n"),
+    ("in.csv", f"{P},{S}\n{P2},{S2}\n"),
+    ("in.csv", f" puzzle ,Solution\n{P}  , {S}\n {P2},{S2} \n"),
+    ("in.csv", f'puzzle,note,answer\n{P},"a\nb, ""c""",{S}\n{P2},"5"" x",{S2}\n'),
+    ("in.csv", f'puzzle,note,answer\n{P},5" disk,{S}\n{P2},x,{S2}\n'),
+    ("in.csv", f"puzzle;solution\n{P};{' '.join(S)}\n{P2};{' '.join(S2)}\n"),
+    ("in.csv", f"puzzle,solution,solved\n{P},{S},True\n{P2},{S2},True\n"),
+    ("in.jsonl", f'{{"puzzle": "{P}", "answer": "{S}", "n": "a\u2028b"}}\n'
+                 f'{{"puzzle": "{P2}", "answer": "{S2}", "n": "\x85"}}\n'),
+    ("in.jsonl", f'{{"puzzle": "{P}", "answer": "{S}", "n": {2**70}}}\n'
+                 f'{{"puzzle": "{P2}", "answer": "{S2}", "n": 1}}\n'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "data"), HARMLESS, ids=range(len(HARMLESS)))
+def test_unusual_but_clear_tables_are_read(solve, name, data):
+    done = solve(data, name=name)
+    assert (done.code, done.column("solution")) == (0, [S, S2])
+    assert done.column("agrees") == ["true", "true"]
+
+
+BROKEN_ROWS = [
+    (P, ["1 field", "2"]),
+    (f"\n{P},2,3", ["3 fields", "2"]),
+    (f'{P},"2\ny",3', ["3 fields", "2"]),
+    (f"{P},2,{'x' * 200_000}", ["3 fields", "2"]),
+    (f"{P[:80]},2", ["80 characters", "81"]),
+    (f"{P}{P},2", ["162 characters", "81"]),
+    (",2", ["no grid", "81"]),
+    (f"{SMALL},2", ["16 characters", "81"]),
+    (f"{P[:80]}x,2", ["row 9, column 9", "'x'", "1-9"]),
+    (f"{P[:80]}\u00e9,2", ["row 9, column 9", "'\u00e9'", "1-9"]),
+    (f"\u00e9{P[1:]},2", ["row 1, column 1", "'\u00e9'", "1-9"]),
+    (f"55{P[2:]},2", ["digit 5 twice in a row", "row 1, column 2"]),
+]
+
+
+@pytest.mark.parametrize(("row", "words"), BROKEN_ROWS, ids=range(len(BROKEN_ROWS)))
+def test_a_broken_row_is_reported_in_its_place(solve, row, words):
+    done = solve(f"puzzle,id\n{P},1\n{row}\n{P2},3\n")
+    assert (done.code, done.column("solution")) == (1, [S, "", S2])
+    assert done.column("status") == ["unique", "invalid", "unique"]
+    message = done.rows[1]["message"]
+    assert all(word in message for word in words), message
+    assert done.column("message")[::2] == ["", ""]
+
+
+def test_stopping_at_a_broken_row_keeps_those_before(solve):
+    data = f"puzzle\n{P}\nx\n{P2}\n"
+    solve(data, "--on-invalid", "stop").assert_refused("row 2", "81", "--resume")
+    done = solve(None, "--resume")
+    assert (done.code, done.column("solution")) == (1, [S, "", S2])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f'puzzle,note\n{P},x\n{P2},"never closed\n{P},x\n{P2},x\n',
+        f'puzzle,"note\n{P},x\n{P2},y\n',
+        f'puzzle,note\n"{P},x\n{P2},x\n{P},x\n',
+    ],
+)
+def test_a_quotation_mark_never_closed_swallows_no_rows_in_silence(solve, data):
+    done = solve(data)
+    assert done.code in (1, 2)
+    assert "quot" in done.err + " ".join(row.get("message") or "" for row in done.rows)
+
+
+def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve, monkeypatch):
+    monkeypatch.setattr("batchsolve.tables.BLOCK_BYTES", 4096)
+    data = f'puzzle,note\n{SMALL},5" disk\n' + f'{SMALL},"x\ny"\n' * 200
+    done = solve(data)
+    assert (done.code, done.column("solution")) == (0, [SMALL_S] * 201)
+    assert done.column("note") == ['5" disk'] + ["x\ny"] * 200
+
+
+def test_a_line_longer_than_a_csv_field_may_be(solve):
+    done = solve("1" * 200_000 + f"\n{P}\n{P2}\n", name="in.txt")
+    assert (done.code, done.column("solution")) == (1, ["", S, S2])
+    assert "200000 characters" in done.rows[0]["message"]
+
+
+NO_OBJECTS = ['{"puzzle": ', "[1]", "null", "x", '{"puzzle": "\\ud800"}', "[" * 5000 + "]" * 5000]
+
+
+@pytest.mark.parametrize("line", NO_OBJECTS, ids=range(len(NO_OBJECTS)))
+def test_lines_that_are_no_json_objects_keep_their_place(solve, line):
+    data = f'{{"puzzle": "{P}"}}\n{line}\n{{"puzzle": "{P2}"}}\n'
+    done = solve(data, name="in.jsonl", out="out.jsonl")
+    assert (done.code, done.column("solution")) == (1, [S, None, S2])
+    assert done.rows[1]["message"]
+
+
+@pytest.mark.parametrize(("early", "late"), [(1, 1.5), ({"a": 1}, {"b": 7}), ("x", 1)])
+def test_late_fields_of_another_type_are_kept_or_refused(solve, monkeypatch, early, late):
+    monkeypatch.setattr("batchsolve.tables.BLOCK_BYTES", 4096)
+    records = [{"puzzle": SMALL, "x": early}] * 300 + [{"puzzle": SMALL, "x": late}]
+    data = "".join(json.dumps(record) + "\n" for record in records)
+    done = solve(data, name="in.jsonl", out="out.jsonl")
+    if done.code != 0:
+        done.assert_refused("'x'", "type")
+        return
+    last = done.rows[-1]["x"]
+    kept = {k: v for k, v in last.items() if v is not None} if isinstance(last, dict) else last
+    assert kept == late
+
+
+NUMBERS = [[int(c) if c != "." else 0 for c in grid] for grid in (P, P2)]
+TABLES = [
+    {"puzzle": pa.array([P, P2], pa.large_string())},
+    {"puzzle": pa.array([P, P2]).dictionary_encode()},
+    {"puzzle": pa.array([P, P2], pa.string_view())},
+    {"puzzle": NUMBERS},
+    {"puzzle": pa.array(NUMBERS, pa.list_(pa.uint8(), 81))},
+    {"puzzle": [[[*grid[k : k + 9]] for k in range(0, 81, 9)] for grid in NUMBERS]},
+    {"puzzle": [[n or -1 for n in grid] for grid in NUMBERS]},
+    {"puzzle": [[n or None for n in grid] for grid in NUMBERS]},
+    {"puzzle": [P, P2], "raw": [b"\xff\x00", b"\x80"]},
+    {"puzzle": [P, P2], "more": [{"a": [1]}, {"a": None}]},
+]
+
+
+@pytest.mark.parametrize("columns", TABLES)
+@pytest.mark.parametrize("out", ["out.csv", "out.jsonl"])
+def test_parquet_types(solve, columns, out):
+    pq.write_table(pa.table(columns), "in.parquet")
+    done = solve(None, name="in.parquet", out=out)
+    assert done.code == 0
+    assert [text.replace(" ", "") for text in done.column("solution")] == [S, S2]
+
+
+def test_parquet_nulls_are_invalid_rows(solve):
+    pq.write_table(pa.table({"puzzle": [P, None, P2], "solution": [S, S, None]}), "in.parquet")
+    done = solve(None, name="in.parquet")
+    assert (done.code, done.column("solution")) == (1, [S, "", S2])
+    assert done.column("agrees") == ["true", "", ""]
+    assert "no grid" in done.rows[1]["message"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "names", "words"),
+    [
+        ([pa.array([123, 456])], ["puzzle"], ["int64", "leading zeros", "text"]),
+        ([pa.array([P]), pa.array([P2])], ["puzzle", "puzzle"], ["'puzzle' twice"]),
+    ],
+)
+def test_parquet_tables_of_no_use(solve, arrays, names, words):
+    pq.write_table(pa.Table.from_arrays(arrays, names), "in.parquet")
+    solve(None, name="in.parquet").assert_refused(*words)
+
+
+def test_given_solutions_that_are_missing_malformed_or_wrong(solve):
+    given = [S, "", " ", "x", S2, S[:80] + "."]
+    done = solve("puzzle,solution\n" + "".join(f"{P},{text}\n" for text in given))
+    assert (done.code, done.column("solution")) == (1, [S] * 6)
+    assert done.column("agrees") == ["true", "", "", "false", "false", "false"]
+    assert done.column("given_solution") == given
+
+
+def wide(symbols):
+    """Rows of a 16×16 column, and their common solution, in an alphabet."""
+    order = [(4 * (i % 4) + i // 4 + j) % 16 for i in range(16) for j in range(16)]
+    rows = [
+        "".join("." if (k * k + s * k) % 5 == 1 else symbols[d] for k, d in enumerate(order))
+        for s in range(4)
+    ]
+    return rows, "".join(symbols[d] for d in order)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "typo"),
+    [(HEX, ""), (HEX, "G"), (HEX_1, ""), (HEX_1, "H"), ("ABCDEFGHIJKLMNOP", "1")],
+)
+def test_one_wrong_character_does_not_change_the_alphabet(solve, symbols, typo):
+    rows, solution = wide(symbols)
+    rows += [row.replace("F", typo, 1) for row in rows[:1] if typo]
+    done = solve("puzzle,solution\n" + "".join(f"{row},{solution}\n" for row in rows))
+    assert done.column("agrees")[:4] == ["true"] * 4
+    assert done.column("status")[4:] == ["invalid"] * bool(typo)
+    assert done.code == bool(typo)
+
+
+def test_files_of_other_columns_are_refused(solve, tmp_path):
+    (tmp_path / "other.csv").write_text(f"id,puzzle\n1,{P}\n")
+    solve(f"puzzle\n{P}\n", name=["in.csv", "other.csv"]).assert_refused("other.csv", "in.csv")
+
+
+def test_rows_before_a_damaged_file_are_kept(solve, tmp_path):
+    (tmp_path / "bad.csv").write_bytes(f"puzzle\n{SMALL}\n\xff\n".encode("latin-1"))
+    done = solve("puzzle\n" + f"{SMALL}\n" * 12_000, name=["in.csv", "bad.csv"])
+    done.assert_refused("bad.csv")
+    kept = (tmp_path / "out.csv.partial").read_text().splitlines()
+    assert kept[1:12_001] == [f"{SMALL},{SMALL_S},unique,1,"] * 12_000
+
+
+@pytest.fixture
+def stopped(solve, tmp_path):
+    """A run that stopped at its third row, its partial output and its journal."""
+    solve(f"puzzle\n{P}\n{P2}\nx\n{P}\n", "--on-invalid", "stop").assert_refused()
+    return tmp_path / "out.csv.partial", tmp_path / "out.csv.partial.journal"
+
+
+@pytest.mark.parametrize(
+    "state", ["", "{", "{}", "[]", '{"position": "x", "totals": {"y": 1}, "finished": false}']
+)
+def test_a_damaged_state_is_refused(solve, stopped, state):
+    with sqlite3.connect(stopped[1]) as journal:
+        journal.execute("UPDATE progress SET state = ?", [state])
+    journal.close()
+    solve(None, "--resume").assert_refused("damaged")
+
+
+def test_rows_cut_off_since_the_journal_are_noticed(solve, stopped):
+    partial, _ = stopped
+    os.truncate(partial, 20)
+    solve(None, "--resume").assert_refused("out.csv.partial")
+
+
+def test_rows_without_their_journal_are_not_thrown_away(solve, stopped):
+    partial, journal = stopped
+    before = partial.read_bytes()
+    os.remove(journal)
+    solve(None, "--resume").assert_refused("journal")
+    assert partial.read_bytes() == before
+
+
+def test_an_input_is_not_overwritten_as_partial_output(solve, tmp_path):
+    data = f"puzzle\n{P}\n"
+    solve(data, name="out.csv.partial").assert_refused("out.csv.partial")
+    assert (tmp_path / "out.csv.partial").read_text() == data
+
+
+def test_standard_input_of_every_kind(tmp_path):
+    pq.write_table(pa.table({"puzzle": [SMALL]}), tmp_path / "in.parquet")
+    command = [sys.executable, "-m", "batchsolve", "solve", "-", "--quiet"]
+    for data in (
+        f"puzzle\n{SMALL}\n".encode(),
+        gzip.compress(f"{SMALL}\n".encode()),
+        json.dumps({"puzzle": SMALL}).encode(),
+        (tmp_path / "in.parquet").read_bytes(),
+    ):
+        done = subprocess.run(command, input=data, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode().splitlines()[1:] == [f"{SMALL},{SMALL_S},unique,1,"]
+    done = subprocess.run(command, input=b"", capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert b"standard input: is empty" in done.stderr
