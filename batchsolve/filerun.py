@@ -173,6 +173,9 @@ class _FileRun:
         self.totals.engine = self.search.engine
         self.totals.backend, self.totals.jobs = self.pool.backend, self.pool.jobs
         self._refuse_leftovers()
+        for path in self.paths:
+            if path != "-" and os.path.exists(path) and _same_file(path, self.output):
+                raise InputError(f"{path}: is both input and output; write to another file")
         settings = self.settings
         corpus = Corpus(self.paths, settings.column, settings.box, settings.alphabet)
         if self.output == "-":
@@ -195,6 +198,11 @@ class _FileRun:
             self._write_answers(corpus, table, sink, journal)
             self._record(journal, sink, finished=True)
             sink.finish()
+        except BaseException as error:
+            if journal and "-" not in self.paths:
+                partial = partial_path(self.output)
+                error.add_note(f"the rows done are kept in {partial}; go on with --resume")
+            raise
         finally:
             sink.close()
         if journal:
@@ -235,6 +243,7 @@ class _FileRun:
         path = partial + ".journal"
         begun = os.path.exists(path)
         if begun and not self.settings.resume:
+            Journal.read(path).close()  # raises if the run is going on in another process
             raise OutputError(
                 f"{partial}: an interrupted run left its rows there; go on with --resume, or "
                 f"delete {partial} and {path} to begin again"
@@ -294,6 +303,10 @@ def _take(read: deque[Batch], n: int) -> Batch:
         return read.popleft()
     head, read[0] = batch.cut(n)
     return head
+
+
+def _same_file(one: str, two: str) -> bool:
+    return os.path.exists(two) and os.path.samefile(one, two)
 
 
 def _identity(path: str) -> list[Any]:

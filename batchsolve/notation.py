@@ -368,7 +368,12 @@ class Survey:
             return numbers(n_digits, self._separators.most_common(1)[0][0])
         strict = {n: _score(n, rows, most_blanks=1) for n in notations(n_digits)}
         loose = {n: _score(n, rows, most_blanks=len(BLANKS)) for n in notations(n_digits)}
-        scores = strict if any(strict.values()) else loose
+        if any(loose.values()) and not any(strict.values()):
+            raise InputError(
+                "every value has several kinds of blank cells, one of which may be a digit; say "
+                "which symbols are the digits with --alphabet"
+            )
+        scores = strict
         most = max(scores.values(), default=0)
         if most == 0:
             known = ", ".join(n.name for n in notations(n_digits)) or "numbers"

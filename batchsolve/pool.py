@@ -7,12 +7,17 @@ would deadlock.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import threading
 import time
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from types import TracebackType
 from typing import Any
@@ -26,6 +31,7 @@ from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
 BACKENDS = ("threading", "loky")
+ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +172,25 @@ class _Attempt:
     error: str = ""
 
 
+@cache
+def _settle_in() -> None:
+    """Make a worker process leave Ctrl-C to its parent, and end when its parent has ended."""
+    parent = multiprocessing.parent_process()
+    if parent is None or threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def follow() -> None:
+        while os.getppid() == parent.pid:
+            time.sleep(ORPHAN_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
 def _attempt(engine: Engine, problem: ExactCover, index: int, task: Task) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
+    _settle_in()
     begin = time.perf_counter()
     try:
         outcome = engine.search(problem, task)

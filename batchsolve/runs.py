@@ -158,6 +158,9 @@ class Run:
                 for _ in search.run():
                     if on_progress is not None:
                         on_progress(search)
+            except BaseException as error:
+                error.add_note(f"what is done is kept in {self._directory}; go on with --resume")
+                raise
             finally:
                 self._outstanding = search.outstanding
             return summary(search, self._engine, pool)

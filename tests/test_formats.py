@@ -396,7 +396,7 @@ def test_missing_files_and_directories(tmp_path, save):
         save("latin1.txt", "ok\nüber".encode("latin-1")): "line 2: not UTF-8 text",
         save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "line 2: not UTF-8 text",
         save("utf16.dlx", "a b\na b\n".encode("utf-16")): "line 1: not UTF-8 text",
-        save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "invalid UTF8",
+        save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "not UTF-8 text",
     }.items():
         with pytest.raises(InputError, match=message):
             read_problem(text)

@@ -100,7 +100,7 @@ def test_the_iterator_can_be_closed_early():
 
 @pytest.mark.parametrize("name", ["limit", "node_limit", "time_limit", "budget"])
 def test_bad_limits_are_refused(name):
-    with pytest.raises(bs.InputError, match=f"{name} is more than 0"):
+    with pytest.raises(bs.InputError, match=f"{name} is (1 or more|more than 0 seconds), not 0"):
         count(bs.Sudoku(2, 2), **{name: 0})
 
 

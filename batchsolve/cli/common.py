@@ -63,33 +63,28 @@ def box_shape(text: str | None) -> tuple[int, int] | None:
     return int(rows), int(columns)
 
 
-def exit_with(run: Callable[[], int], how_to_go_on: Callable[[], str] = lambda: "") -> None:
-    """Run a command; turn what it raises into one message and an exit code.
-
-    Parameters
-    ----------
-    run : callable
-        The command; returns its exit code.
-    how_to_go_on : callable
-        Says what an interrupted run has kept, or nothing.
-    """
+def exit_with(run: Callable[[], int]) -> None:
+    """Run a command; turn what it raises into one message and an exit code."""
     # an interrupted search leaves results that nobody asks for, and joblib warns of each
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
     try:
         code = run()
-    except BatchsolveError as error:
-        print(f"batchsolve: {error}", file=sys.stderr)
-        if hint := how_to_go_on():
-            print(f"batchsolve: {hint}", file=sys.stderr)
-        code = EXIT_ERROR
-    except KeyboardInterrupt:
-        hint = how_to_go_on()
-        print("\nbatchsolve: interrupted" + (f"; {hint}" if hint else ""), file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print("\n" + "; ".join(["batchsolve: interrupted", *_notes(error)]), file=sys.stderr)
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_ERROR
+    except (BatchsolveError, OSError) as error:
+        for line in [str(error), *_notes(error)]:
+            print(f"batchsolve: {line}", file=sys.stderr)
+        code = EXIT_ERROR
     raise typer.Exit(code)
+
+
+def _notes(error: BaseException) -> list[str]:
+    """Return what was noted on an error: how an interrupted run can go on."""
+    return getattr(error, "__notes__", [])
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -120,12 +119,7 @@ def solve(
         _report(summary, as_json, quiet, sys.stderr if output == "-" else sys.stdout)
         return 0 if summary.complete else EXIT_INCOMPLETE
 
-    def kept() -> str:
-        if output == "-" or not os.path.exists(f"{output}.partial.journal"):
-            return ""
-        return f"the rows done are kept in {output}.partial; go on with --resume"
-
-    exit_with(run, kept)
+    exit_with(run)
 
 
 def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:

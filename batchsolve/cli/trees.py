@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -141,7 +140,7 @@ def count(
             print(result.count)
         return _report(result, extra, as_json, quiet, sys.stdout)
 
-    exit_with(command, lambda: _kept(run))
+    exit_with(command)
 
 
 def _part_facts(header: dict[str, Any]) -> dict[str, Any]:
@@ -223,7 +222,7 @@ def enumerate_(
                     result = kept.search(on_progress=on_progress, **workers, **settings)
         return _report(result, {}, as_json, quiet, sys.stderr if streams else sys.stdout)
 
-    exit_with(command, lambda: "" if streams else _kept(output))
+    exit_with(command)
 
 
 def _warm_up(engine: str, quiet: bool) -> None:
@@ -231,12 +230,6 @@ def _warm_up(engine: str, quiet: bool) -> None:
 
     with told_when_compiling(quiet):
         warm_up(engine)
-
-
-def _kept(directory: str | None) -> str:
-    if directory is None or not os.path.exists(os.path.join(directory, "journal.sqlite")):
-        return ""
-    return f"what is done is kept in {directory}; go on with --resume"
 
 
 def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:
