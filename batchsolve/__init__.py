@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from batchsolve.counting import Count, count, solutions
     from batchsolve.cover import ExactCover
     from batchsolve.errors import (
         BatchsolveError,
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
         OutputError,
         ProblemError,
     )
+    from batchsolve.estimator import Estimate, estimate
+    from batchsolve.families import family
     from batchsolve.filerun import Summary, solve_file
+    from batchsolve.formats import read_problem
     from batchsolve.rounds import SearchSettings
+    from batchsolve.runs import Run
     from batchsolve.solve import Answer, BatchResult, solve_batch
     from batchsolve.splitter import Split, split
     from batchsolve.stacks import Stacks
@@ -28,6 +33,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": "solve",
+    "Count": "counting",
+    "Estimate": "estimator",
+    "Run": "runs",
+    "count": "counting",
+    "estimate": "estimator",
+    "family": "families",
+    "read_problem": "formats",
+    "solutions": "counting",
     "BatchResult": "solve",
     "BatchsolveError": "errors",
     "ExactCover": "cover",
@@ -47,6 +60,14 @@ _HOMES = {
 
 __all__ = [
     "Answer",
+    "Count",
+    "Estimate",
+    "Run",
+    "count",
+    "estimate",
+    "family",
+    "read_problem",
+    "solutions",
     "BatchResult",
     "BatchsolveError",
     "ExactCover",
