@@ -39,6 +39,8 @@ LEVELS = {"easy": (45, 36), "medium": (35, 30), "hard": (29, 26), "minimal": (0,
 ROWS_PER_LEVEL = 2_500
 KINDS = {"unsolvable": 50, "multiple": 70, "clashing": 30}
 MOST_SOLUTIONS = (2, 5, 20, 100, 500)
+MANY = (1_000, 30_000, 1_000_000)
+MANY_NODES = 80_000_000  # the count of the largest of these takes some seconds
 UNITS = ("row", "column", "box")
 
 
@@ -278,6 +280,24 @@ def sudoku25_row(draws: Draws, index: int) -> str:
     return f"{index + 1},{problem.format(puzzle, 'numbers')}"
 
 
+def many16_row(draws: Draws, index: int) -> str:
+    """Return a 16×16 puzzle with more solutions than `MANY[index]`, and their number."""
+    problem, least = sudoku(4, 4), MANY[index]
+    puzzle, count = random_grid(problem, draws), 1
+    for cell in draws.permutation(problem.n_cells):
+        fewer = puzzle.copy()
+        fewer[cell] = 0
+        # a clue whose loss lets the number leap, or the search grow out of hand, is kept
+        task = Task.of(problem.stacks(fewer[None]), limit=2 * least, budget=MANY_NODES)
+        outcome = ENGINE.search(problem, task)
+        if len(outcome.frontier) or outcome.counts[0] == 2 * least:
+            continue
+        puzzle, count = fewer, int(outcome.counts[0])
+        if count > least:
+            break
+    return f"{index + 1},{problem.format(puzzle)},{count}"
+
+
 def sudoku6_row(draws: Draws, index: int) -> str:
     """Return puzzle and solution of a minimal 6×6 puzzle."""
     return _minimal(sudoku(2, 3), draws)
@@ -462,6 +482,15 @@ DATASETS = [
         "9×9 that are not proper Sudoku; `expected` counts solutions, or is `invalid`",
         f"{KINDS['unsolvable']} have none, {KINDS['multiple']} have 2 to {MOST_SOLUTIONS[-1]}, "
         f"{KINDS['clashing']} have clashing clues",
+    ),
+    Dataset(
+        "many16.csv",
+        3,
+        "id,puzzle,expected",
+        len(MANY),
+        many16_row,
+        "16×16 in the alphabet 1-9A-G with many solutions; `expected` counts them",
+        f"more than {', '.join(f'{least:,}' for least in MANY)} solutions",
     ),
     Dataset(
         "broken.csv",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batchsolve import SearchSettings, solve_file
+from batchsolve import SearchSettings, count, read_problem, solve_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "make_datasets.py"
@@ -185,3 +185,17 @@ def test_page_can_be_made_again(tmp_path):
 
 def test_examples_of_the_script():
     assert doctest.testmod(script).failed == 0
+
+
+def test_puzzles_with_many_solutions_have_as_many_as_they_say():
+    with open(DATASETS / "many16.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        reading = read_problem(f"{DATASETS / 'many16.csv'}#id={row['id']}")
+        assert count(reading.problem, reading.stack).count == int(row["expected"])
+    assert int(rows[-1]["expected"]) > 1_000_000
+
+
+def test_the_first_puzzle_with_many_solutions_can_be_made_again():
+    shipped = (DATASETS / "many16.csv").read_text().splitlines()
+    assert BY_NAME["many16.csv"].row(0) == shipped[1]
