@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
-from batchsolve.notation import AmbiguousNotationError, Notation, Survey, default_box
+from batchsolve.notation import Notation, default_box
 from batchsolve.stacks import Stacks
 from batchsolve.sudoku import Sudoku, sudoku
+from batchsolve.survey import AmbiguousNotationError, Survey
 from batchsolve.tables import Rows, open_source
 
 PUZZLE_NAMES = (

@@ -86,6 +86,8 @@ def estimate(
     problem.check_stack(stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)
+    if not kernel.capabilities.reproducible_nodes:
+        raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
     rng = np.random.default_rng(seed)
     walkers = Stacks.from_lists([np.asarray(stack).tolist()]).take(np.zeros(probes, np.int64))
     walkers = walkers.with_roots(np.arange(probes))

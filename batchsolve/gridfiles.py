@@ -18,17 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.notation import (
-    BLANKS,
-    AmbiguousNotationError,
-    Notation,
-    Survey,
-    default_box,
-    notations,
-    numbers,
-    usual_notation,
-)
+from batchsolve.notation import BLANKS, Notation, default_box, notations, numbers, usual_notation
 from batchsolve.sudoku import Sudoku, sudoku
+from batchsolve.survey import AmbiguousNotationError, Survey
 
 _COMMENT = re.compile(r"(^|\s+)#.*")
 _SECTION = re.compile(r"\s*\[\w*\]\s*")

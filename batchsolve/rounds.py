@@ -93,6 +93,8 @@ class _Rounds:
         self._pool = pool
         self._engine: Engine = get_engine(settings.engine)
         check_support(self._engine, problem)
+        if self._engine.capabilities.counts_only:
+            raise InputError(f"the engine {settings.engine!r} only counts; it solves no puzzles")
         self._collector = Collector(settings.limit, settings.node_limit or UNLIMITED)
         self._pace = _Pace(settings.budget)
         self._fresh = Stacks.empty()

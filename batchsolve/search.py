@@ -177,6 +177,11 @@ class TreeSearch:
         keep: Callable[[Step], None],
     ) -> None:
         check_support(engine, problem)
+        if engine.capabilities.counts_only and (settings.collect or settings.limit is not None):
+            raise InputError(
+                f"the engine {engine.name!r} only counts, and counts everything: for solutions, or "
+                f"a limit on their number, leave out --memo or name another engine"
+            )
         self._problem = problem
         self._engine = engine
         self._pool = pool
@@ -335,6 +340,6 @@ class TreeSearch:
         self._kept_at = time.monotonic()
 
 
-def _total(counts: npt.NDArray[np.int64]) -> int:
+def _total(counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]) -> int:
     """Add counts as Python integers, which do not overflow."""
     return sum(map(int, counts))

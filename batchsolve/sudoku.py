@@ -18,14 +18,9 @@ from numba import njit
 
 from batchsolve.cover import ExactCover
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.notation import (
-    MOST_DIGITS,
-    AmbiguousNotationError,
-    Notation,
-    Survey,
-    usual_notation,
-)
+from batchsolve.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.stacks import Stacks
+from batchsolve.survey import AmbiguousNotationError, Survey
 
 if TYPE_CHECKING:
     from batchsolve.solve import Answer

@@ -11,31 +11,31 @@ import csv
 import io
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
-from numba import njit
 
 from batchsolve.errors import InputError
+from batchsolve.streams import (
+    BLOCK_BYTES,
+    BOM,
+    MOST_RECORD_BYTES,
+    Prefixed,
+    blocks,
+    open_stream,
+)
 
-BLOCK_BYTES = 4 << 20
-MOST_RECORD_BYTES = 64 << 20  # a longer CSV record means a quotation mark that is never closed
 PARQUET_ROWS = 16_384
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
 
 csv.field_size_limit(MOST_RECORD_BYTES)  # else the module refuses fields of over 128 KiB
-
-_BOM = b"\xef\xbb\xbf"
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def open_source(path: str) -> Source:
     """
     name = "standard input" if path == "-" else path
     try:
-        stream = _open(path)
+        stream = open_stream(path)
         head = stream.read(BLOCK_BYTES)
         if path != "-":
             stream.close()
@@ -142,13 +142,13 @@ def open_source(path: str) -> Source:
         raise InputError(f"{name}: is a directory; name the files in it") from error
     except OSError as error:
         raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
-    if not head.removeprefix(_BOM).strip():
+    if not head.removeprefix(BOM).strip():
         raise InputError(
             f"{name}: is empty; expected puzzles, one a line, or a table with a header"
         )
 
     def reopen() -> Any:
-        return _Prefixed(head, stream) if path == "-" else _open(path)
+        return Prefixed(head, stream) if path == "-" else open_stream(path)
 
     if head.startswith(b"PAR1"):
         return Source(path, "parquet", lambda: _read_parquet(path, reopen))
@@ -157,7 +157,7 @@ def open_source(path: str) -> Source:
             f"{name}: not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
             f"lines or text"
         )
-    return _text_source(path, head.removeprefix(_BOM).decode(errors="replace"), reopen)
+    return _text_source(path, head.removeprefix(BOM).decode(errors="replace"), reopen)
 
 
 def _text_source(path: str, head: str, reopen: Callable[[], IO[bytes]]) -> Source:
@@ -184,101 +184,10 @@ def _delimiter(head: str) -> str:
     return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
 
 
-class _Prefixed(io.RawIOBase):
-    """A stream that gives back what was read ahead of it."""
-
-    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
-        self._head = head
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._head:
-            return self._stream.read(size)
-        data, self._head = self._head, b""
-        return data + self._stream.read() if size < 0 else data
-
-
-def _open(path: str) -> Any:
-    """Open a file, or standard input, for reading; decompress it if it begins as such."""
-    if path == "-":
-        raw: Any = sys.stdin.buffer
-        magic = raw.peek(4)[:4]
-        compression = _compression(magic)
-        return (
-            pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression) if compression else raw
-        )
-    if os.path.isdir(path):
-        raise IsADirectoryError
-    with open(path, "rb") as file:
-        magic = file.read(4)
-    return pa.input_stream(path, compression=_compression(magic))
-
-
-def _compression(magic: bytes) -> str | None:
-    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
-
-
-@njit(cache=True, nogil=True)
-def _last_record_end(data: Any, delimiter: int) -> tuple[int, bool]:
-    """Return where the last whole CSV record ends, and whether a quoted field is still open.
-
-    A quotation mark opens a field only where the field begins, as pyarrow has it.
-    """
-    end, quoted, begins = 0, False, True
-    for x in range(data.size):
-        c = data[x]
-        if quoted:
-            # a doubled mark closes and opens again, which comes to the same
-            if c == 34:
-                quoted = False
-        elif c == 34 and (begins or data[x - 1] == 34):
-            quoted, begins = True, False
-        else:
-            begins = c == delimiter or c == 10 or c == 13
-            if c == 10:
-                end = x + 1
-    return end, quoted
-
-
-def _blocks(stream: IO[bytes], delimiter: str = "") -> Iterator[bytes]:
-    """Cut a stream into blocks that end where a line (or with a delimiter: a record) ends."""
-    pending = b""
-    old_line_ends: bool | None = None
-    quoted = False
-    while data := stream.read(BLOCK_BYTES):
-        if old_line_ends is None:
-            old_line_ends = b"\n" not in data and b"\r" in data
-        pending += data.replace(b"\r", b"\n") if old_line_ends else data
-        end, quoted = pending.rfind(b"\n") + 1, False
-        if delimiter and b'"' in pending:
-            whole = np.frombuffer(pending, np.uint8)
-            end, quoted = _last_record_end(whole, ord(delimiter))
-        if end:
-            yield pending[:end]
-            pending = pending[end:]
-        elif len(pending) > MOST_RECORD_BYTES:
-            raise InputError(
-                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: {_begin(pending)}; is a "
-                f"quotation mark never closed?"
-            )
-    if quoted:
-        raise InputError(f"a quotation mark is never closed in the record {_begin(pending)}")
-    if pending:
-        yield pending
-
-
-def _begin(record: bytes) -> str:
-    """Return the beginning of a record, for messages."""
-    return repr(record[:80].decode(errors="replace"))
-
-
 def _read_text(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
     with reopen() as stream:
-        for block in _blocks(stream):
-            block = block.removeprefix(_BOM)
+        for block in blocks(stream):
+            block = block.removeprefix(BOM)
             block.decode()
             lines = pc.split_pattern(pa.array([block], pa.large_binary()), b"\n").values
             lines = pc.ascii_trim_whitespace(lines.cast(pa.large_string())).cast(pa.string())
@@ -292,9 +201,9 @@ def _read_text(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
 def _read_csv(reopen: Callable[[], IO[bytes]], delimiter: str) -> Iterator[Rows]:
     columns: list[str] = []
     with reopen() as stream:
-        for block in _blocks(stream, delimiter):
+        for block in blocks(stream, delimiter):
             if not columns:
-                block = block.removeprefix(_BOM)
+                block = block.removeprefix(BOM)
                 columns, block = _header(block.lstrip(b"\r\n"), delimiter)
                 yield Rows(pa.table({name: pa.array([], pa.string()) for name in columns}))
             if block.strip():
@@ -383,10 +292,10 @@ def _read_jsonl(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
     schema: pa.Schema | None = None
     first = 0
     with reopen() as stream:
-        for block in _blocks(stream):
+        for block in blocks(stream):
             records: list[dict[str, Any]] = []
             faults: dict[int, str] = {}
-            for line in block.removeprefix(_BOM).decode().split("\n"):
+            for line in block.removeprefix(BOM).decode().split("\n"):
                 if not line.strip():
                     continue
                 try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -98,6 +100,33 @@ def told_when_compiling(quiet: bool) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], None]]:
+    """Yield a check that raises Ctrl-C again if a library has swallowed it.
+
+    pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
+    """
+    pressed = False
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        raise KeyboardInterrupt
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield check  # Ctrl-C is ignored, or somebody else's business
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def shows_progress(quiet: bool) -> bool:

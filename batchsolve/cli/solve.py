@@ -25,6 +25,7 @@ from batchsolve.cli.common import (
     Where,
     box_shape,
     exit_with,
+    interrupts,
     shows_progress,
     told_when_compiling,
 )
@@ -141,17 +142,20 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    if not shows_progress(quiet):
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(unit=" rows", unit_scale=True, file=sys.stderr) as bar:
+def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    with interrupts() as check, _bar(quiet) as bar:
 
         def update(progress: Progress) -> None:
+            check()
             totals = progress.totals
             bar.set_postfix(unique=totals.unique, invalid=totals.invalid, refresh=False)
             bar.update(progress.new_rows)
 
         yield update
+
+
+def _bar(quiet: bool) -> Any:
+    from tqdm import tqdm
+
+    hidden = not shows_progress(quiet)
+    return tqdm(unit=" rows", unit_scale=True, file=sys.stderr, disable=hidden)

@@ -24,6 +24,7 @@ from batchsolve.cli.common import (
     Where,
     box_shape,
     exit_with,
+    interrupts,
     shows_progress,
     told_when_compiling,
 )
@@ -89,6 +90,16 @@ def count(
     jobs: Jobs = None,
     backend: Where = Backend.threading,
     engine: EngineName = "dlx",
+    memo: Annotated[
+        bool,
+        typer.Option("--memo", help="Count what is left over alike once: --engine memo:MB."),
+    ] = False,
+    memo_size: Annotated[
+        int | None,
+        typer.Option(
+            "--memo-size", metavar="MB", help="Memory of each worker for --memo; 256 by default."
+        ),
+    ] = None,
     box: Box = None,
     alphabet: Alphabet = None,
     column: Column = None,
@@ -104,6 +115,7 @@ def count(
         "budget": budget,
     }
     shape = box_shape(box)
+    chosen = _with_memo(engine, memo, memo_size)
 
     def command() -> int:
         from batchsolve import counting, runs
@@ -115,12 +127,12 @@ def count(
         if stacks is not None and run is not None:
             raise InputError("--stacks and --run do not go together; a part is one short search")
         reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
-        _warm_up(engine, quiet)
+        _warm_up(chosen, quiet)
         workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value}
         extra: dict[str, Any] = {}
         with _progress(quiet) as on_progress:
             if run is not None:
-                kept = runs.Run(run, reading.problem, reading.stack, resume=resume, engine=engine)
+                kept = runs.Run(run, reading.problem, reading.stack, resume=resume, engine=chosen)
                 with kept:
                     result = kept.search(on_progress=on_progress, **workers, **settings)
             else:
@@ -131,7 +143,7 @@ def count(
                 result = counting.count(
                     reading.problem,
                     begin,
-                    engine=engine,
+                    engine=chosen,
                     on_progress=on_progress,
                     **workers,
                     **settings,
@@ -141,6 +153,17 @@ def count(
         return _report(result, extra, as_json, quiet, sys.stdout)
 
     exit_with(command)
+
+
+def _with_memo(engine: str, memo: bool, size: int | None) -> str:
+    """Return the name of the engine that these options ask for."""
+    if not memo:
+        if size is not None:
+            raise typer.BadParameter("--memo-size needs --memo")
+        return engine
+    if engine.partition(":")[0] not in ("dlx", "memo"):
+        raise typer.BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
+    return "memo" if size is None else f"memo:{size}"
 
 
 def _part_facts(header: dict[str, Any]) -> dict[str, Any]:
@@ -226,10 +249,16 @@ def enumerate_(
 
 
 def _warm_up(engine: str, quiet: bool) -> None:
+    from batchsolve.engines import get_engine
     from batchsolve.solve import warm_up
+    from batchsolve.splitter import split
+    from batchsolve.sudoku import Sudoku
 
     with told_when_compiling(quiet):
-        warm_up(engine)
+        if get_engine(engine).capabilities.counts_only:
+            split(Sudoku(2, 2), depth=1, engine=engine)
+        else:
+            warm_up(engine)
 
 
 def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:
@@ -251,23 +280,26 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None] | None]:
+def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
     """Draw the share of the tree that is finished, by the weights of the stacks outstanding."""
-    if not shows_progress(quiet):
-        yield None
-        return
-    from tqdm import tqdm
-
-    form = "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]"
-    with tqdm(total=1.0, bar_format=form, file=sys.stderr) as bar:
+    with interrupts() as check, _bar(quiet) as bar:
 
         def update(search: TreeSearch) -> None:
+            check()
             totals = search.totals
             rate = totals.nodes / max(totals.seconds, 1e-9)
             bar.set_postfix_str(f"{totals.count:,} solutions, {rate:,.0f} nodes/s", refresh=False)
             bar.update(search.finished_share - bar.n)
 
         yield update
+
+
+def _bar(quiet: bool) -> Any:
+    from tqdm import tqdm
+
+    form = "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]"
+    hidden = not shows_progress(quiet)
+    return tqdm(total=1.0, bar_format=form, file=sys.stderr, disable=hidden)
 
 
 @app.command()

@@ -29,10 +29,12 @@ __all__ = [
 
 _ENGINES = {
     "dlx": ("batchsolve.engines.dlx", "DancingLinks"),
+    "memo": ("batchsolve.engines.memo", "MemoisedCounting"),
     "algorithm-x": ("batchsolve.engines.algorithm_x", "AlgorithmX"),
     "backtracking": ("batchsolve.engines.backtracking", "Backtracking"),
     "sat": ("batchsolve.engines.sat", "Sat"),
 }
+_SIZED = {"memo"}
 
 
 def engine_names() -> list[str]:
@@ -43,12 +45,29 @@ def engine_names() -> list[str]:
 def get_engine(name: str) -> Engine:
     """Return the engine of that name; no other is imported.
 
+    Parameters
+    ----------
+    name : str
+        One of `engine_names`; ``memo`` may be followed by the size of its tables in megabytes:
+        ``memo:64``.
+
     Raises
     ------
     InputError
         If there is none.
+
+    Examples
+    --------
+    >>> get_engine("memo:64")
+    MemoisedCounting(megabytes=64)
     """
-    if name not in _ENGINES:
+    base, colon, size = name.partition(":")
+    if base not in _ENGINES or (colon and base not in _SIZED):
         raise InputError(f"no engine is called {name!r}; there is: {', '.join(_ENGINES)}")
-    module, engine = _ENGINES[name]
-    return getattr(import_module(module), engine)()
+    module, engine = _ENGINES[base]
+    kind = getattr(import_module(module), engine)
+    if not colon:
+        return kind()
+    if not (size.isascii() and size.isdecimal() and len(size) < 20):
+        raise InputError(f"{name!r}: {size!r} is no number of megabytes; write {base}:64")
+    return kind(megabytes=int(size))

@@ -95,8 +95,8 @@ class Outcome:
 
     Attributes
     ----------
-    counts : ndarray of int64, shape (n,)
-        Covers found below each stack of the task.
+    counts : ndarray of int64 or of Python integers, shape (n,)
+        Covers found below each stack of the task; Python integers if one does not fit into int64.
     nodes : ndarray of int64, shape (n,)
         Nodes visited below each stack, its own node included.
     clash : ndarray of int32, shape (n,)
@@ -112,7 +112,7 @@ class Outcome:
         progress).
     """
 
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
     nodes: npt.NDArray[np.int64]
     clash: npt.NDArray[np.int32]
     solutions: Stacks
@@ -132,6 +132,11 @@ class Capabilities:
         Whether it takes problems with secondary items.
     sudoku_only : bool
         Whether it takes no problem but a `Sudoku`.
+    counts_only : bool
+        Whether it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
+    reproducible_nodes : bool
+        Whether the sum of nodes below a stack is the same however often and in whatever pieces it
+        is searched.
     module : str
         A module that must be installed for it; empty if it needs none.
     extra : str
@@ -141,19 +146,29 @@ class Capabilities:
     description: str
     secondary_items: bool = True
     sudoku_only: bool = False
+    counts_only: bool = False
+    reproducible_nodes: bool = True
     module: str = ""
     extra: str = ""
 
 
 class Engine(Protocol):
-    """A search kernel. Engines are stateless and can be pickled by reference.
+    """A search kernel. Engines hold nothing but their settings and can be pickled.
 
     What counts as a node is for the engine to say. But a stack that was searched has at least one,
-    and the sum below a stack does not depend on budgets, depths and room.
+    and the sum below a stack does not depend on budgets, depths and room, unless the capabilities
+    say otherwise.
     """
 
-    name: str
-    capabilities: Capabilities
+    @property
+    def name(self) -> str:
+        """What the engine is called."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        ...
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search; must be safe to call from several threads at once.
@@ -161,7 +176,7 @@ class Engine(Protocol):
         Raises
         ------
         InputError
-            If `check_support` does.
+            If `check_support` does, or the engine only counts and is asked for more.
         """
         ...
 

@@ -1,0 +1,418 @@
+"""Memoised counting: dancing links with a table of what was counted before.
+
+What is left of a problem below a partial cover is determined by the set of items that are not yet
+covered. Where two partial covers leave the same set, their subtrees are alike, and the covers below
+the second are looked up. So the search counts paths through a graph of sets instead of the leaves
+of a tree; that is little work where many partial covers leave the same set, as in tilings and
+matchings, and only overhead where hardly any two do.
+
+* The *key* is the whole set, a bit an item, and is compared as a whole: the hash only says where to
+  look. A secondary item that no option is left for counts as covered, for it rules nothing out.
+* The *table* is one array of a bounded size. A row is a key, a count of 128 bits, and the *effort*,
+  the nodes visited to find it; effort 0 marks an empty row. A key may lie in any row of a short
+  window; when all those are taken, the row with the least effort gives way.
+* A count enters the table when nothing below its node was handed back. What was counted below an
+  interrupted node is in the sum of its stack, and what was not is in the frontier.
+
+The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**128 a node, and no
+search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
+entering; one of more than 128 bits is not stored.
+
+The helpers from `batchsolve.engines.dlx` are compiled into the kernels of this file. Numba's cache
+on disk notices changes of the file that a kernel stands in and of no other: whoever changes those
+helpers must touch this file too.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, uint64
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
+from batchsolve.engines.dlx import (
+    Links,
+    Ragged,
+    U,
+    _append,
+    _cover,
+    _cover_others,
+    _deselect,
+    _empty,
+    _links,
+    _select,
+    _trim,
+    _uncover,
+    _uncover_others,
+)
+from batchsolve.errors import InputError
+from batchsolve.stacks import Stacks
+
+MEGABYTE = 2**20
+MOST_MEGABYTES = 2**30
+WINDOW = 8  # rows in which a key may lie
+
+W = uint64
+
+
+class Marks(NamedTuple):
+    """What the walk notes down on entering each level."""
+
+    sums: np.ndarray  # (levels, 3): the sum so far, least significant word first
+    nodes: np.ndarray  # nodes visited so far
+    handed: np.ndarray  # nodes handed back so far; -1 if the node was not looked up
+
+
+@njit(inline="always")
+def _flip(p, links, uncovered):
+    """Flip the bits of the items of p's option."""
+    top, up = links.top, links.up
+    q = p
+    while True:
+        j = top[q]
+        if j == 0:
+            q = up[q]
+        else:
+            uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
+            q = U(q + U(1))
+        if q == p:
+            break
+
+
+@njit(cache=True, nogil=True)
+def _write_key(key, uncovered, links, n_primary):
+    """Write the key of the node at hand: the items uncovered that still matter."""
+    for w in range(key.size):
+        key[w] = uncovered[w]
+    for j in range(n_primary + 1, links.size.size):
+        if links.size[j] == 0:
+            key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
+
+
+@njit(inline="always")
+def _first_row(key, table):
+    """Return where the window of a key begins."""
+    h = W(0x9E3779B97F4A7C15)
+    for w in range(key.size):
+        h = (h ^ key[w]) * W(0xFF51AFD7ED558CCD)
+        h ^= h >> W(32)
+    return h % W(table.shape[0])
+
+
+@njit(cache=True, nogil=True)
+def _find(key, table):
+    """Return the row of a key, or the number of rows if it is in none."""
+    n_rows, words = W(table.shape[0]), W(key.size)
+    row = _first_row(key, table)
+    for _ in range(WINDOW):
+        if table[row, words + W(2)] == 0:
+            break
+        w = W(0)
+        while w < words and table[row, w] == key[w]:
+            w += W(1)
+        if w == words:
+            return row
+        row += W(1)
+        if row == n_rows:
+            row = W(0)
+    return n_rows
+
+
+@njit(cache=True, nogil=True)
+def _store(key, low, high, effort, table):
+    """Write a count into the first empty row of its window, or over the one of least effort."""
+    n_rows, words = W(table.shape[0]), W(key.size)
+    row = _first_row(key, table)
+    place, least = row, table[row, words + W(2)]
+    for _ in range(WINDOW):
+        if table[row, words + W(2)] < least:
+            place, least = row, table[row, words + W(2)]
+        row += W(1)
+        if row == n_rows:
+            row = W(0)
+    for w in range(words):
+        table[place, w] = key[w]
+    table[place, words] = low
+    table[place, words + W(1)] = high
+    table[place, words + W(2)] = effort
+
+
+@njit(inline="always")
+def _add(total, low, high):
+    """Add a number of 128 bits to one of 192."""
+    total[0] += low
+    carry = W(total[0] < low)
+    total[1] += high
+    carry_on = W(total[1] < high)
+    total[1] += carry
+    carry_on += W(total[1] < carry)
+    total[2] += carry_on
+
+
+@njit(inline="always")
+def _difference(total, before):
+    """Subtract a number of 192 bits from one that is no less; return the words."""
+    low = total[0] - before[0]
+    borrow = W(total[0] < before[0])
+    middle = total[1] - before[1]
+    borrow_on = W(total[1] < before[1]) + W(middle < borrow)
+    return low, middle - borrow, total[2] - before[2] - borrow_on
+
+
+_DONE, _SPENT, _DEEP = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def _walk(
+    links, n_primary, table, uncovered, key, marks, total, choice, level, entered, depth, visited,
+    allowed, handed,
+):  # fmt: skip
+    """Search on from where the links stand until something must be written down.
+
+    Either the node at `level` has just been entered, or that level is to be left. The walk ends
+
+    * `_DONE` when the tree is exhausted,
+    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
+    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end.
+    """
+    down, right, size = links.down, links.right, links.size
+    n_items = U(links.left.size - 1)
+    words, n_rows = W(key.size), W(table.shape[0])
+    while True:
+        if entered:
+            # X2. [Enter level l.]
+            if visited == allowed:
+                return _SPENT, level, visited
+            if right[0] == 0:
+                visited += 1
+                _add(total, W(1), W(0))
+                entered = False
+            else:
+                # X3. [Choose i.]
+                best, i, p = U(0xFFFFFFFF), U(0), right[0]
+                while p != 0:
+                    if size[p] < best:
+                        best = size[p]
+                        i = p
+                        if best <= 1:
+                            break
+                    p = right[p]
+                if best == 0:
+                    visited += 1
+                    entered = False
+                elif level == depth:
+                    return _DEEP, level, visited
+                else:
+                    visited += 1
+                    marks.handed[level] = -1
+                    if best > 1:
+                        _write_key(key, uncovered, links, n_primary)
+                        row = _find(key, table)
+                        if row < n_rows:
+                            _add(total, table[row, words], table[row, words + W(1)])
+                            entered = False
+                        else:
+                            marks.sums[level] = total
+                            marks.nodes[level] = visited
+                            marks.handed[level] = handed
+                    if entered:
+                        # X4. [Cover i.]
+                        _cover(i, links)
+                        choice[level] = down[i]
+        while True:
+            if not entered:
+                # X8. [Leave level l.]
+                if level == 0:
+                    return _DONE, level, visited
+                level -= 1
+                # X6. [Try again.]
+                _flip(choice[level], links, uncovered)
+                _uncover_others(choice[level], links)
+                choice[level] = down[choice[level]]
+            # X5. [Try x_l.]
+            if choice[level] > n_items:
+                _cover_others(choice[level], links)
+                _flip(choice[level], links, uncovered)
+                level += 1
+                entered = True
+                break
+            # X7. [Backtrack.]
+            _uncover(choice[level], links)
+            entered = False
+            if marks.handed[level] == handed:
+                low, high, beyond = _difference(total, marks.sums[level])
+                if beyond == 0:
+                    _write_key(key, uncovered, links, n_primary)
+                    effort = W(visited - marks.nodes[level] + 1)
+                    _store(key, low, high, effort, table)
+
+
+@njit(cache=True, nogil=True)
+def _search(links, n_primary, table, stacks, allowances, budget, depth):
+    """Search below every stack of a batch; the arguments are those of `Task`."""
+    n_stacks = stacks.roots.size
+    totals = np.zeros((n_stacks, 3), np.uint64)
+    nodes = np.zeros(n_stacks, np.int64)
+    clash = np.full(n_stacks, -1, np.int32)
+    front, n_front = _empty(), 0
+    n_items = U(links.left.size - 1)
+    covered = np.zeros(n_items + 1, np.bool_)
+    choice = np.zeros(n_items + 1, np.uint32)
+    uncovered = np.zeros(table.shape[1] - 3, np.uint64)
+    key = np.zeros(uncovered.size, np.uint64)
+    marks = Marks(
+        np.zeros((n_items + 1, 3), np.uint64),
+        np.zeros(n_items + 1, np.int64),
+        np.zeros(n_items + 1, np.int64),
+    )
+    allowance = np.int64(0)
+    for k in range(n_stacks):
+        root = stacks.roots[k]
+        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        if k == 0 or root != stacks.roots[k - 1]:
+            allowance = allowances[k]
+        if budget == 0 or allowance == 0:
+            front = _append(front, n_front, root, stack, choice, 0, U(0), links)
+            n_front += 1
+            continue
+        # X1. [Initialize.]
+        clash[k] = _select(stack, links, covered)
+        if clash[k] >= 0:
+            continue
+        uncovered[:] = 0
+        for j in range(1, n_items + 1):
+            if not covered[j]:
+                uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
+        allowed = min(budget, allowance)
+        visited, level, entered = np.int64(0), 0, True
+        event = _DEEP
+        while event == _DEEP:
+            event, level, visited = _walk(
+                links, n_primary, table, uncovered, key, marks, totals[k], choice, level, entered,
+                depth, visited, allowed, n_front,
+            )  # fmt: skip
+            entered = False
+            if event != _DONE:
+                front = _append(front, n_front, root, stack, choice, level, U(0), links)
+                n_front += 1
+        while level > 0:
+            level -= 1
+            x = choice[level]
+            p = links.down[x]
+            while p > n_items:
+                front = _append(front, n_front, root, stack, choice, level, p, links)
+                n_front += 1
+                p = links.down[p]
+            _uncover_others(x, links)
+            _uncover(links.top[x], links)
+        _deselect(stack, links, covered)
+        nodes[k] = visited
+        allowance -= visited
+        budget -= visited
+    return totals, nodes, clash, front, n_front
+
+
+@dataclass(frozen=True)
+class MemoisedCounting:
+    """The engine that counts like subtrees once.
+
+    Parameters
+    ----------
+    megabytes : int
+        The size of the table of each worker.
+    """
+
+    megabytes: int = 256
+
+    name: ClassVar[str] = "memo"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        description="dancing links that count like subtrees once; memo:64 has tables of 64 MB",
+        counts_only=True,
+        reproducible_nodes=False,
+    )
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.megabytes <= MOST_MEGABYTES:
+            raise InputError(
+                f"the size of a table is 1 to {MOST_MEGABYTES} megabytes, not {self.megabytes}"
+            )
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
+        if task.keep or least < UNLIMITED:
+            raise InputError(
+                f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
+                f"limit on their number, leave it out"
+            )
+        links = _links(problem)
+        mine = links._replace(
+            up=links.up.copy(),
+            down=links.down.copy(),
+            left=links.left.copy(),
+            right=links.right.copy(),
+            size=links.size.copy(),
+        )
+        with _borrowed_table(problem, self.megabytes) as table:
+            return _outcome(mine, problem.n_primary, table, task)
+
+
+def _outcome(links: Links, n_primary: int, table: npt.NDArray[np.uint64], task: Task) -> Outcome:
+    stacks = task.stacks
+    totals, nodes, clash, front, n_front = _search(
+        links,
+        n_primary,
+        table,
+        Ragged(stacks.offsets, stacks.options, stacks.roots, np.ones(0)),
+        task.allowances,
+        task.budget,
+        task.depth,
+    )
+    counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
+    fits = max(counts, default=0) < 2**63
+    return Outcome(
+        np.array(counts, np.int64 if fits else object),
+        nodes,
+        clash,
+        Stacks.from_lists([]),
+        _trim(front, n_front),
+        front.weights[:n_front],
+    )
+
+
+_FREE: list[tuple[tuple[str, int], npt.NDArray[np.uint64]]] = []
+_FREE_LOCK = threading.Lock()
+
+
+@contextmanager
+def _borrowed_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """Lend a table to one search; those that are given back keep what they hold.
+
+    There are never more tables than searches at one time, and none outlives the next problem.
+    """
+    words = (problem.n_items + 64) // 64  # bits 1 .. n_items
+    n_rows = max(1, megabytes * MEGABYTE // (8 * (words + 3)))
+    kind = (problem.fingerprint, n_rows)
+    with _FREE_LOCK:
+        _FREE[:] = [entry for entry in _FREE if entry[0] == kind]
+        table = _FREE.pop()[1] if _FREE else None
+    if table is None:
+        try:
+            table = np.zeros((n_rows, words + 3), np.uint64)
+        except MemoryError as error:
+            raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
+    try:
+        yield table
+    finally:
+        with _FREE_LOCK:
+            _FREE.append((kind, table))

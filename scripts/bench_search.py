@@ -1,0 +1,138 @@
+"""Measure the search of single problems: beside plain dancing links in C, and on two workers.
+
+Every problem is written as an .ec file that the C yardstick (`--yardstick`, a program that prints
+"covers nodes seconds") and the engine read alike; a grid becomes the problem that its clues leave.
+The two take turns, and medians are compared. Results go to ``benchmarks/results/search.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import machine
+
+import batchsolve
+from batchsolve.cover import ExactCover
+from batchsolve.engines import Task, get_engine
+from batchsolve.formats import read_problem, write_ec
+from batchsolve.stacks import Stacks
+
+
+def residual(problem: ExactCover, stack: np.ndarray) -> ExactCover:
+    """Return the problem that is left when the options of a stack are chosen."""
+    covered = np.zeros(problem.n_items, np.bool_)
+    for o in stack:
+        covered[problem.option(int(o))] = True
+    rows = [problem.option(o) for o in range(problem.n_options)]
+    rows = [row for row in rows if not covered[row].any()]
+    number = np.cumsum(~covered) - 1
+    return ExactCover(
+        np.cumsum([0, *map(len, rows)]),
+        number[np.concatenate(rows)],
+        int((~covered).sum()),
+        int((~covered[: problem.n_primary]).sum()),
+    )
+
+
+def timed(run: Any) -> tuple[float, Any]:
+    """Return the seconds that a call takes, and its result."""
+    begin = time.perf_counter()
+    result = run()
+    return time.perf_counter() - begin, result
+
+
+def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
+    """Time one thread of the engine and the yardstick on the same file, in turn."""
+    reading = read_problem(path)
+    engine, whole = get_engine("dlx"), Stacks.from_lists([[]])
+    engine.search(reading.problem, Task.of(whole, budget=1))  # builds the links
+    ours, theirs = [], []
+    for _ in range(repeat):
+        seconds, outcome = timed(lambda: engine.search(reading.problem, Task.of(whole)))
+        done = subprocess.run([yardstick, path], capture_output=True, text=True, check=True)
+        covers, nodes, c_seconds = done.stdout.split()
+        if int(covers) != outcome.counts[0]:
+            raise SystemExit(f"{path}: {covers} covers in C, {outcome.counts[0]} here")
+        ours.append(seconds)
+        theirs.append(float(c_seconds))
+    return {
+        "covers": int(covers),
+        "nodes": int(outcome.nodes[0]),
+        "nodes in C": int(nodes),
+        "seconds": statistics.median(ours),
+        "seconds in C": statistics.median(theirs),
+        "ratio": statistics.median(ours) / statistics.median(theirs),
+    }
+
+
+def two_workers(text: str, repeat: int) -> dict[str, Any]:
+    """Time one worker and two, in turn; node sums must agree."""
+    reading = read_problem(text)
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    nodes = set()
+    for _ in range(repeat):
+        for jobs, times in seconds.items():
+            result = batchsolve.count(reading.problem, reading.stack, jobs=jobs)
+            times.append(result.seconds)
+            nodes.add(result.nodes)
+    if len(nodes) != 1:
+        raise SystemExit(f"{text}: node sums differ: {nodes}")
+    one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
+    return {"count": result.count, "nodes": result.nodes, "one": one, "two": two, "gain": one / two}
+
+
+def enumerate_memory(text: str) -> dict[str, Any]:
+    """Enumerate in a process of its own; return its time and peak memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "run")
+        command = [sys.executable, "-m", "batchsolve", "enumerate", text, "-o", out, "--quiet"]
+        begin = time.perf_counter()
+        process = subprocess.Popen(command)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        return {"exit status": status, "seconds": seconds, "peak MB": usage.ru_maxrss / 1024}
+
+
+def main() -> None:
+    """Run the measurements that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems", nargs="+", help="anything that batchsolve count takes")
+    parser.add_argument("--yardstick", metavar="PROGRAM")
+    parser.add_argument("--workers", nargs="*", default=[], metavar="PROBLEM")
+    parser.add_argument("--enumerate", nargs="*", default=[], metavar="PROBLEM")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--out", default="benchmarks/results/search.json")
+    arguments = parser.parse_args()
+    results: dict[str, Any] = {
+        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
+        "machine": machine(),
+    }
+    if arguments.yardstick:
+        results["beside C"] = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for text in arguments.problems:
+                reading = read_problem(text)
+                path = os.path.join(folder, "problem.ec")
+                Path(path).write_text(write_ec(residual(reading.problem, reading.stack)))
+                results["beside C"][Path(text).name] = beside_c(
+                    path, arguments.yardstick, arguments.repeat
+                )
+    names = arguments.workers
+    results["workers"] = {Path(t).name: two_workers(t, arguments.repeat) for t in names}
+    results["enumerate"] = {Path(t).name: enumerate_memory(t) for t in arguments.enumerate}
+    Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
+    print(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
