@@ -9,7 +9,7 @@ those that are new, and what was found. Whoever keeps the steps can resume from 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,13 +21,15 @@ from batchsolve.errors import InputError
 from batchsolve.pool import Done, Lost, Pool, deal
 from batchsolve.stacks import Stacks
 
-TASK_SECONDS = 0.1  # what a task may take; a worker that is done early idles for less than that
-ROUND_TASKS = 20  # tasks a worker gets in a round, so that it idles for less than 1 / 20 of it
+TASK_SECONDS = 0.05  # what a task may take; a worker that is done early idles for less than that
+ROUND_TASKS = 40  # tasks a worker gets in a round, so that it idles for less than 1 / 40 of it
 STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
-FIRST_BUDGET = 200_000
+FIRST_BUDGET = 50_000
+LEAST_BUDGET = 5_000  # so that a task is worth handing out
 STEP_SECONDS = 1.0
-STEP_COVERS = 100_000
+TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
+STEP_BYTES = 64 << 20  # covers that may wait to be kept
 
 
 @dataclass(frozen=True)
@@ -192,12 +194,13 @@ class TreeSearch:
         self.failures: list[str] = []
         self._n_failed = 0
         self._open_weight = float(outstanding.weights.sum())
+        self._cover_bytes = 4 * max(1, problem.n_primary)  # at most one option an item
         self._next_number = int(outstanding.stacks.roots.max(initial=-1)) + 1
         self._step = Step()
         self._kept_at = time.monotonic()
         self._seconds_before = totals.seconds
         self._begin = time.monotonic()
-        self._nodes_per_second = 0.0
+        self._worked_nodes, self._worked_seconds = 0, 0.0
 
     @property
     def finished_share(self) -> float:
@@ -213,9 +216,11 @@ class TreeSearch:
         """Search until nothing is outstanding or a limit is reached; yields as results come."""
         try:
             for depth in self._split_depths():
-                yield from self._round(depth, UNLIMITED)
+                tasks = self._tasks(depth, SPLIT_NODES if depth == 1 else UNLIMITED)
+                yield from self._round(map(self._search_here, tasks))
             while len(self.outstanding) and not self._at_limit():
-                yield from self._round(UNLIMITED, self._budget())
+                tasks = self._tasks(UNLIMITED, self._budget())
+                yield from self._round(self._pool.start(self._engine, self._problem, tasks))
         finally:
             self._at_limit()  # reads the clock
             self._flush()
@@ -235,6 +240,12 @@ class TreeSearch:
                 return
             yield 1
 
+    def _search_here(self, task: Task) -> Done:
+        """Search a task in this process: a split is over before a worker would have begun."""
+        begin = time.perf_counter()
+        outcome = self._engine.search(self._problem, task)
+        return Done(task, outcome, time.perf_counter() - begin)
+
     def _at_limit(self) -> bool:
         settings = self._settings
         spent = time.monotonic() - self._begin
@@ -248,7 +259,10 @@ class TreeSearch:
     def _budget(self) -> int:
         if self._settings.budget is not None:
             return self._settings.budget
-        return max(FIRST_BUDGET, int(self._nodes_per_second * TASK_SECONDS))
+        if self._worked_seconds == 0:
+            return FIRST_BUDGET
+        rate = self._worked_nodes / self._worked_seconds
+        return max(LEAST_BUDGET, int(rate * TASK_SECONDS))
 
     def _tasks(self, depth: int, budget: int) -> list[Task]:
         n = len(self.outstanding)
@@ -258,7 +272,7 @@ class TreeSearch:
             left = settings.node_limit - self.totals.nodes
             n_tasks = min(n_tasks, left)
             budget = min(budget, left // n_tasks)
-        room = STEP_COVERS if settings.collect else UNLIMITED
+        room = max(1, TASK_BYTES // self._cover_bytes) if settings.collect else UNLIMITED
         if settings.limit is not None:
             room = min(room, settings.limit - self.totals.count)
         unlimited = np.full(n, UNLIMITED)
@@ -266,15 +280,15 @@ class TreeSearch:
         keep = UNLIMITED if settings.collect else 0
         return [replace(t, depth=depth, budget=budget, keep=keep, room=room) for t in tasks]
 
-    def _round(self, depth: int, budget: int) -> Iterator[None]:
-        """Hand out everything outstanding, and replace it by what the results leave."""
+    def _round(self, results: Iterable[Done | Lost]) -> Iterator[None]:
+        """Replace everything outstanding, which was dealt out, by what the results leave."""
         given = self.outstanding
         place_of = {int(root): place for place, root in enumerate(given.stacks.roots)}
         parts: list[Outstanding] = []
         parents: list[npt.NDArray[np.int64]] = []
         waiting = np.ones(len(given), np.bool_)
         self.totals.rounds += 1
-        for result in self._pool.start(self._engine, self._problem, self._tasks(depth, budget)):
+        for result in results:
             places = np.array([place_of[root] for root in result.task.stacks.roots.tolist()])
             if isinstance(result, Lost):
                 waiting[places] = False
@@ -324,12 +338,13 @@ class TreeSearch:
         totals.count += _total(outcome.counts)
         totals.nodes += int(outcome.nodes.sum())
         totals.subproblems += int(np.count_nonzero(searched))
-        self._nodes_per_second = int(outcome.nodes.sum()) / max(done.seconds, 1e-6)
+        self._worked_nodes += int(outcome.nodes.sum())
+        self._worked_seconds += done.seconds
         self._step.add(
             roots[searched].tolist(), part.take(np.flatnonzero(is_new)), outcome.solutions
         )
         due = time.monotonic() - self._kept_at > STEP_SECONDS
-        if due or self._step.n_covers >= STEP_COVERS:
+        if due or self._step.n_covers * self._cover_bytes >= STEP_BYTES:
             self._flush()
         return part, parent
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -292,3 +293,18 @@ def test_parts_add_up_to_the_whole(tmp_path):
         write_parts(problem, str(tmp_path / "parts"), depth=1)
     with pytest.raises(bs.InputError, match="not a result of"):
         merge_results([str(tmp_path / "parts" / "0000.jsonl")])
+
+
+def test_every_solution_of_a_grid_with_many_is_right_and_different(tmp_path):
+    corpus = Path(__file__).parent.parent / "datasets" / "many16.csv"
+    reading = bs.read_problem(f"{corpus}#2")
+    with runs.Run(
+        tmp_path / "run", reading.problem, reading.stack, collect=True, notation=reading.notation
+    ) as run:
+        assert run.search().count == 30_753
+    found = read_all(tmp_path / "run")
+    assert len(set(found)) == len(found) == 30_753
+    grids, faults = reading.notation.encode(pa.array(found))
+    assert (faults == -1).all()
+    puzzle = reading.problem.grids(bs.Stacks.from_lists([reading.stack.tolist()]))
+    assert reading.problem.check(puzzle.repeat(len(grids), axis=0), grids).all()
