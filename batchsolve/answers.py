@@ -62,19 +62,19 @@ class AnswerTable:
         problem = self._corpus.problem
         status = sheet.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
-        found = sheet.solutions()
-        grids = problem.grids(found)
-        has_solution = np.zeros(len(sheet), np.bool_)
-        has_solution[found.roots] = True
+        grids = np.zeros((len(sheet), problem.n_cells), np.uint8)
+        for found in sheet.solutions():
+            problem.write_grids(found, grids)
+        has_solution = grids[:, 0] != 0
         messages = dict(sheet.lost) | self._clashes(batch, sheet) | batch.faults
         counted = pa.array(np.minimum(sheet.counts, self._limit), mask=status == Status.INVALID)
         columns: list[Any] = [
-            self._corpus.notation.decode(grids, has_solution),
+            self._corpus.notation.decode(grids[has_solution], has_solution),
             pa.array(STATUS_NAMES).take(pa.array(status)),
             counted,
         ]
         if batch.given is not None:
-            columns.append(self._agreement(batch, status, found.roots, grids))
+            columns.append(self._agreement(batch, status, grids))
         notes = [messages.get(k) for k in range(len(sheet))] if messages else None
         columns.append(pa.array(notes, pa.string()) if notes else pa.nulls(len(sheet), pa.string()))
         if self._stats:
@@ -97,15 +97,13 @@ class AnswerTable:
         self,
         batch: Batch,
         status: npt.NDArray[np.uint8],
-        solved: npt.NDArray[np.int64],
         grids: npt.NDArray[np.uint8],
     ) -> pa.Array:
         """Compare given solutions: with the only one, or else with the rules and the clues."""
         assert batch.given is not None
         assert batch.has_given is not None
         agrees = self._corpus.problem.check(batch.puzzles, batch.given)
-        same = np.zeros(len(batch), np.bool_)
-        same[solved] = (grids == batch.given[solved]).all(axis=1)
+        same = (grids == batch.given).all(axis=1)
         agrees = np.where(status == Status.UNIQUE, same, agrees)
         agrees &= status != Status.UNSOLVABLE
         return pa.array(agrees, mask=~batch.has_given | (status == Status.INVALID))

@@ -13,6 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from batchsolve.pool import Done, Lost
 from batchsolve.stacks import Stacks
@@ -97,12 +98,10 @@ class Sheet:
             )
         return halves[0], halves[1]
 
-    def solutions(self) -> Stacks:
-        """Return the first solution of every row that has one, as stacks in row order."""
-        rows = np.array(sorted(self.best), np.int64)
-        shared = Stacks.from_lists([self.best[row].tolist() for row in rows.tolist()], rows)
-        everything = Stacks.concatenate([*self.found, shared])
-        return everything.take(np.argsort(everything.roots, kind="stable"))
+    def solutions(self) -> list[Stacks]:
+        """Return the first solution of every row that has one, as stacks in no certain order."""
+        rows = list(self.best)
+        return [*self.found, Stacks.from_lists([self.best[row].tolist() for row in rows], rows)]
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row when `limit` solutions were asked for."""
@@ -141,7 +140,7 @@ class Collector:
         Rows without a stack are settled from the beginning.
         """
         sheet = Sheet.of(self._next_row, n_rows)
-        np.add.at(sheet.pending, stacks.roots, 1)
+        _tally(sheet.pending, stacks.roots, np.ones_like(stacks.roots))
         self._sheets.append(sheet)
         self._next_row += n_rows
         return stacks.with_roots(stacks.roots + sheet.first)
@@ -171,7 +170,7 @@ class Collector:
             mine = (rows >= 0) & (rows < len(sheet))
             if not mine.any():
                 continue
-            np.subtract.at(sheet.pending, rows[mine], 1)
+            _tally(sheet.pending, rows[mine], -np.ones_like(rows[mine]))
             if isinstance(result, Lost):
                 sheet.lost.update(dict.fromkeys(rows[mine].tolist(), result.reason))
             else:
@@ -200,7 +199,8 @@ class Collector:
             for k in touched.tolist():
                 row = int(stacks.roots[k]) - sheet.first
                 keep[k] = self._is_wanted(sheet, row, stacks[k])
-            np.subtract.at(sheet.pending, stacks.roots[mine[~keep[mine]]] - sheet.first, 1)
+            dropped = stacks.roots[mine[~keep[mine]]] - sheet.first
+            _tally(sheet.pending, dropped, -np.ones_like(dropped))
         kept = np.flatnonzero(keep)
         return stacks.take(kept), np.maximum(limits[kept], 1), allowances[kept]
 
@@ -215,19 +215,26 @@ class Collector:
         return True
 
 
+@njit(cache=True, nogil=True)
+def _tally(sums, rows, values):
+    """Add values to the sums of their rows."""
+    for k in range(rows.size):
+        sums[rows[k]] += values[k]
+
+
 def _add_outcome(
     sheet: Sheet, done: Done, rows: npt.NDArray[np.int64], mine: npt.NDArray[np.bool_]
 ) -> None:
     outcome = done.outcome
-    np.add.at(sheet.counts, rows[mine], outcome.counts[mine])
-    np.add.at(sheet.nodes, rows[mine], outcome.nodes[mine])
-    share = done.seconds / max(1, int(outcome.nodes.sum()))
-    np.add.at(sheet.seconds, rows[mine], outcome.nodes[mine] * share)
+    _tally(sheet.counts, rows[mine], outcome.counts[mine])
+    _tally(sheet.nodes, rows[mine], outcome.nodes[mine])
+    share = done.timing.seconds / max(1, int(outcome.nodes.sum()))
+    _tally(sheet.seconds, rows[mine], outcome.nodes[mine] * share)
     sheet.clash[rows[mine]] = outcome.clash[mine]
 
     left = outcome.frontier.roots - sheet.first
     left = left[(left >= 0) & (left < len(sheet))]
-    np.add.at(sheet.pending, left, 1)
+    _tally(sheet.pending, left, np.ones_like(left))
     sheet.shared[left] |= (sheet.pending[left] > 1) | (sheet.nodes[left] > 0)
 
     found = outcome.solutions.roots - sheet.first

@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
 from batchsolve.covers import covers_table
-from batchsolve.engines import get_engine
+from batchsolve.engines.choice import AUTO, engines_for
 from batchsolve.notation import Notation
+from batchsolve.outstanding import Outstanding, Step
 from batchsolve.pool import Pool
-from batchsolve.search import Outstanding, Step, Totals, TreeSearch, TreeSettings
+from batchsolve.search import Totals, TreeSearch, TreeSettings
 from batchsolve.stacks import Stacks
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -35,7 +36,11 @@ class Count:
         Nodes visited, stacks searched, rounds of tasks.
     seconds : float
         Time of the search.
-    engine, backend : str
+    engine : str
+        The engine that searched, or that was chosen to.
+    rates : dict of str to float
+        Nodes a second of the engines that it was chosen from.
+    backend : str
     jobs : int
     failures : list of str
         Why subproblems could not be searched; they are left out of the count.
@@ -48,6 +53,7 @@ class Count:
     rounds: int
     seconds: float
     engine: str
+    rates: dict[str, float]
     backend: str
     jobs: int
     failures: list[str]
@@ -59,7 +65,8 @@ def count(
     *,
     jobs: int | None = None,
     backend: str = "threading",
-    engine: str = "dlx",
+    address: str | None = None,
+    engine: str = AUTO,
     on_progress: Callable[[TreeSearch], None] | None = None,
     **settings: Any,
 ) -> Count:
@@ -71,7 +78,7 @@ def count(
     stack : sequence of int, or Stacks
         The options that the covers must contain, or several such stacks, whose counts are added; by
         default every cover counts.
-    jobs, backend, engine
+    jobs, backend, address, engine
         Workers, where they live, and what they run.
     on_progress : callable, optional
         Called with the running `TreeSearch` as results come.
@@ -95,12 +102,12 @@ def count(
     >>> result.count, result.complete
     (288, True)
     """
-    with Pool(jobs, backend) as pool:
+    with Pool(jobs, backend, address) as pool:
         search = _search(problem, stack, engine, pool, TreeSettings(**settings), lambda step: None)
         for _ in search.run():
             if on_progress is not None:
                 on_progress(search)
-        return summary(search, engine, pool)
+        return summary(search, pool)
 
 
 def solutions(
@@ -109,7 +116,8 @@ def solutions(
     *,
     jobs: int | None = None,
     backend: str = "threading",
-    engine: str = "dlx",
+    address: str | None = None,
+    engine: str = AUTO,
     **settings: Any,
 ) -> Iterator[npt.NDArray[np.uint32]]:
     """Find the covers of a problem, each once, as they are found.
@@ -118,7 +126,7 @@ def solutions(
 
     Parameters
     ----------
-    problem, stack, jobs, backend, engine, **settings
+    problem, stack, jobs, backend, address, engine, **settings
         As for `count`.
 
     Yields
@@ -135,7 +143,7 @@ def solutions(
     """
     found: list[Stacks] = []
     chosen = TreeSettings(collect=True, **settings)
-    with Pool(jobs, backend) as pool:
+    with Pool(jobs, backend, address) as pool:
         search = _search(
             problem, stack, engine, pool, chosen, lambda step: found.extend(step.covers)
         )
@@ -152,7 +160,8 @@ def stream(
     notation: Notation | None = None,
     jobs: int | None = None,
     backend: str = "threading",
-    engine: str = "dlx",
+    address: str | None = None,
+    engine: str = AUTO,
     on_progress: Callable[[TreeSearch], None] | None = None,
     **settings: Any,
 ) -> Count:
@@ -160,7 +169,7 @@ def stream(
 
     Parameters
     ----------
-    problem, stack, jobs, backend, engine, on_progress, **settings
+    problem, stack, jobs, backend, address, engine, on_progress, **settings
         As for `count`.
     file : text file
     notation : Notation, optional
@@ -177,12 +186,12 @@ def stream(
             file.write("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
 
     chosen = TreeSettings(collect=True, **settings)
-    with Pool(jobs, backend) as pool:
+    with Pool(jobs, backend, address) as pool:
         search = _search(problem, stack, engine, pool, chosen, write)
         for _ in search.run():
             if on_progress is not None:
                 on_progress(search)
-        return summary(search, engine, pool)
+        return summary(search, pool)
 
 
 def _drain(found: list[Stacks]) -> Iterator[npt.NDArray[np.uint32]]:
@@ -202,10 +211,10 @@ def _search(
     for one in stacks:
         problem.check_stack(one)
     begin = Outstanding.whole(stacks)
-    return TreeSearch(problem, get_engine(engine), pool, settings, begin, Totals(), keep)
+    return TreeSearch(problem, engines_for(engine, problem), pool, settings, begin, Totals(), keep)
 
 
-def summary(search: TreeSearch, engine: str, pool: Pool) -> Count:
+def summary(search: TreeSearch, pool: Pool) -> Count:
     """Return what a search came to."""
     totals = search.totals
     return Count(
@@ -215,7 +224,8 @@ def summary(search: TreeSearch, engine: str, pool: Pool) -> Count:
         totals.subproblems,
         totals.rounds,
         totals.seconds,
-        engine,
+        search.engine,
+        search.rates,
         pool.backend,
         pool.jobs,
         search.failures,

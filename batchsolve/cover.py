@@ -1,19 +1,22 @@
 """Exact cover problems: options as the rows of a sparse 0/1 matrix, items as its columns.
 
 A *cover* is a set of options in which every primary item occurs exactly once and every secondary
-item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1).
+item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option may give its
+secondary items *colours*; any number of options may share a secondary item that all of them give
+the same colour.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.colors import MOST_COLORS, in_order_of_use, number_colors
 from batchsolve.errors import ProblemError
 
 
@@ -32,11 +35,22 @@ class ExactCover:
         Number of primary items; all of them by default.
     item_names, option_names : sequence of str, optional
         Names for messages and output; numbers by default.
+    colors : array_like of int, shape (n_entries,), optional
+        The colour that an option gives to each of its items, parallel to `indices`: 0 for none, or
+        ``1 .. MOST_COLORS``. Primary items have none.
+    color_names : sequence of str, optional
+        The names of the colours 1, 2, …; numbers by default.
+
+    Attributes
+    ----------
+    colors : ndarray of uint32, shape (n_entries,), or None
+        The colours; None if there are none.
 
     Raises
     ------
     ProblemError
-        If an option is empty or names an item twice, or an index is out of range.
+        If an option is empty or names an item twice, an index is out of range, or a primary item
+        has a colour.
 
     Examples
     --------
@@ -44,6 +58,10 @@ class ExactCover:
     >>> problem
     ExactCover(n_items=2, n_primary=2, n_options=3)
     >>> problem.verify([1, 2])
+
+    Two primary items, and one secondary item that both options give colour 1:
+
+    >>> ExactCover([0, 2, 4], [0, 2, 1, 2], 3, 2, colors=[0, 1, 0, 1]).verify([0, 1])
     """
 
     def __init__(
@@ -54,6 +72,8 @@ class ExactCover:
         n_primary: int | None = None,
         item_names: Sequence[str] | None = None,
         option_names: Sequence[str] | None = None,
+        colors: npt.ArrayLike | None = None,
+        color_names: Sequence[str] | None = None,
     ) -> None:
         self.indptr = _whole_numbers(indptr, "indptr").astype(np.int64)
         entries = _whole_numbers(indices, "indices")
@@ -66,6 +86,14 @@ class ExactCover:
         self._check_options()
         self.indptr.flags.writeable = False
         self.indices.flags.writeable = False
+        self.colors = None if colors is None else self._checked_colors(colors)
+        self.color_names = None if color_names is None else tuple(map(str, color_names))
+        if self.colors is not None and self.color_names is not None:
+            highest = int(self.colors.max())
+            if len(self.color_names) < highest:
+                raise ProblemError(
+                    f"{len(self.color_names)} colour names; there is colour {highest}"
+                )
 
     @classmethod
     def from_options(
@@ -74,6 +102,7 @@ class ExactCover:
         primary: Sequence[Hashable] | None = None,
         secondary: Sequence[Hashable] = (),
         option_names: Sequence[str] | None = None,
+        colors: Sequence[Mapping[Hashable, Hashable]] | None = None,
     ) -> ExactCover:
         """Build a problem from options that name their items.
 
@@ -88,11 +117,16 @@ class ExactCover:
             The secondary items in order.
         option_names : sequence of str, optional
             One name an option.
+        colors : sequence of mappings, optional
+            The colours that every option gives to some of its secondary items.
 
         Examples
         --------
         >>> ExactCover.from_options([["a", "x"], ["b"], ["b", "x"]], secondary=["x"])
         ExactCover(n_items=3, n_primary=2, n_options=3)
+        >>> options, colors = [["a", "x"], ["b", "x"]], [{"x": "red"}, {"x": "red"}]
+        >>> ExactCover.from_options(options, secondary=["x"], colors=colors).option_name(1)
+        'b x:red'
         """
         rows = [list(option) for option in options]
         if primary is None:
@@ -113,7 +147,12 @@ class ExactCover:
         indptr = np.cumsum([0, *map(len, rows)])
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
-        return cls(indptr, indices, len(items), len(primary), names, option_names)
+        if colors is None:
+            return cls(indptr, indices, len(items), len(primary), names, option_names)
+        entries, color_names = number_colors(rows, colors)
+        return cls(
+            indptr, indices, len(items), len(primary), names, option_names, entries, color_names
+        )
 
     @classmethod
     def from_matrix(cls, matrix: Any, secondary: Iterable[int] = ()) -> ExactCover:
@@ -162,9 +201,23 @@ class ExactCover:
         """Number of options."""
         return self.indptr.size - 1
 
+    @cached_property
+    def n_colors(self) -> int:
+        """Number of different colours."""
+        return 0 if self.colors is None else int(np.unique(self.colors[self.colors > 0]).size)
+
     def option(self, o: int) -> npt.NDArray[np.uint32]:
         """Return the items of option `o`, a view of shape (size of the option,)."""
         return self.indices[self.indptr[o] : self.indptr[o + 1]]
+
+    def coloring(self, o: int) -> dict[int, int]:
+        """Return the items of option `o`, and the colour that it gives to each; 0 is none."""
+        items = self.option(o).tolist()
+        if self.colors is None:
+            return dict.fromkeys(items, 0)
+        return dict(
+            zip(items, self.colors[self.indptr[o] : self.indptr[o + 1]].tolist(), strict=True)
+        )
 
     def item_name(self, i: int) -> str:
         """Return the name of item `i`."""
@@ -174,14 +227,26 @@ class ExactCover:
         """Return the name of option `o`; by default the names of its items."""
         if self.option_names is not None:
             return self.option_names[o]
-        return " ".join(self.item_name(int(i)) for i in self.option(o))
+        return " ".join(
+            self.item_name(i) + (f":{self.color_name(c)}" if c else "")
+            for i, c in self.coloring(o).items()
+        )
+
+    def color_name(self, c: int) -> str:
+        """Return the name of colour `c`, which is not 0."""
+        return str(c) if self.color_names is None else self.color_names[c - 1]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return the sha256 of the problem's arrays, 64 hexadecimal digits. Names do not count."""
+        """Return the sha256 of the problem's arrays, 64 hexadecimal digits.
+
+        Names do not count, nor do the numbers of colours: only where they are equal.
+        """
         digest = hashlib.sha256(f"exact cover 1 {self.n_items} {self.n_primary}\n".encode())
         digest.update(self.indptr.astype("<i8").tobytes())
         digest.update(self.indices.astype("<u4").tobytes())
+        if self.colors is not None:
+            digest.update(b"colors\n" + in_order_of_use(self.colors).astype("<u4").tobytes())
         return digest.hexdigest()
 
     def verify(self, cover: Iterable[int]) -> None:
@@ -195,7 +260,8 @@ class ExactCover:
         Raises
         ------
         ProblemError
-            If an option does not exist, two options share an item, or a primary item is left.
+            If an option does not exist or is there twice, two options share an item other than in
+            the same colour, or a primary item is left.
 
         Examples
         --------
@@ -204,16 +270,21 @@ class ExactCover:
             ...
         batchsolve.errors.ProblemError: not a cover: item 1 is in none of the options
         """
-        taken: dict[int, int] = {}
-        for o in cover:
+        chosen: set[int] = set()
+        taken: dict[int, tuple[int, int]] = {}  # item -> the first option that has it, its colour
+        for o in map(int, cover):
             if not 0 <= o < self.n_options:
                 raise ProblemError(f"not a cover: option {o} is not in 0 .. {self.n_options - 1}")
-            for i in map(int, self.option(int(o))):
-                if i in taken:
+            if o in chosen:
+                raise ProblemError(f"not a cover: option {o} is there twice")
+            chosen.add(o)
+            for i, c in self.coloring(o).items():
+                other, color = taken.setdefault(i, (o, c))
+                if other != o and not 0 < c == color:
                     raise ProblemError(
-                        f"not a cover: item {self.item_name(i)} is in options {taken[i]} and {o}"
+                        f"not a cover: item {self.item_name(i)} is in options {other} and {o}"
+                        f"{self._other_than_in_one_color}"
                     )
-                taken[i] = int(o)
         for i in range(self.n_primary):
             if i not in taken:
                 raise ProblemError(
@@ -229,31 +300,52 @@ class ExactCover:
             If an option does not exist, or two options share an item.
         """
         options = list(map(int, stack))
-        taken: set[int] = set()
-        for position, o in enumerate(options):
-            items = set(map(int, self.option(o))) if 0 <= o < self.n_options else None
-            if items is None or items & taken:
-                reason = self.explain_clash(options, position)
-                raise ProblemError(f"no partial cover: {reason}")
-            taken |= items
+        position = self.clash_position(options)
+        if position >= 0:
+            raise ProblemError(f"no partial cover: {self.explain_clash(options, position)}")
+
+    def clash_position(self, stack: Iterable[int]) -> int:
+        """Return -1, or where in a stack an option clashes with one before it or does not exist."""
+        chosen: set[int] = set()
+        taken: dict[int, int] = {}  # item -> its colour
+        for position, o in enumerate(map(int, stack)):
+            if not 0 <= o < self.n_options or o in chosen:
+                return position
+            mine = self.coloring(o)
+            if any(i in taken and not 0 < taken[i] == c for i, c in mine.items()):
+                return position
+            chosen.add(o)
+            taken.update(mine)
+        return -1
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Say why the option at `position` of a stack cannot follow the options before it."""
         o = int(stack[position])
         if not 0 <= o < self.n_options:
             return f"option {o} does not exist; the last one is {self.n_options - 1}"
-        mine = set(map(int, self.option(o)))
+        mine = self.coloring(o)
         for other in map(int, stack[:position]):
-            shared = mine.intersection(map(int, self.option(other)))
+            theirs = self.coloring(other)
+            shared = [i for i in mine if i in theirs and not 0 < mine[i] == theirs[i]]
             if shared:
                 item = self.item_name(min(shared))
-                return f"options {other} and {o} both cover item {item}"
+                return (
+                    f"options {other} and {o} both cover item {item}{self._other_than_in_one_color}"
+                )
+            if other == o:
+                return f"option {o} is there twice"
         raise ValueError(f"option {o} at position {position} clashes with nothing before it")
+
+    @property
+    def _other_than_in_one_color(self) -> str:
+        """What to add to the statement that two options share an item."""
+        return "" if self.colors is None else ", and not in the same colour"
 
     def __repr__(self) -> str:
         return (
             f"ExactCover(n_items={self.n_items}, n_primary={self.n_primary}, "
-            f"n_options={self.n_options})"
+            f"n_options={self.n_options}"
+            f"{f', n_colors={self.n_colors}' if self.n_colors else ''})"
         )
 
     def _check_shape(self, entries: npt.NDArray[np.int64]) -> None:
@@ -290,6 +382,32 @@ class ExactCover:
         if twice.size:
             o, i = divmod(int(key[twice[0]]), self.n_items)
             raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
+
+    def _checked_colors(self, colors: npt.ArrayLike) -> npt.NDArray[np.uint32] | None:
+        """Return colours as an array, or None if no item has one."""
+        entries = _whole_numbers(colors, "colors")
+        if entries.shape != self.indices.shape:
+            raise ProblemError(f"{entries.size} colours for {self.indices.size} entries of options")
+        beyond = (entries < 0) | (entries > MOST_COLORS)
+        bad = beyond | ((entries > 0) & (self.indices < self.n_primary))
+        if bad.any():
+            k = int(np.argmax(bad))
+            o = int(np.searchsorted(self.indptr, k, side="right")) - 1
+            item = self.item_name(int(self.indices[k]))
+            if beyond[k]:
+                raise ProblemError(
+                    f"option {o} gives item {item} the colour {entries[k]}; "
+                    f"colours lie in 1 .. {MOST_COLORS}, and 0 is none"
+                )
+            raise ProblemError(
+                f"option {o} gives the primary item {item} a colour; "
+                f"only secondary items may have one"
+            )
+        if not entries.any():
+            return None
+        array = entries.astype(np.uint32)
+        array.flags.writeable = False
+        return array
 
 
 def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:

@@ -11,7 +11,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,16 @@ Line = tuple[int, list[str]]  # its number, from 1, and its words
 def read_dlx(text: str) -> ExactCover:
     r"""Read Knuth's form: a line of items, ``|`` before the secondary ones, then an option a line.
 
-    Lines that begin with ``|`` are comments. Colours are refused.
+    Lines that begin with ``|`` are comments. An option may give a secondary item a colour:
+    ``item:colour``.
 
     Examples
     --------
     >>> problem = read_dlx("| two primary items, one secondary\na b | x\na x\nb\n")
     >>> problem, problem.item_names
     (ExactCover(n_items=3, n_primary=2, n_options=2), ('a', 'b', 'x'))
+    >>> read_dlx("a b | x\na x:red\nb x:red\n")
+    ExactCover(n_items=3, n_primary=2, n_options=2, n_colors=1)
     """
     lines = (line for line in _lines(text) if not line[1][0].startswith("|"))
     number, words = next(lines, (0, []))
@@ -46,10 +49,10 @@ def read_dlx(text: str) -> ExactCover:
     for word in words:
         if ":" in word:
             raise InputError(
-                f"line {number}: the item {word[:60]!r} has a colon, which Knuth keeps for bounds "
-                f"and colours; they are not supported yet"
+                f"line {number}: the item {word[:60]!r} has a colon; bounds are not supported, and "
+                f"colours stand in the options"
             )
-    return _problem(*_declared(number, words), lines)
+    return _problem(*_declared(number, words), lines, _colored)
 
 
 def read_ec(text: str) -> ExactCover:
@@ -80,17 +83,19 @@ def read_ec(text: str) -> ExactCover:
     names, n_primary = _declared(number, words)
     if len(names) != n_items:
         raise InputError(f"line {number}: {len(names)} items where line {header} says {n_items}")
-    problem = _problem(names, n_primary, lines)
+    problem = _problem(names, n_primary, lines, _uncolored)
     if problem.n_options != n_options:
         raise InputError(f"{problem.n_options} options where line {header} says {n_options}")
     return problem
 
 
 def read_json(text: str) -> ExactCover:
-    """Read an object with ``options``, and perhaps ``items``, ``secondary`` and ``option_names``.
+    """Read an object with ``options``, and perhaps ``items``, ``secondary`` and further fields.
 
     ``items`` gives the order of the items, of which those in ``secondary`` are secondary. Without
     it, the primary items are the others that the options name, in the order of their first use.
+    ``option_names`` has a name for every option. ``colors`` has an object for every option, with
+    the colours that it gives to its items: ``[{"x": "red"}, {}]``.
 
     Examples
     --------
@@ -103,25 +108,27 @@ def read_json(text: str) -> ExactCover:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
     except (RecursionError, ValueError) as error:  # too deep; a number too long
         raise InputError(f"not JSON that can be read ({error})") from error
-    known = ("options", "items", "secondary", "option_names")
+    known = ("options", "items", "secondary", "option_names", "colors")
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in known]:
         raise InputError(f"the field {unknown[0]!r} is not known; there is: {', '.join(known)}")
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
-    lists = {name: _names(fields[name], name) for name in known[1:] if name in fields}
+    lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
+    colors = _json_colors(fields["colors"]) if "colors" in fields else None
     secondary = lists.get("secondary", [])
     primary = None
     if "items" in lists:
         second = set(secondary)
         primary = [item for item in lists["items"] if item not in second]
-    return ExactCover.from_options(options, primary, secondary, lists.get("option_names"))
+    return ExactCover.from_options(options, primary, secondary, lists.get("option_names"), colors)
 
 
 def read_npz(data: bytes) -> ExactCover:
     """Read a CSR matrix as ``scipy.sparse.save_npz`` writes it: a row an option, a column an item.
 
-    A further array ``n_primary`` can say how many columns, the first ones, are primary.
+    A further array ``n_primary`` can say how many columns, the first ones, are primary; another,
+    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none.
     """
     arrays = _arrays(data)
     form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
@@ -145,7 +152,7 @@ def read_npz(data: bytes) -> ExactCover:
             "an entry is not 1; a matrix of an exact cover problem holds 0 and 1 only, the zeros "
             "not stored (matrix.eliminate_zeros())"
         )
-    return ExactCover(indptr, indices, n_items, n_primary)
+    return ExactCover(indptr, indices, n_items, n_primary, colors=arrays.get("colors"))
 
 
 def write_dlx(problem: ExactCover) -> str:
@@ -154,7 +161,8 @@ def write_dlx(problem: ExactCover) -> str:
     Raises
     ------
     InputError
-        If no item is primary, which this form cannot say, or a name cannot be a word of it.
+        If no item is primary, which this form cannot say, or the name of an item or of a colour
+        cannot be a word of it.
 
     Examples
     --------
@@ -166,7 +174,7 @@ def write_dlx(problem: ExactCover) -> str:
             "a .dlx file cannot hold a problem without primary items, for its line of items would "
             "be a comment; write .ec"
         )
-    names = _words(problem, "|:")
+    names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
     return "".join(f"{line}\n" for line in (_declaration(problem, names), *_rows(problem, names)))
 
 
@@ -176,14 +184,16 @@ def write_ec(problem: ExactCover) -> str:
     Raises
     ------
     InputError
-        If a name cannot be a word.
+        If there are colours, which this form cannot hold, or a name cannot be a word.
 
     Examples
     --------
     >>> write_ec(ExactCover.from_options([["a", "x"], ["b"]], secondary=["x"]))
     '3 2\na b | x\na x\nb\n'
     """
-    names = _words(problem, "|")
+    if problem.colors is not None:
+        raise InputError("an .ec file cannot hold colours; write .dlx")
+    names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
     lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
     return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
 
@@ -223,28 +233,64 @@ def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
     return names, len(names) if n_primary is None else n_primary
 
 
-def _problem(names: Sequence[str], n_primary: int, lines: Iterable[Line]) -> ExactCover:
+Split = Callable[[str, int], tuple[str, str]]  # a word of a line -> an item, and a colour or ""
+
+
+def _problem(
+    names: Sequence[str], n_primary: int, lines: Iterable[Line], split: Split
+) -> ExactCover:
     """Build a problem from its items and the lines of its options."""
     item_of = {name: i for i, name in enumerate(names)}
-    indptr, indices = [0], []
+    color_of: dict[str, int] = {}
+    indptr, indices, colors = [0], [], []
     for number, words in lines:
+        seen = set()
         for word in words:
-            if word not in item_of:
-                raise InputError(f"line {number}: {_unknown(word, item_of, names)}")
-        if len(set(words)) < len(words):
-            twice = next(word for k, word in enumerate(words) if word in words[:k])
-            raise InputError(f"line {number}: the option names item {twice!r} twice")
-        indices += [item_of[word] for word in words]
+            name, color = split(word, number)
+            if name not in item_of:
+                raise InputError(f"line {number}: {_unknown(name, item_of, names)}")
+            if name in seen:
+                raise InputError(f"line {number}: the option names item {name!r} twice")
+            if color and item_of[name] < n_primary:
+                raise InputError(
+                    f"line {number}: {word[:60]!r} gives the primary item {name!r} a colour; only "
+                    f"secondary items, those after '|', may have one"
+                )
+            seen.add(name)
+            indices.append(item_of[name])
+            colors.append(color_of.setdefault(color, len(color_of) + 1) if color else 0)
         indptr.append(len(indices))
-    return ExactCover(_int64(indptr), _int64(indices), len(names), n_primary, names)
+    return ExactCover(
+        _int64(indptr),
+        _int64(indices),
+        len(names),
+        n_primary,
+        names,
+        colors=_int64(colors),
+        color_names=list(color_of),
+    )
 
 
-def _unknown(word: str, item_of: dict[str, int], names: Sequence[str]) -> str:
-    item = word.partition(":")[0]
+def _unknown(name: str, item_of: dict[str, int], names: Sequence[str]) -> str:
+    item = name.partition(":")[0]
     if item in item_of:
-        return f"{word[:60]!r} gives item {item!r} a colour; colours are not supported yet"
+        return f"{name[:60]!r} gives item {item!r} a colour; .ec has no colours, write .dlx"
     known = " ".join(names[:8]) + (" …" if len(names) > 8 else "")
-    return f"the option names the unknown item {word[:60]!r}; the items are: {known}"
+    return f"the option names the unknown item {name[:60]!r}; the items are: {known}"
+
+
+def _colored(word: str, number: int) -> tuple[str, str]:
+    name, colon, color = word.partition(":")
+    if colon and (not name or not color or set(color) & set("|:")):
+        raise InputError(
+            f"line {number}: {word[:60]!r} is no item with a colour; write item:colour, the colour "
+            f"a word without | or :"
+        )
+    return name, color
+
+
+def _uncolored(word: str, number: int) -> tuple[str, str]:
+    return word, ""
 
 
 def _read_numbered(lines: Iterator[Line]) -> ExactCover:
@@ -297,6 +343,23 @@ def _names(values: Any, what: str) -> list[str]:
     return list(map(str, values))
 
 
+def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
+    """Return the colours of every option from JSON; numbers are names too."""
+    if not isinstance(values, list):
+        raise InputError(f"colors must be a list of objects, not {json.dumps(values)[:60]}")
+    for o, value in enumerate(values):
+        if not isinstance(value, dict):
+            raise InputError(
+                f'the colours of option {o} must be an object such as {{"x": "red"}}, not '
+                f"{json.dumps(value)[:60]}"
+            )
+    whats = [f"the colours of option {o}" for o in range(len(values))]
+    return [
+        dict(zip(value, _names(list(value.values()), what), strict=True))
+        for value, what in zip(values, whats, strict=True)
+    ]
+
+
 def _arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
@@ -320,17 +383,17 @@ def _check_number_of_items(n_items: int) -> None:
         raise InputError(f"{n_items} items; 0 to {MOST_ITEMS:,} are possible")
 
 
-def _words(problem: ExactCover, reserved: str) -> list[str]:
-    """Return the names of all items, which must be different words without reserved characters."""
-    names = [problem.item_name(i) for i in range(problem.n_items)]
+def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
+    """Return names, which must be different words without reserved characters."""
     seen: set[str] = set()
-    for i, name in enumerate(names):
+    for k, name in enumerate(names):
         if name.split() != [name] or set(name) & set(reserved):
             raise InputError(
-                f"item {i} is called {name!r}; here names are words without {' or '.join(reserved)}"
+                f"{what} {k} is called {name!r}; here names are words without "
+                f"{' or '.join(reserved)}"
             )
         if name in seen:
-            raise InputError(f"two items are called {name!r}; give them different names")
+            raise InputError(f"two {what}s are called {name!r}; give them different names")
         seen.add(name)
     return names
 
@@ -342,8 +405,13 @@ def _declaration(problem: ExactCover, names: Sequence[str]) -> str:
 
 
 def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
+    suffix = {0: ""}
+    if problem.colors is not None:
+        used = [c for c in np.unique(problem.colors).tolist() if c]
+        words = _words([problem.color_name(c) for c in used], "colour", "|:")
+        suffix |= {c: f":{word}" for c, word in zip(used, words, strict=True)}
     for o in range(problem.n_options):
-        yield " ".join(names[i] for i in problem.option(o).tolist())
+        yield " ".join(names[i] + suffix[c] for i, c in problem.coloring(o).items())
 
 
 def _int64(values: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 
 class BatchsolveError(Exception):
     """Base class of every error that batchsolve raises on purpose."""
@@ -21,3 +23,25 @@ class OutputError(BatchsolveError, OSError):
 
 class JournalError(BatchsolveError):
     """The record of an interrupted run is damaged, foreign, or in use."""
+
+
+def check_installed(who: str, module: str, extra: str) -> None:
+    """Ask whether a module is installed that an extra of this package brings.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_installed("the engine 'x'", "no_such_module", extra="x")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: the engine 'x' needs the module 'no_such_module', which is not \
+installed: pip install 'batchsolve[x]'
+    """
+    if find_spec(module) is None:
+        raise InputError(
+            f"{who} needs the module {module!r}, which is not installed: "
+            f"pip install 'batchsolve[{extra}]'"
+        )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines import Task, check_support, get_engine
+from batchsolve.engines import Engine, Task, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
@@ -90,16 +90,42 @@ def estimate(
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
     rng = np.random.default_rng(seed)
     walkers = Stacks.from_lists([np.asarray(stack).tolist()]).take(np.zeros(probes, np.int64))
-    walkers = walkers.with_roots(np.arange(probes))
-    weight = np.ones(probes)
-    nodes, solutions, ended = np.ones(probes), np.zeros(probes), np.zeros(probes)
+    nodes, solutions, ended = probe(kernel, problem, walkers, rng)
+    node_range = _interval(nodes)
+    solution_range = _interval(solutions)
+    return Estimate(*node_range, *solution_range, probes, float(ended.mean()))
+
+
+def probe(
+    engine: Engine, problem: ExactCover, stacks: Stacks, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Walk once at random below every stack.
+
+    Parameters
+    ----------
+    engine : Engine
+        One with reproducible nodes.
+    problem : ExactCover
+    stacks : Stacks
+        n partial covers.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    nodes, solutions, levels : ndarray of float64, shape (n,)
+        Estimates for the tree below each stack, and the levels that the walk went down.
+    """
+    n = len(stacks)
+    walkers = stacks.with_roots(np.arange(n))
+    weight = np.ones(n)
+    nodes, solutions, ended = np.ones(n), np.zeros(n), np.zeros(n)
     level = 0
     while len(walkers):
         here = walkers.roots
-        outcome = kernel.search(problem, Task.of(walkers, depth=1))
+        outcome = engine.search(problem, Task.of(walkers, depth=1))
         solutions[here] += weight[here] * outcome.counts
         # a child that is a leaf has been visited; the others came back as frontier
-        children = np.bincount(outcome.frontier.roots, minlength=probes)[here]
+        children = np.bincount(outcome.frontier.roots, minlength=n)[here]
         degree = children + outcome.nodes - 1
         weight[here] *= degree
         nodes[here] += weight[here]
@@ -109,9 +135,7 @@ def estimate(
         first = np.concatenate([[0], np.cumsum(children)[:-1]])
         walkers = outcome.frontier.take((first + pick)[goes_on])
         level += 1
-    node_range = _interval(nodes)
-    solution_range = _interval(solutions)
-    return Estimate(*node_range, *solution_range, probes, float(ended.mean()))
+    return nodes, solutions, ended
 
 
 def _interval(samples: npt.NDArray[np.float64]) -> tuple[float, float, float]:

@@ -6,7 +6,8 @@ import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -14,12 +15,13 @@ import pyarrow as pa
 from batchsolve.answers import AnswerTable
 from batchsolve.collector import Sheet
 from batchsolve.corpus import Batch, Corpus
+from batchsolve.engines.choice import engine_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.journal import Journal
 from batchsolve.pool import Pool
 from batchsolve.rounds import SearchSettings, answer_rows
 from batchsolve.sinks import Sink, check_output, open_sink, partial_path
-from batchsolve.solve import chunk_rows
+from batchsolve.solve import chunk_rows, warm_up
 from batchsolve.stacks import Stacks
 
 JOURNAL_SECONDS = 1.0
@@ -40,7 +42,7 @@ class Summary:
     nodes: int = 0
     seconds: float = 0.0
     rows_per_second: float = 0.0
-    engine: str = "dlx"
+    engine: str = ""
     backend: str = "threading"
     jobs: int = 1
 
@@ -97,7 +99,9 @@ def solve_file(
     *,
     jobs: int | None = None,
     backend: str = "threading",
+    address: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    while_compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
     search: SearchSettings | None = None,
     **settings: Any,
 ) -> Summary:
@@ -113,10 +117,14 @@ def solve_file(
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
     jobs : int, optional
         Workers; the number of cores by default.
-    backend : {"threading", "loky"}
-        Threads or processes.
+    backend : {"threading", "loky", "dask", "ray"}
+        Threads, processes, or the workers of a cluster.
+    address : str, optional
+        The scheduler of the cluster; by default a cluster on this machine is started.
     on_progress : callable, optional
         Called with a `Progress` as rows are written.
+    while_compiling : callable, optional
+        Makes the context in which the search kernels are loaded, or compiled if they are new.
     search : SearchSettings, optional
         What to search for.
     **settings
@@ -150,8 +158,9 @@ def solve_file(
         output,
         search or SearchSettings(),
         FileSettings(**settings),
-        Pool(jobs, backend),
+        Pool(jobs, backend, address),
         on_progress or (lambda progress: None),
+        while_compiling,
     ).run()
 
 
@@ -163,6 +172,7 @@ class _FileRun:
     settings: FileSettings
     pool: Pool
     on_progress: Callable[[Progress], None]
+    while_compiling: Callable[[], AbstractContextManager[None]]
     totals: Summary = field(default_factory=Summary)
 
     def run(self) -> Summary:
@@ -170,19 +180,25 @@ class _FileRun:
         check_output(self.output)
         if self.settings.resume and "-" in (*self.paths, self.output):
             raise InputError("--resume needs files; standard input or output cannot be resumed")
-        self.totals.engine = self.search.engine
-        self.totals.backend, self.totals.jobs = self.pool.backend, self.pool.jobs
+        self.totals.backend = self.pool.backend
         self._refuse_leftovers()
         for path in self.paths:
             if path != "-" and os.path.exists(path) and _same_file(path, self.output):
                 raise InputError(f"{path}: is both input and output; write to another file")
         settings = self.settings
         corpus = Corpus(self.paths, settings.column, settings.box, settings.alphabet)
-        if self.output == "-":
-            self._solve(corpus, None)
-        else:
-            with self._journal() as journal:
-                self._solve(corpus, journal)
+        engine = engine_for_rows(self.search.engine, corpus.problem)
+        self.search = replace(self.search, engine=engine.name)
+        with self.while_compiling():
+            warm_up(engine, corpus.problem)
+        with self.pool as pool:  # before any file is made, for a cluster may not be there
+            self.totals.jobs = pool.jobs
+            if self.output == "-":
+                self._solve(corpus, None)
+            else:
+                with self._journal() as journal:
+                    self._solve(corpus, journal)
+        self.totals.engine = self.search.engine
         self.totals.seconds = time.perf_counter() - begin
         self.totals.rows_per_second = self.totals.rows / self.totals.seconds
         return self.totals
@@ -221,21 +237,20 @@ class _FileRun:
 
         last = time.monotonic()
         self._record(journal, sink)
-        with self.pool as pool:
-            try:
-                for sheet in answer_rows(corpus.problem, batches(), self.search, pool):
-                    rows, message = table.rows(_take(read, len(sheet)), sheet)
-                    if message and self.settings.stop_on_invalid:
-                        place, why = message
-                        raise InputError(f"row {self.totals.rows + place + 1}: {why}")
-                    sink.write(rows)
-                    self._count(rows, sheet)
-                    if time.monotonic() - last > JOURNAL_SECONDS:
-                        self._record(journal, sink)
-                        last = time.monotonic()
-            except InputError:
-                self._record(journal, sink)  # the rows before the fault are good
-                raise
+        try:
+            for sheet in answer_rows(corpus.problem, batches(), self.search, self.pool):
+                rows, message = table.rows(_take(read, len(sheet)), sheet)
+                if message and self.settings.stop_on_invalid:
+                    place, why = message
+                    raise InputError(f"row {self.totals.rows + place + 1}: {why}")
+                sink.write(rows)
+                self._count(rows, sheet)
+                if time.monotonic() - last > JOURNAL_SECONDS:
+                    self._record(journal, sink)
+                    last = time.monotonic()
+        except InputError:
+            self._record(journal, sink)  # the rows before the fault are good
+            raise
 
     def _refuse_leftovers(self) -> None:
         """Refuse to overwrite what an interrupted run left, unasked."""

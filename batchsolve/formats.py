@@ -117,6 +117,7 @@ def describe(reading: Reading) -> dict[str, object]:
     primary 64
     secondary 0
     options 64
+    colors 0
     entries 256
     density 0.0625
     clues 0
@@ -132,6 +133,7 @@ def describe(reading: Reading) -> dict[str, object]:
         "primary": problem.n_primary,
         "secondary": problem.n_items - problem.n_primary,
         "options": problem.n_options,
+        "colors": problem.n_colors,
         "entries": entries,
         "density": entries / full if full else 0.0,
         "clues": reading.stack.size,

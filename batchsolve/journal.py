@@ -185,6 +185,8 @@ class Journal:
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise JournalError(f"{self.path}: in use by another process") from error
-            raise OutputError(f"{self.path}: {error}") from error
+            raise OutputError(
+                f"{self.path}: cannot be written ({error}); make room, and go on with --resume"
+            ) from error
         except (sqlite3.DatabaseError, TypeError, ValueError, KeyError) as error:
             raise self.damaged(error) from error

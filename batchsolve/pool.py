@@ -1,8 +1,8 @@
 """The worker pool: runs tasks on joblib, and survives tasks that raise or kill their worker.
 
-This is the only file that imports joblib. Tasks go out in bounded rounds: joblib consumes its
-input under a lock that it also needs to hand back results, so an input that waits for results
-would deadlock.
+Tasks are drawn as workers become free. joblib draws them under a lock that it also needs to hand
+back results, so an input that waited for results would deadlock: where nothing is ready, a draw
+says so, and the round ends with the tasks that are out.
 """
 
 from __future__ import annotations
@@ -14,76 +14,97 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
+from itertools import chain, pairwise
 from types import TracebackType
-from typing import Any
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed
 
+from batchsolve.backends import Here, Shared, get_workers
 from batchsolve.cover import ExactCover
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
-BACKENDS = ("threading", "loky")
 ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When and where a task was searched.
+
+    Attributes
+    ----------
+    begin : float
+        Seconds since the epoch, by the clock of the worker's machine.
+    seconds : float
+        How long it took.
+    worker : str
+        A process and a thread of it.
+    """
+
+    begin: float
+    seconds: float
+    worker: str
 
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A task that was searched."""
+    """A task, or a part of one, that was searched; `number` counts the tasks of its round."""
 
+    number: int
     task: Task
     outcome: Outcome
-    seconds: float
+    timing: Timing
 
 
 @dataclass(frozen=True, eq=False)
 class Lost:
-    """A task of one root that raises, or that kills every worker which tries it."""
+    """The part of a task that has one root, which raises or kills every worker that tries it."""
 
+    number: int
     task: Task
     reason: str
 
 
 class Pool:
-    """Workers on this machine.
+    """Workers, and the rounds of tasks that they search.
 
     Parameters
     ----------
     jobs : int, optional
-        Number of workers; the number of cores by default.
-    backend : {"threading", "loky"}
-        Threads, or processes that isolate a crash.
+        Number of workers; the number of cores by default, or all that a cluster has.
+    backend : {"threading", "loky", "dask", "ray"}
+        Threads, processes that isolate a crash, or the workers of a cluster.
+    address : str, optional
+        The scheduler of the cluster; by default a cluster on this machine is started.
+
+    Raises
+    ------
+    InputError
+        If `batchsolve.backends.get_workers` does; on entering, if the cluster cannot be reached.
 
     Notes
     -----
-    Use it as a context manager. `start` hands the tasks out at once, so that the caller can do
-    other work before it asks for the results.
+    Use it as a context manager. `start` hands out tasks at once, where the backend can, so that the
+    caller can do other work before it asks for the results.
     """
 
-    def __init__(self, jobs: int | None = None, backend: str = "threading") -> None:
-        if backend not in BACKENDS:
-            raise InputError(f"no backend is called {backend!r}; there is: {', '.join(BACKENDS)}")
-        if jobs is not None and jobs < 1:
-            raise InputError(f"the number of jobs is 1 or more, not {jobs}")
-        self.jobs = jobs or cpu_count()
+    def __init__(
+        self, jobs: int | None = None, backend: str = "threading", address: str | None = None
+    ) -> None:
         self.backend = backend
-        self._parallel = Parallel(
-            n_jobs=self.jobs,
-            backend=backend,
-            return_as="generator_unordered",
-            pre_dispatch="all",
-            batch_size=1,
-        )
+        self._workers = get_workers(backend, jobs, address)
+        self._running: Generator[_Attempt] = (a for a in list[_Attempt]())
+
+    @property
+    def jobs(self) -> int:
+        """The number of workers; of a cluster it is known once the pool is entered."""
+        return self._workers.jobs
 
     def __enter__(self) -> Pool:
-        self._parallel.__enter__()
+        self._workers.__enter__()
         return self
 
     def __exit__(
@@ -92,83 +113,120 @@ class Pool:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._parallel.__exit__(kind, error, trace)
+        try:
+            self._abandon()
+        finally:
+            self._workers.__exit__(kind, error, trace)
+
+    def _abandon(self) -> None:
+        """Drop the tasks of a round that nobody waits for; joblib would warn of each."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            self._running.close()
 
     def start(
-        self, engine: Engine, problem: ExactCover, tasks: Sequence[Task]
+        self, engine: Engine, problem: ExactCover, tasks: Iterable[Task]
     ) -> Iterator[Done | Lost]:
         """Hand out a round of tasks; return an iterator over their results, in any order.
 
-        Every root of the round comes back: in a `Done`, perhaps of a part of its task, or in a
-        `Lost`.
+        Tasks are drawn as workers become free, in any thread but one at a time. An iterator may
+        say that it has nothing and be asked again; the round ends when a draw finds nothing.
+
+        Every root that was drawn comes back: in a `Done`, perhaps of a part of its task, or in a
+        `Lost`. The tasks are numbered from 0 as they are drawn.
         """
-        running = self._dispatch(engine, problem, tasks)
-        return self._collect(engine, problem, list(tasks), running)
+        out: dict[int, Task] = {}
+        fresh = enumerate(tasks)
+        running = self._dispatch(engine, problem, fresh, out)
+        return self._collect(engine, problem, fresh, out, running)
+
+    def start_here(
+        self, engine: Engine, problem: ExactCover, tasks: Iterable[Task]
+    ) -> Iterator[Done | Lost]:
+        """Do as `start` does, but search in this process, for what is not worth a worker."""
+        out: dict[int, Task] = {}
+        fresh = enumerate(tasks)
+        running = (_attempt(engine, Here(problem), *numbered) for numbered in _noted(fresh, out))
+        return self._collect(engine, problem, fresh, out, running)
 
     def _dispatch(
-        self, engine: Engine, problem: ExactCover, tasks: Sequence[Task]
+        self,
+        engine: Engine,
+        problem: ExactCover,
+        tasks: Iterable[tuple[int, Task]],
+        out: dict[int, Task],
     ) -> Iterator[_Attempt]:
-        if not tasks:
-            return iter(())
-        calls = [delayed(_attempt)(engine, problem, k, task) for k, task in enumerate(tasks)]
-        return iter(self._parallel(calls))
+        search = partial(_attempt, engine, self._workers.share(problem))
+        self._running = self._workers.run(search, _noted(tasks, out))
+        return self._running
 
     def _collect(
         self,
         engine: Engine,
         problem: ExactCover,
-        tasks: list[Task],
+        fresh: Iterator[tuple[int, Task]],
+        out: dict[int, Task],
         running: Iterator[_Attempt],
     ) -> Iterator[Done | Lost]:
         """Yield results; send the tasks of a dead worker again, and single out what kills."""
-        suspects: list[tuple[Task, str]] = []
-        for deaths in (1, 2):
-            back: set[int] = set()
+        suspects: list[tuple[int, Task, str]] = []
+        seen_dying: set[int] = set()
+        while True:
             try:
                 for attempt in running:
-                    back.add(attempt.index)
-                    task = tasks[attempt.index]
+                    task = out.pop(attempt.number)
                     if attempt.outcome is None:
-                        suspects.append((task, attempt.error))
+                        suspects.append((attempt.number, task, attempt.error))
                     else:
-                        yield Done(task, attempt.outcome, attempt.seconds)
+                        yield Done(attempt.number, task, attempt.outcome, attempt.timing)
                 break
-            except BrokenExecutor:
-                tasks = [task for k, task in enumerate(tasks) if k not in back]
-                if deaths == 1:
-                    running = self._dispatch(engine, problem, tasks)
-                else:
-                    suspects += [(task, "") for task in tasks]
+            except self._workers.deaths:
+                again = [(n, task) for n, task in out.items() if n not in seen_dying]
+                suspects += [(n, task, "") for n, task in out.items() if n in seen_dying]
+                seen_dying.update(out)
+                out.clear()
+                running = self._dispatch(engine, problem, chain(again, fresh), out)
             except GeneratorExit:
-                _abandon(running)
+                self._abandon()
                 raise
         while suspects:
-            task, error = suspects.pop()
+            number, task, error = suspects.pop()
             parts = [task] if not error else _halves(task)
             if not parts:
-                yield Lost(task, error)
+                yield Lost(number, task, error)
             for part in parts:
-                attempt = self._alone(engine, problem, part)
+                attempt = self._alone(engine, problem, number, part)
                 if attempt.outcome is None:
-                    suspects.append((part, attempt.error))
+                    suspects.append((number, part, attempt.error))
                 else:
-                    yield Done(part, attempt.outcome, attempt.seconds)
+                    yield Done(number, part, attempt.outcome, attempt.timing)
 
-    def _alone(self, engine: Engine, problem: ExactCover, task: Task) -> _Attempt:
+    def _alone(self, engine: Engine, problem: ExactCover, number: int, task: Task) -> _Attempt:
         try:
-            (attempt,) = self._dispatch(engine, problem, [task])
+            (attempt,) = self._dispatch(engine, problem, [(number, task)], {})
             return attempt
-        except BrokenExecutor:
-            return _Attempt(0, None, 0.0, "the search killed its worker process twice")
+        except self._workers.deaths:
+            why = "the search killed its worker process twice"
+            return _Attempt(number, None, Timing(0.0, 0.0, ""), why)
+
+
+def _noted(tasks: Iterable[tuple[int, Task]], out: dict[int, Task]) -> Iterator[tuple[int, Task]]:
+    """Pass tasks on, and note that they are out."""
+
+    def note(numbered: tuple[int, Task]) -> tuple[int, Task]:
+        out.update([numbered])
+        return numbered
+
+    return map(note, tasks)
 
 
 @dataclass(frozen=True, eq=False)
 class _Attempt:
     """What comes back from a worker: an outcome, or the text of an error."""
 
-    index: int
+    number: int
     outcome: Outcome | None
-    seconds: float
+    timing: Timing
     error: str = ""
 
 
@@ -188,23 +246,17 @@ def _settle_in() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def _attempt(engine: Engine, problem: ExactCover, index: int, task: Task) -> _Attempt:
+def _attempt(engine: Engine, shared: Shared, number: int, task: Task) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
     _settle_in()
-    begin = time.perf_counter()
+    outcome, error = None, ""
+    begin, start = time.time(), time.perf_counter()
     try:
-        outcome = engine.search(problem, task)
-    except Exception as error:
-        text = traceback.format_exception_only(error)[-1].strip()
-        return _Attempt(index, None, time.perf_counter() - begin, f"the search failed: {text}")
-    return _Attempt(index, outcome, time.perf_counter() - begin)
-
-
-def _abandon(running: Any) -> None:
-    """Drop the tasks of a round that nobody waits for; joblib would warn of each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        running.close()
+        outcome = engine.search(shared.get(), task)
+    except Exception as failure:
+        error = "the search failed: " + traceback.format_exception_only(failure)[-1].strip()
+    worker = f"{os.getpid()}/{threading.get_native_id()}"
+    return _Attempt(number, outcome, Timing(begin, time.perf_counter() - start, worker), error)
 
 
 def _halves(task: Task) -> list[Task]:
@@ -213,17 +265,15 @@ def _halves(task: Task) -> list[Task]:
     if first_of_root.size == 0:
         return []
     cut = int(first_of_root[first_of_root.size // 2])
-    places = np.arange(len(task.stacks))
-    return [take(task, places[:cut]), take(task, places[cut:])]
+    return [_part(task, 0, cut), _part(task, cut, len(task.stacks))]
 
 
-def take(task: Task, places: np.ndarray) -> Task:
-    """Return the part of a task that has these of its stacks."""
+def _part(task: Task, begin: int, end: int) -> Task:
     return replace(
         task,
-        stacks=task.stacks.take(places),
-        limits=task.limits[places],
-        allowances=task.allowances[places],
+        stacks=task.stacks.between(begin, end),
+        limits=task.limits[begin:end],
+        allowances=task.allowances[begin:end],
     )
 
 
@@ -242,7 +292,9 @@ def deal(
     n_tasks : int
         How many tasks to make at most.
     """
-    whole = Task(stacks, limits, allowances)
     bounds = np.linspace(0, groups[-1] + 1, n_tasks + 1).astype(np.int64)
     cuts = np.unique(np.searchsorted(groups, bounds))
-    return [take(whole, np.arange(begin, end)) for begin, end in pairwise(cuts.tolist())]
+    return [
+        Task(stacks.between(begin, end), limits[begin:end], allowances[begin:end])
+        for begin, end in pairwise(cuts.tolist())
+    ]

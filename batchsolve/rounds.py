@@ -14,11 +14,12 @@ from math import ceil
 import numpy as np
 
 from batchsolve.collector import Collector, Sheet
-from batchsolve.cover import ExactCover
-from batchsolve.engines import UNLIMITED, Engine, Task, check_bounds, check_support, get_engine
+from batchsolve.engines import UNLIMITED, Task, check_bounds
+from batchsolve.engines.choice import AUTO, engine_for_rows
 from batchsolve.errors import InputError
 from batchsolve.pool import Done, Lost, Pool, deal
 from batchsolve.stacks import Stacks
+from batchsolve.sudoku import Sudoku
 
 TASK_SECONDS = 0.2  # what a task is sized for; handing one out costs about 0.0002 s
 BUDGET_SECONDS = 1.0  # what a task may take before it hands its frontier back
@@ -43,14 +44,14 @@ class SearchSettings:
     budget : int, optional
         Nodes a task may visit before it hands back its frontier; sized by time by default.
     engine : str
-        Name of the engine.
+        Name of the engine; ``auto`` is the one for the shape of the grids.
     """
 
     limit: int = 2
     node_limit: int | None = None
     split_depth: int = 0
     budget: int | None = None
-    engine: str = "dlx"
+    engine: str = AUTO
 
     def __post_init__(self) -> None:
         check_bounds(self, {"limit": 1, "node_limit": 1, "split_depth": 0, "budget": 1})
@@ -67,7 +68,7 @@ class _Pace:
 
     def learn(self, done: Done) -> None:
         fade = 0.98
-        self._seconds = fade * self._seconds + done.seconds
+        self._seconds = fade * self._seconds + done.timing.seconds
         self._stacks = fade * self._stacks + np.count_nonzero(done.outcome.nodes)
         self._nodes = fade * self._nodes + int(done.outcome.nodes.sum())
 
@@ -87,14 +88,11 @@ class _Pace:
 
 
 class _Rounds:
-    def __init__(self, problem: ExactCover, settings: SearchSettings, pool: Pool) -> None:
+    def __init__(self, problem: Sudoku, settings: SearchSettings, pool: Pool) -> None:
         self._problem = problem
         self._settings = settings
         self._pool = pool
-        self._engine: Engine = get_engine(settings.engine)
-        check_support(self._engine, problem)
-        if self._engine.capabilities.counts_only:
-            raise InputError(f"the engine {settings.engine!r} only counts; it solves no puzzles")
+        self._engine = engine_for_rows(settings.engine, problem)
         self._collector = Collector(settings.limit, settings.node_limit or UNLIMITED)
         self._pace = _Pace(settings.budget)
         self._fresh = Stacks.empty()
@@ -170,7 +168,7 @@ class _Rounds:
 
 
 def answer_rows(
-    problem: ExactCover,
+    problem: Sudoku,
     batches: Iterable[tuple[int, Stacks]],
     settings: SearchSettings,
     pool: Pool,
@@ -179,7 +177,7 @@ def answer_rows(
 
     Parameters
     ----------
-    problem : ExactCover
+    problem : Sudoku
     batches : iterable of (int, Stacks)
         Number of rows, and stacks whose roots lie in 0 .. number of rows - 1. A row without a
         stack is not searched.

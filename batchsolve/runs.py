@@ -22,12 +22,13 @@ import pyarrow.parquet as pq
 from batchsolve.counting import Count, Stack, summary
 from batchsolve.cover import ExactCover
 from batchsolve.covers import covers_table
-from batchsolve.engines import get_engine
+from batchsolve.engines.choice import AUTO, engines_for
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.journal import Journal
 from batchsolve.notation import Notation
+from batchsolve.outstanding import Outstanding, Step
 from batchsolve.pool import Pool
-from batchsolve.search import Outstanding, Step, Totals, TreeSearch, TreeSettings
+from batchsolve.search import Totals, TreeSearch, TreeSettings
 from batchsolve.sinks import check_output, open_sink
 from batchsolve.stacks import Stacks
 
@@ -85,7 +86,7 @@ class Run:
         *,
         collect: bool = False,
         resume: bool = False,
-        engine: str = "dlx",
+        engine: str = AUTO,
         notation: Notation | None = None,
     ) -> None:
         self._directory = os.fspath(directory)
@@ -124,6 +125,7 @@ class Run:
         *,
         jobs: int | None = None,
         backend: str = "threading",
+        address: str | None = None,
         on_progress: Callable[[TreeSearch], None] | None = None,
         **settings: Any,
     ) -> Count:
@@ -131,7 +133,7 @@ class Run:
 
         Parameters
         ----------
-        jobs, backend
+        jobs, backend, address
             Workers, and where they live.
         on_progress : callable, optional
             Called with the running `TreeSearch` as results come.
@@ -144,10 +146,10 @@ class Run:
             The sums of this and all earlier searches of the run.
         """
         chosen = TreeSettings(collect=self._collect, **settings)
-        with Pool(jobs, backend) as pool:
+        with Pool(jobs, backend, address) as pool:
             search = TreeSearch(
                 self._problem,
-                get_engine(self._engine),
+                engines_for(self._engine, self._problem),
                 pool,
                 chosen,
                 self._outstanding,
@@ -163,7 +165,7 @@ class Run:
                 raise
             finally:
                 self._outstanding = search.outstanding
-            return summary(search, self._engine, pool)
+            return summary(search, pool)
 
     def _make_directory(self, resume: bool) -> None:
         try:

@@ -1,32 +1,35 @@
 """Searching one problem to the end: every cover counted or collected, in rounds of tasks.
 
-What is left of a search is a set of *outstanding* stacks, each with a number and a weight, its
-share of the tree. A round deals stacks out to the workers; a result replaces the stacks it was
-given by its frontier. A *step* is the difference that some results make: the stacks that are done,
-those that are new, and what was found. Whoever keeps the steps can resume from any of them.
+A worker that is free draws a few outstanding stacks; the result replaces the stacks it was given by
+its frontier. A round lasts until a draw finds nothing, so most searches are one long round.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines import UNLIMITED, Engine, Task, check_bounds, check_support
+from batchsolve.engines import UNLIMITED, Engine, Task, check_bounds
 from batchsolve.errors import InputError
-from batchsolve.pool import Done, Lost, Pool, deal
-from batchsolve.stacks import Stacks
+from batchsolve.outstanding import Outstanding, Step
+from batchsolve.pool import Done, Lost, Pool
 
-TASK_SECONDS = 0.05  # what a task may take; a worker that is done early idles for less than that
-ROUND_TASKS = 40  # tasks a worker gets in a round, so that it idles for less than 1 / 40 of it
+TASK_SECONDS = 0.2  # what a task may take while the pile is high; less when it is low
+PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
+MOST_STACKS = 4096  # in a task; those that it does not come to are copied
+MOST_OUT = 8  # tasks a worker may be ahead of what was accepted
 STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 FIRST_BUDGET = 50_000
 LEAST_BUDGET = 5_000  # so that a task is worth handing out
+TRIAL_NODES, TRIAL_LAPS = 10_000, 3  # some hundredths of a second for every engine
 STEP_SECONDS = 1.0
 TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
 STEP_BYTES = 64 << 20  # covers that may wait to be kept
@@ -63,63 +66,6 @@ class TreeSettings:
             raise InputError(f"time_limit is more than 0 seconds, not {self.time_limit}")
 
 
-@dataclass(eq=False)
-class Outstanding:
-    """Stacks that are still to be searched.
-
-    Attributes
-    ----------
-    stacks : Stacks
-        The stacks, in tree order; their roots are their numbers.
-    weights : ndarray of float64, shape (n,)
-        Their shares of the whole tree, by the numbers of children above them.
-    """
-
-    stacks: Stacks
-    weights: npt.NDArray[np.float64]
-
-    @classmethod
-    def whole(cls, stacks: Stacks) -> Outstanding:
-        """Return stacks that make up a whole search."""
-        n = len(stacks)
-        return cls(stacks.with_roots(np.arange(n)), np.full(n, 1 / max(1, n)))
-
-    def __len__(self) -> int:
-        return len(self.stacks)
-
-    @classmethod
-    def join(cls, parts: list[Outstanding]) -> Outstanding:
-        """Join parts, in order."""
-        weights = np.concatenate([part.weights for part in parts])
-        return cls(Stacks.concatenate([part.stacks for part in parts]), weights)
-
-    def take(self, places: npt.NDArray[np.int64]) -> Outstanding:
-        """Return those at these places."""
-        return Outstanding(self.stacks.take(places), self.weights[places])
-
-
-@dataclass(eq=False)
-class Step:
-    """What some results change: all of it is kept, or nothing."""
-
-    done: set[int] = field(default_factory=set)
-    new: dict[int, tuple[npt.NDArray[np.uint32], float]] = field(default_factory=dict)
-    covers: list[Stacks] = field(default_factory=list)
-    n_covers: int = 0
-
-    def add(self, done: list[int], new: Outstanding, covers: Stacks) -> None:
-        """Add the changes of one result."""
-        for number in done:
-            if self.new.pop(number, None) is None:
-                self.done.add(number)
-        numbers = new.stacks.roots.tolist()
-        for number, stack, weight in zip(numbers, new.stacks, new.weights.tolist(), strict=True):
-            self.new[number] = (stack, weight)
-        if len(covers):
-            self.covers.append(covers)
-            self.n_covers += len(covers)
-
-
 @dataclass
 class Totals:
     """The sums of a search.
@@ -151,7 +97,8 @@ class TreeSearch:
     Parameters
     ----------
     problem : ExactCover
-    engine : Engine
+    engines : list of Engine
+        One, or several of the same tree: then the one that turns out to be fastest.
     pool : Pool
         Entered already.
     settings : TreeSettings
@@ -164,21 +111,29 @@ class TreeSearch:
 
     Attributes
     ----------
+    rates : dict of str to float
+        Nodes a second of every engine that was tried; empty if there was no choice to be made.
     failures : list of str
-        Why stacks could not be searched; they stay outstanding.
+        Why stacks could not be searched; they stay outstanding for a later run.
+
+    Notes
+    -----
+    What waits for a worker is a pile of pieces, the first in tree order on top: the search goes
+    deep before it goes wide, and the pile stays low. A piece that is drawn becomes a task, and what
+    its budget leaves goes back on the pile, cut up if the pile is low.
     """
 
     def __init__(
         self,
         problem: ExactCover,
-        engine: Engine,
+        engines: Sequence[Engine],
         pool: Pool,
         settings: TreeSettings,
         outstanding: Outstanding,
         totals: Totals,
         keep: Callable[[Step], None],
     ) -> None:
-        check_support(engine, problem)
+        engine = engines[0]
         if engine.capabilities.counts_only and (settings.collect or settings.limit is not None):
             raise InputError(
                 f"the engine {engine.name!r} only counts, and counts everything: for solutions, or "
@@ -186,12 +141,16 @@ class TreeSearch:
             )
         self._problem = problem
         self._engine = engine
+        self._engines = engines
         self._pool = pool
         self._settings = settings
         self._keep = keep
-        self.outstanding = outstanding
         self.totals = totals
+        self.rates: dict[str, float] = {}
         self.failures: list[str] = []
+        self._pile: list[Outstanding] = []
+        self._out: dict[int, tuple[Outstanding, int]] = {}  # pieces drawn, and their budgets
+        self._n_drawn = 0
         self._n_failed = 0
         self._open_weight = float(outstanding.weights.sum())
         self._cover_bytes = 4 * max(1, problem.n_primary)  # at most one option an item
@@ -201,6 +160,17 @@ class TreeSearch:
         self._seconds_before = totals.seconds
         self._begin = time.monotonic()
         self._worked_nodes, self._worked_seconds = 0, 0.0
+        self._put_back(outstanding)
+
+    @property
+    def engine(self) -> str:
+        """The name of the engine at work."""
+        return self._engine.name
+
+    @property
+    def outstanding(self) -> Outstanding:
+        """What is left, but for what failed; in no certain order."""
+        return Outstanding.join([*self._pile, *(piece for piece, _ in self._out.values())])
 
     @property
     def finished_share(self) -> float:
@@ -210,17 +180,17 @@ class TreeSearch:
     @property
     def complete(self) -> bool:
         """Whether nothing is left to search."""
-        return not len(self.outstanding) and not self._n_failed
+        return not self._pile and not self._out and not self._n_failed
 
-    def run(self) -> Iterator[None]:
-        """Search until nothing is outstanding or a limit is reached; yields as results come."""
+    def run(self) -> Iterator[Done]:
+        """Search until nothing is outstanding or a limit is reached; yield results as they come."""
         try:
             for depth in self._split_depths():
-                tasks = self._tasks(depth, SPLIT_NODES if depth == 1 else UNLIMITED)
-                yield from self._round(map(self._search_here, tasks))
-            while len(self.outstanding) and not self._at_limit():
-                tasks = self._tasks(UNLIMITED, self._budget())
-                yield from self._round(self._pool.start(self._engine, self._problem, tasks))
+                yield from self._round(self._pool.start_here, self._split_tasks(depth))
+            if len(self._engines) > 1:
+                yield from self._try_engines()
+            while self._pile and not self._at_limit():
+                yield from self._round(self._pool.start, _Draws(self._draw))
         finally:
             self._at_limit()  # reads the clock
             self._flush()
@@ -235,16 +205,30 @@ class TreeSearch:
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         visited = self.totals.nodes + SPLIT_NODES
-        while 0 < len(self.outstanding) < wanted and self.totals.nodes < visited:
+        while 0 < sum(map(len, self._pile)) < wanted and self.totals.nodes < visited:
             if self._at_limit():
                 return
             yield 1
 
-    def _search_here(self, task: Task) -> Done:
-        """Search a task in this process: a split is over before a worker would have begun."""
-        begin = time.perf_counter()
-        outcome = self._engine.search(self._problem, task)
-        return Done(task, outcome, time.perf_counter() - begin)
+    def _try_engines(self) -> Iterator[Done]:
+        """Let the engines take turns at what is on top of the pile; go on with the fastest."""
+        nodes = dict.fromkeys(self._engines, 0)
+        seconds = dict.fromkeys(self._engines, 0.0)
+        for lap in range(1 + TRIAL_LAPS):
+            for engine in self._engines:
+                if not self._pile or self._at_limit():
+                    return
+                self._engine = engine
+                draws = _Draws(partial(self._draw, TRIAL_NODES), most=1)
+                for done in self._round(self._pool.start_here, draws):
+                    if lap > 0:  # the first lap loads kernels and builds arrays
+                        nodes[engine] += int(done.outcome.nodes.sum())
+                        seconds[engine] += done.timing.seconds
+                    yield done
+        rates = {engine: nodes[engine] / max(seconds[engine], 1e-9) for engine in self._engines}
+        self._engine = max(self._engines, key=lambda engine: rates[engine])
+        self._worked_nodes, self._worked_seconds = nodes[self._engine], seconds[self._engine]
+        self.rates = {engine.name: rate for engine, rate in rates.items()}
 
     def _at_limit(self) -> bool:
         settings = self._settings
@@ -256,103 +240,142 @@ class TreeSearch:
             or (settings.time_limit is not None and spent >= settings.time_limit)
         )
 
+    def _split_tasks(self, depth: int) -> list[Task]:
+        """Make everything that waits into tasks of a split, the last in tree order first."""
+        budget = SPLIT_NODES if depth == 1 else UNLIMITED
+        self._out = dict(enumerate((piece, budget) for piece in self._pile))
+        self._pile = []
+        return [self._task(piece, depth, budget) for piece, budget in self._out.values()]
+
+    def _draw(self, most_nodes: int = UNLIMITED) -> Task | None:
+        """Make the next task of what waits, if there is any; called when a worker is free."""
+        out = list(self._out.values())
+        if not self._pile or len(out) >= MOST_OUT * self._pool.jobs:
+            return None
+        budget = min(self._budget(), most_nodes)
+        if self._settings.node_limit is not None:
+            promised = sum(nodes for _, nodes in out)
+            budget = min(budget, self._settings.node_limit - self.totals.nodes - promised)
+            if budget <= 0:
+                return None
+        piece = self._pile.pop()
+        self._out[self._n_drawn] = (piece, budget)
+        self._n_drawn += 1
+        return self._task(piece, UNLIMITED, budget)
+
     def _budget(self) -> int:
         if self._settings.budget is not None:
             return self._settings.budget
         if self._worked_seconds == 0:
             return FIRST_BUDGET
         rate = self._worked_nodes / self._worked_seconds
-        return max(LEAST_BUDGET, int(rate * TASK_SECONDS))
+        fill = min(1.0, len(self._pile) / (PIECES_PER_WORKER * self._pool.jobs))
+        return max(LEAST_BUDGET, int(rate * TASK_SECONDS * fill))
 
-    def _tasks(self, depth: int, budget: int) -> list[Task]:
-        n = len(self.outstanding)
-        n_tasks = min(n, self._pool.jobs * ROUND_TASKS)
+    def _task(self, piece: Outstanding, depth: int, budget: int) -> Task:
         settings = self._settings
-        if settings.node_limit is not None:
-            left = settings.node_limit - self.totals.nodes
-            n_tasks = min(n_tasks, left)
-            budget = min(budget, left // n_tasks)
         room = max(1, TASK_BYTES // self._cover_bytes) if settings.collect else UNLIMITED
         if settings.limit is not None:
             room = min(room, settings.limit - self.totals.count)
-        unlimited = np.full(n, UNLIMITED)
-        tasks = deal(self.outstanding.stacks, unlimited, unlimited, np.arange(n), n_tasks)
         keep = UNLIMITED if settings.collect else 0
-        return [replace(t, depth=depth, budget=budget, keep=keep, room=room) for t in tasks]
+        return Task.of(piece.stacks, depth=depth, budget=budget, keep=keep, room=room)
 
-    def _round(self, results: Iterable[Done | Lost]) -> Iterator[None]:
-        """Replace everything outstanding, which was dealt out, by what the results leave."""
-        given = self.outstanding
-        place_of = {int(root): place for place, root in enumerate(given.stacks.roots)}
-        parts: list[Outstanding] = []
-        parents: list[npt.NDArray[np.int64]] = []
-        waiting = np.ones(len(given), np.bool_)
+    def _put_back(self, part: Outstanding) -> None:
+        """Lay what is left on the pile; cut it up if the pile is low, or if it is large."""
+        n = len(part)
+        missing = PIECES_PER_WORKER * self._pool.jobs - len(self._pile)
+        n_pieces = min(n, max(missing, -(-n // MOST_STACKS)))
+        cuts = np.linspace(0, n, n_pieces + 1).astype(np.int64).tolist()
+        pieces = [part.between(begin, end) for begin, end in pairwise(cuts)]
+        self._pile.extend(reversed(pieces))
+
+    def _round(
+        self,
+        start: Callable[[Engine, ExactCover, Iterable[Task]], Iterator[Done | Lost]],
+        tasks: Iterable[Task],
+    ) -> Iterator[Done]:
+        """Search tasks, and lay what they leave on the pile."""
         self.totals.rounds += 1
-        for result in results:
-            places = np.array([place_of[root] for root in result.task.stacks.roots.tolist()])
+        self._n_drawn = 0
+        for result in start(self._engine, self._problem, tasks):
             if isinstance(result, Lost):
-                waiting[places] = False
-                self._n_failed += places.size
+                self._n_failed += len(self._returned(result))
                 self.failures.append(result.reason)
             elif self._fits(result):
-                waiting[places] = False
-                part, parent = self._accept(result, given.weights[places])
-                parts.append(part)
-                parents.append(places[parent])
-                yield
+                self._accept(result)
+                yield result
             if self._at_limit():
                 break  # what the other tasks find is left for a later run
-        rest = np.flatnonzero(waiting)
-        joined = Outstanding.join([*parts, given.take(rest)])
-        order = np.argsort(np.concatenate([*parents, rest]), kind="stable")
-        self.outstanding = joined.take(order)
+        self._pile.extend(piece for piece, _ in reversed(self._out.values()))
+        self._out = {}
+
+    def _returned(self, result: Done | Lost) -> Outstanding:
+        """Take what a result is about out of what is with the workers."""
+        piece, budget = self._out[result.number]
+        mine = np.isin(piece.stacks.roots, result.task.stacks.roots)
+        if mine.all():
+            del self._out[result.number]
+            return piece
+        self._out[result.number] = (piece.take(np.flatnonzero(~mine)), budget)
+        return piece.take(np.flatnonzero(mine))
 
     def _fits(self, result: Done) -> bool:
         """Whether the number of covers stays within the limit if the result is accepted."""
         limit = self._settings.limit
         return limit is None or self.totals.count + _total(result.outcome.counts) <= limit
 
-    def _accept(
-        self, done: Done, weights: npt.NDArray[np.float64]
-    ) -> tuple[Outstanding, npt.NDArray[np.int64]]:
-        """Add a result to the sums and the step.
-
-        Returns
-        -------
-        part : Outstanding
-            What the result leaves, in tree order.
-        parent : ndarray of int64, shape (len(part),)
-            For each stack that is left, the place in the task of the stack that it descends from.
-        """
-        outcome, roots = done.outcome, done.task.stacks.roots
+    def _accept(self, done: Done) -> None:
+        """Add a result to the sums and the step; put back what it leaves."""
+        outcome, totals = done.outcome, self.totals
+        nodes = int(outcome.nodes.sum())
+        totals.count += _total(outcome.counts)
+        totals.nodes += nodes
+        self._worked_nodes += nodes
+        self._worked_seconds += done.timing.seconds
+        given = self._returned(done)
+        roots = given.stacks.roots
         by_root = np.argsort(roots)
         parent = by_root[np.searchsorted(roots[by_root], outcome.frontier.roots)]
         searched = outcome.nodes > 0
+        totals.subproblems += int(np.count_nonzero(searched))
         is_new = searched[parent]
         numbers = roots[parent]
         numbers[is_new] = self._next_number + np.arange(np.count_nonzero(is_new))
         self._next_number += int(np.count_nonzero(is_new))
-        part = Outstanding(outcome.frontier.with_roots(numbers), weights[parent] * outcome.weights)
-        self._open_weight += float(part.weights.sum() - weights.sum())
-        totals = self.totals
-        totals.count += _total(outcome.counts)
-        totals.nodes += int(outcome.nodes.sum())
-        totals.subproblems += int(np.count_nonzero(searched))
-        self._worked_nodes += int(outcome.nodes.sum())
-        self._worked_seconds += done.seconds
+        weights = given.weights[parent] * outcome.weights
+        part = Outstanding(outcome.frontier.with_roots(numbers), weights)
+        self._open_weight += float(weights.sum() - given.weights.sum())
+        self._put_back(part)
         self._step.add(
             roots[searched].tolist(), part.take(np.flatnonzero(is_new)), outcome.solutions
         )
         due = time.monotonic() - self._kept_at > STEP_SECONDS
         if due or self._step.n_covers * self._cover_bytes >= STEP_BYTES:
             self._flush()
-        return part, parent
 
     def _flush(self) -> None:
         """Have the changes since the last step kept."""
         step, self._step = self._step, Step()
         self._keep(step)
         self._kept_at = time.monotonic()
+
+
+class _Draws:
+    """An iterator that may be asked again after it had nothing to give."""
+
+    def __init__(self, draw: Callable[[], Task | None], most: int = UNLIMITED) -> None:
+        self._draw = draw
+        self._most = most
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        task = self._draw() if self._most else None
+        if task is None:
+            raise StopIteration
+        self._most -= 1
+        return task
 
 
 def _total(counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]) -> int:

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.collector import STATUS_NAMES
-from batchsolve.engines import Task, get_engine
+from batchsolve.cover import ExactCover
+from batchsolve.engines import Engine, Task
+from batchsolve.engines.choice import AUTO
 from batchsolve.errors import InputError
 from batchsolve.notation import default_box
 from batchsolve.pool import Pool
 from batchsolve.rounds import SearchSettings, answer_rows
+from batchsolve.stacks import Stacks
 from batchsolve.sudoku import Sudoku, sudoku
 
 CHUNK_CELLS = 2_600_000  # 32,000 9×9 grids
@@ -70,7 +73,8 @@ def solve_batch(
     limit: int = 2,
     jobs: int | None = None,
     backend: str = "threading",
-    engine: str = "dlx",
+    address: str | None = None,
+    engine: str = AUTO,
     node_limit: int | None = None,
 ) -> BatchResult:
     """Solve an array of puzzles.
@@ -83,7 +87,7 @@ def solve_batch(
         The shape of the boxes; by default the usual one for N.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    jobs, backend, engine, node_limit
+    jobs, backend, address, engine, node_limit
         As in `solve_file`.
 
     Returns
@@ -112,11 +116,11 @@ def solve_batch(
     status = np.zeros(len(puzzles), np.uint8)
     counts = np.zeros(len(puzzles), np.int64)
     nodes = np.zeros(len(puzzles), np.int64)
-    with Pool(jobs, backend) as pool:
+    with Pool(jobs, backend, address) as pool:
         for sheet in answer_rows(problem, batches, settings, pool):
             rows = slice(sheet.first, sheet.first + len(sheet))
-            found = sheet.solutions()
-            solutions[sheet.first + found.roots] = problem.grids(found)
+            for found in sheet.solutions():
+                problem.write_grids(found, solutions[rows])
             status[rows] = sheet.status(limit)
             counts[rows] = np.minimum(sheet.counts, limit)
             nodes[rows] = sheet.nodes
@@ -137,7 +141,6 @@ def chunk_rows(problem: Sudoku) -> int:
     return max(64, CHUNK_CELLS // problem.n_cells)
 
 
-def warm_up(engine: str) -> None:
+def warm_up(engine: Engine, problem: ExactCover) -> None:
     """Load the compiled kernels, or compile them, before workers need them."""
-    problem = sudoku(2, 2)
-    get_engine(engine).search(problem, Task.of(problem.stacks(np.zeros((1, 16), np.uint8)), 1))
+    engine.search(problem, Task.of(Stacks.from_lists([[]]), budget=1))

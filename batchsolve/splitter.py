@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines import Task, get_engine
+from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
@@ -60,6 +60,8 @@ def split(
     ------
     ProblemError
         If two options of the stack clash.
+    InputError
+        If the depth is negative, or the engine does not take such problems.
 
     Examples
     --------
@@ -72,5 +74,7 @@ def split(
         raise InputError(f"a split depth is 0 or more, not {depth}")
     begin = Stacks.from_lists([np.asarray(stack).tolist()])
     problem.check_stack(begin[0])
-    outcome = get_engine(engine).search(problem, Task.of(begin, depth=depth))
+    kernel = get_engine(engine)
+    check_support(kernel, problem)
+    outcome = kernel.search(problem, Task.of(begin, depth=depth))
     return Split(outcome.frontier, int(outcome.counts[0]), int(outcome.nodes[0]))

@@ -16,12 +16,27 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from batchsolve.cover import ExactCover
 from batchsolve.errors import InputError, ProblemError
 
 _MAGIC = b"batchsolve stacks 1\n"
 _HEADER = struct.Struct("<32sQQ")  # fingerprint, number of stacks, number of options
+
+
+@njit(cache=True, nogil=True)
+def _gather(offsets, options, places):
+    """Copy the stacks at some places, one behind the other."""
+    bounds = np.zeros(places.size + 1, np.int64)
+    for k in range(places.size):
+        bounds[k + 1] = bounds[k] + offsets[places[k] + 1] - offsets[places[k]]
+    copies = np.empty(bounds[-1], np.uint32)
+    for k in range(places.size):
+        begin = offsets[places[k]]
+        for x in range(bounds[k + 1] - bounds[k]):
+            copies[bounds[k] + x] = options[begin + x]
+    return bounds, copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +112,18 @@ class Stacks:
         """Return the stacks at these places (or where a boolean mask is true), in that order."""
         places = np.asarray(which)
         if places.dtype == np.bool_:
+            if places.all():
+                return self
             places = np.flatnonzero(places)
-        elif places.size == 0:
-            places = places.astype(np.int64)
-        lengths = np.diff(self.offsets)[places]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        shift = np.repeat(self.offsets[places] - offsets[:-1], lengths)
-        return Stacks(offsets, self.options[np.arange(offsets[-1]) + shift], self.roots[places])
+        places = places.astype(np.int64, copy=False)
+        offsets, options = _gather(self.offsets, self.options, places)
+        return Stacks(offsets, options, self.roots[places])
+
+    def between(self, begin: int, end: int) -> Stacks:
+        """Return stacks begin .. end - 1, without copying their options."""
+        offsets = self.offsets[begin : end + 1]
+        options = self.options[offsets[0] : offsets[-1]]
+        return Stacks(offsets - offsets[0], options, self.roots[begin:end])
 
     def with_roots(self, roots: npt.ArrayLike) -> Stacks:
         """Return the same stacks with other roots."""

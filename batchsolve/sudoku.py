@@ -37,11 +37,12 @@ def _fill_stacks(grids, n_digits, offsets, options):
 
 
 @njit(cache=True, nogil=True)
-def _fill_grids(offsets, options, n_digits, grids):
-    for k in range(grids.shape[0]):
+def _fill_grids(offsets, options, rows, n_digits, grids):
+    for k in range(rows.size):
+        grid = grids[rows[k]]
         for x in range(offsets[k], offsets[k + 1]):
             cell = options[x] // n_digits
-            grids[k, cell] = options[x] - cell * n_digits + 1
+            grid[cell] = options[x] - cell * n_digits + np.uint32(1)
 
 
 @njit(cache=True, nogil=True)
@@ -182,8 +183,12 @@ class Sudoku(ExactCover):
     def grids(self, stacks: Stacks) -> npt.NDArray[np.uint8]:
         """Return the grids of stacks, shape (n, N²): the inverse of `stacks`."""
         grids = np.zeros((len(stacks), self.n_cells), np.uint8)
-        _fill_grids(stacks.offsets, stacks.options, self.n_digits, grids)
+        self.write_grids(stacks.with_roots(np.arange(len(stacks))), grids)
         return grids
+
+    def write_grids(self, stacks: Stacks, grids: npt.NDArray[np.uint8]) -> None:
+        """Write stacks into an array of grids, shape (n, N²), at the rows that are their roots."""
+        _fill_grids(stacks.offsets, stacks.options, stacks.roots, np.uint32(self.n_digits), grids)
 
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]

@@ -20,13 +20,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from machine import machine
-
 import batchsolve
 from batchsolve.answers import AnswerTable
 from batchsolve.collector import Sheet
 from batchsolve.corpus import Corpus
-from batchsolve.engines import Task, get_engine
+from batchsolve.engines import Task
+from batchsolve.engines.choice import AUTO, engine_for_rows
+from batchsolve.machine import machine
 from batchsolve.pool import Pool
 from batchsolve.rounds import SearchSettings, answer_rows
 from batchsolve.sinks import open_sink
@@ -76,7 +76,7 @@ def speed(path: str, repeat: int) -> dict[str, Any]:
     problem = corpus.problem
     batches = [(len(b), b.stacks(problem)) for b in corpus.batches(CHUNK)]
     rows = sum(n for n, _ in batches)
-    engine = get_engine("dlx")
+    engine = engine_for_rows(AUTO, problem)
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.csv")
         times = interleaved(
@@ -95,6 +95,8 @@ def speed(path: str, repeat: int) -> dict[str, Any]:
     median = {name: t["median"] for name, t in times.items()}
     return {
         "rows": rows,
+        "engine": engine.name,
+        "rows per second, file to file, two workers": rows / median["file to file, two workers"],
         "seconds": times,
         "kernel puzzles per second": rows / median["kernel"],
         "two workers against one": median["one worker"] / median["two workers"],
@@ -153,16 +155,17 @@ def main() -> None:
     parser.add_argument("--out", default="benchmarks/results/corpus.json")
     arguments = parser.parse_args()
 
+    # first, for a process that is started counts the memory of this one as its own
+    peaks = memory(arguments.corpora[0], arguments.memory_rows) if arguments.memory_rows else []
     results: dict[str, Any] = {
         "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
         "machine": machine(),
+        "memory": peaks,
         "corpora": {Path(p).name: speed(p, arguments.repeat) for p in arguments.corpora},
     }
     if arguments.yardstick:
         program, instance = arguments.yardstick
         results["yardstick seconds"] = yardstick(program, instance, arguments.repeat)
-    if arguments.memory_rows:
-        results["memory"] = memory(arguments.corpora[0], arguments.memory_rows)
     Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 

@@ -19,17 +19,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import machine
 
-import batchsolve
 from batchsolve.cover import ExactCover
 from batchsolve.engines import Task, get_engine
 from batchsolve.formats import read_problem, write_ec
+from batchsolve.machine import machine
+from batchsolve.outstanding import Outstanding
+from batchsolve.pool import Pool
+from batchsolve.search import Totals, TreeSearch, TreeSettings
 from batchsolve.stacks import Stacks
 
 
 def residual(problem: ExactCover, stack: np.ndarray) -> ExactCover:
     """Return the problem that is left when the options of a stack are chosen."""
+    if problem.colors is not None:
+        raise SystemExit("the yardstick knows no colours")
     covered = np.zeros(problem.n_items, np.bool_)
     for o in stack:
         covered[problem.option(int(o))] = True
@@ -75,20 +79,45 @@ def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
     }
 
 
+def searched(problem: ExactCover, stack: np.ndarray, jobs: int) -> tuple[Totals, float]:
+    """Search once; return the sums, and the longest idling at the end, as a share of the run."""
+    begin = Outstanding.whole(Stacks.from_lists([stack.tolist()]))
+    totals = Totals()
+    with Pool(jobs) as pool:
+        search = TreeSearch(
+            problem, [get_engine("dlx")], pool, TreeSettings(), begin, totals, lambda step: None
+        )
+        timings = [(totals.rounds, done.timing) for done in search.run()]
+    last = [timing for number, timing in timings if number == totals.rounds]
+    ends: dict[str, float] = {}
+    for timing in last:
+        ends[timing.worker] = max(ends.get(timing.worker, 0.0), timing.begin + timing.seconds)
+    return totals, (max(ends.values()) - min(ends.values())) / totals.seconds
+
+
 def two_workers(text: str, repeat: int) -> dict[str, Any]:
     """Time one worker and two, in turn; node sums must agree."""
     reading = read_problem(text)
     seconds: dict[int, list[float]] = {1: [], 2: []}
+    idle: dict[int, list[float]] = {1: [], 2: []}
     nodes = set()
     for _ in range(repeat):
-        for jobs, times in seconds.items():
-            result = batchsolve.count(reading.problem, reading.stack, jobs=jobs)
-            times.append(result.seconds)
-            nodes.add(result.nodes)
+        for jobs in seconds:
+            totals, idling = searched(reading.problem, reading.stack, jobs)
+            seconds[jobs].append(totals.seconds)
+            idle[jobs].append(idling)
+            nodes.add(totals.nodes)
     if len(nodes) != 1:
         raise SystemExit(f"{text}: node sums differ: {nodes}")
     one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
-    return {"count": result.count, "nodes": result.nodes, "one": one, "two": two, "gain": one / two}
+    return {
+        "count": totals.count,
+        "nodes": totals.nodes,
+        "one": one,
+        "two": two,
+        "gain": one / two,
+        "most idling at the end of two, share of the run": max(idle[2]),
+    }
 
 
 def enumerate_memory(text: str) -> dict[str, Any]:

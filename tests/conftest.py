@@ -1,16 +1,21 @@
+import csv
+from functools import cache
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from batchsolve import ExactCover
+from batchsolve import ExactCover, Sudoku
 
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("fixed")
 
 
 @st.composite
-def problems(draw, most_items=7, most_options=14):
-    """Small random problems with primary and secondary items."""
+def problems(draw, most_items=7, most_options=14, most_colors=0):
+    """Small random problems with primary and secondary items, and perhaps colours."""
     n_items = draw(st.integers(1, most_items))
     n_primary = draw(st.integers(0, n_items))
     option = st.sets(st.integers(0, n_items - 1), min_size=1, max_size=4).map(sorted)
@@ -18,7 +23,25 @@ def problems(draw, most_items=7, most_options=14):
     indptr = [0]
     for items in options:
         indptr.append(indptr[-1] + len(items))
-    return ExactCover(indptr, [i for items in options for i in items], n_items, n_primary)
+    indices = [i for items in options for i in items]
+    color = st.integers(0, most_colors)
+    colors = [draw(color) if most_colors and i >= n_primary else 0 for i in indices]
+    return ExactCover(indptr, indices, n_items, n_primary, colors=colors)
+
+
+def coloured_problems():
+    """Small random problems with at least one colour."""
+    return problems(most_colors=2).filter(lambda problem: problem.colors is not None)
+
+
+@cache
+def hard_puzzles():
+    """Return 9×9 puzzles that need many guesses, and their solutions."""
+    path = Path(__file__).resolve().parent.parent / "datasets" / "hard9.csv"
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    parse = Sudoku(3, 3).parse
+    return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
 
 
 @pytest.fixture

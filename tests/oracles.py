@@ -10,7 +10,7 @@ from batchsolve import ExactCover
 def covers(problem: ExactCover, stack: tuple[int, ...] = ()) -> set[frozenset[int]]:
     """All covers that contain a stack: Algorithm X on a dict of sets."""
     columns: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
-    options = {o: list(map(int, problem.option(o))) for o in range(problem.n_options)}
+    options = {o: problem.coloring(o) for o in range(problem.n_options)}
     for o, items in options.items():
         for i in items:
             columns[i].add(o)
@@ -32,13 +32,15 @@ def _search(columns, options, n_primary, chosen) -> Iterator[list[int]]:
 
 
 def _select(columns, options, o) -> None:
-    for i in options[o]:
+    for i, color in options[o].items():
         for other in list(columns[i]):
-            for j in options[other]:
-                if j in columns and j not in options[o]:
-                    columns[j].discard(other)
-    for i in options[o]:
-        del columns[i]
+            if color == 0 or options[other][i] != color:
+                for j in options[other]:
+                    if j in columns:
+                        columns[j].discard(other)
+    for i, color in options[o].items():
+        if color == 0:
+            del columns[i]
 
 
 def sudoku_solutions(grid, box_rows, box_columns) -> list[tuple[int, ...]]:

@@ -1,13 +1,18 @@
 import csv
 import doctest
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
+import make_datasets as script
+import numpy as np
 import pytest
+from puzzles import counting, draws
+from puzzles.climbing import MOST_SOLUTIONS, guesses, neighbours
+from puzzles.spoiling import NINE
 
 from batchsolve import SearchSettings, count, read_problem, solve_file
+from batchsolve.engines import Task, get_engine
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "scripts" / "make_datasets.py"
@@ -42,15 +47,6 @@ STATUS_OF_BROKEN = {
 }
 
 
-def load_script():
-    spec = importlib.util.spec_from_file_location("make_datasets", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-script = load_script()
 BY_NAME = {dataset.name: dataset for dataset in script.DATASETS}
 
 
@@ -118,6 +114,45 @@ def test_puzzles_are_unique_with_the_given_solution(name, tmp_path):
     assert all(row["agrees"] == "true" for row in rows)
 
 
+def hard_puzzles():
+    with open(DATASETS / "hard9.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return np.array([NINE.parse(row["puzzle"]) for row in rows]), rows
+
+
+def test_hard_puzzles_are_unique_and_need_the_guesses_they_say():
+    grids, rows = hard_puzzles()
+    outcome = get_engine("dlx").search(NINE, Task.of(NINE.stacks(grids), keep=2))
+    assert outcome.counts.tolist() == [1] * len(rows)
+    solutions = [NINE.format(grid) for grid in NINE.grids(outcome.solutions)]
+    assert solutions == [row["solution"] for row in rows]
+    expected = np.array([int(row["guesses"]) for row in rows])
+    assert np.array_equal(guesses(grids), expected)
+    assert f"{expected.mean():.0f} on average" in BY_NAME["hard9.csv"].what
+
+
+def test_neighbours_of_a_puzzle_are_all_that_differ_in_one_clue():
+    puzzle = hard_puzzles()[0][0]
+    expected = set()
+    for given_up in np.flatnonzero(puzzle):
+        fewer = puzzle.copy()
+        fewer[given_up] = 0
+        task = Task.of(NINE.stacks(fewer[None]), keep=1000)
+        solutions = NINE.grids(get_engine("dlx").search(NINE, task).solutions)
+        if len(solutions) > MOST_SOLUTIONS:
+            continue
+        for cell in np.flatnonzero(fewer == 0):
+            digits = solutions[:, cell]
+            for digit in range(1, 10):
+                if np.count_nonzero(digits == digit) == 1:
+                    fewer[cell] = digit
+                    expected.add(fewer.tobytes())
+                    fewer[cell] = 0
+    found = neighbours(puzzle[None])
+    assert {grid.tobytes() for grid in found} == expected
+    assert len(expected) > 20
+
+
 def test_large_puzzles_are_unique_within_their_nodes(tmp_path):
     summary, _ = solved("sudoku25.csv", tmp_path)
     assert summary.unique == summary.rows == 20
@@ -141,8 +176,8 @@ def test_no_clue_of_a_minimal_puzzle_can_be_spared():
         puzzles = [row["puzzle"] for row in csv.DictReader(file)][7_500::250]
     for text in puzzles:
         for cell in (cell for cell in range(81) if text[cell] != "."):
-            fewer = script.NINE.parse(f"{text[:cell]}.{text[cell + 1 :]}")
-            assert script.count_solutions(fewer, limit=2) == 2
+            fewer = NINE.parse(f"{text[:cell]}.{text[cell + 1 :]}")
+            assert counting.count_solutions(fewer, limit=2) == 2
 
 
 def test_expected_counts_are_found(tmp_path):
@@ -183,8 +218,11 @@ def test_page_can_be_made_again(tmp_path):
     assert (tmp_path / "README.md").read_bytes() == (DATASETS / "README.md").read_bytes()
 
 
-def test_examples_of_the_script():
-    assert doctest.testmod(script).failed == 0
+@pytest.mark.parametrize("module", [counting, draws])
+def test_examples(module):
+    results = doctest.testmod(module)
+    assert results.attempted > 0
+    assert results.failed == 0
 
 
 def test_puzzles_with_many_solutions_have_as_many_as_they_say():

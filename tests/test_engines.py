@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import problems
+from conftest import coloured_problems, hard_puzzles, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import covers, sudoku_solutions
@@ -17,25 +17,78 @@ WHOLE = Stacks.from_lists([[]])
 SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
 GENERAL = [name for name in engine_names() if name not in SUDOKU_ONLY]
 COLLECTING = [name for name in engine_names() if not get_engine(name).capabilities.counts_only]
+COLOURED = [name for name in engine_names() if get_engine(name).capabilities.colors]
+ONE_SHAPE = [name for name in engine_names() if get_engine(name).capabilities.box_shape]
 TINY = [Sudoku(*box) for box in ((1, 1), (1, 2), (3, 1))]
 SMALL = Sudoku(2, 2)
+USUAL = Sudoku(3, 3)
 
 every_engine = pytest.mark.parametrize("engine", engine_names())
 collecting_engines = pytest.mark.parametrize("engine", COLLECTING)
+engines_for_small_grids = pytest.mark.parametrize(
+    "engine", [name for name in engine_names() if name not in ONE_SHAPE]
+)
+collecting_engines_for_small_grids = pytest.mark.parametrize(
+    "engine", [name for name in COLLECTING if name not in ONE_SHAPE]
+)
 general_engines = pytest.mark.parametrize("engine", GENERAL)
 
 
 def supported(engine):
     """Small problems that an engine takes."""
     tiny = st.sampled_from(TINY)
-    return tiny if engine in SUDOKU_ONLY else problems() | tiny
+    if engine in SUDOKU_ONLY:
+        return tiny
+    return problems() | coloured_problems() | tiny if engine in COLOURED else problems() | tiny
+
+
+def clashes(problem, option, chosen):
+    """Whether an option does not exist, or cannot be added to others."""
+    if option >= problem.n_options or option in chosen:
+        return True
+    mine = problem.coloring(option)
+    return any(
+        mine[i] != color or color == 0
+        for other in chosen
+        for i, color in problem.coloring(other).items()
+        if i in mine
+    )
+
+
+@st.composite
+def hard_stacks(draw):
+    """A hard 9×9 puzzle with some more clues; perhaps one of its own is missing."""
+    number = draw(st.integers(0, 99))
+    puzzle, solution = (grids[number] for grids in hard_puzzles())
+    blank, given = np.flatnonzero(puzzle == 0).tolist(), np.flatnonzero(puzzle).tolist()
+    less = draw(st.booleans())
+    more = draw(st.permutations(blank))[: draw(st.integers(1, 3)) + 5 * less]
+    cells = draw(st.permutations(given))[less:] + more
+    return [9 * cell + int(solution[cell]) - 1 for cell in cells]
+
+
+@st.composite
+def usual_stacks(draw):
+    """A solved 9×9 grid of which 45 to 60 cells are kept, or a few less and a guess."""
+    cells = draw(st.permutations(range(81)))[: draw(st.integers(45, 60))]
+    stack = [9 * cell + (3 * (cell // 9) + cell // 27 + cell) % 9 for cell in cells]
+    guess = draw(st.integers(0, USUAL.n_options - 1))
+    items = set(map(int, USUAL.option(guess)))
+    if draw(st.booleans()):
+        stack = [o for o in stack if items.isdisjoint(map(int, USUAL.option(o)))] + [guess]
+    return stack
 
 
 @st.composite
 def starts(draw, engine):
     """A small problem that an engine takes, and stacks: one partial cover to search."""
+    if engine in ONE_SHAPE:
+        return USUAL, Stacks.from_lists([draw(hard_stacks() | usual_stacks())])
     problem = draw(supported(engine) | st.just(SMALL))
     stack, covered = [], set()
+    if problem.colors is not None:
+        for o in draw(st.lists(st.integers(0, problem.n_options - 1), max_size=3)):
+            stack += [] if clashes(problem, o, stack) else [o]
     if isinstance(problem, Sudoku):
         # Of the 288 grids of 4×4, five clues leave some ten.
         least = 5 if problem is SMALL else 0
@@ -139,7 +192,7 @@ def test_the_frontier_is_in_tree_order_and_weighted(engine, data, budget, depth,
         assert (frontier, outcome.weights.tolist()) == ([start[0].tolist()], [1.0])
 
 
-@every_engine
+@engines_for_small_grids
 @given(data=st.data())
 def test_stacks_are_partial_covers(engine, data):
     problem = data.draw(supported(engine))
@@ -149,10 +202,7 @@ def test_stacks_are_partial_covers(engine, data):
         problem, Task.of(Stacks.from_lists(stacks), keep=keep_all(engine))
     )
     for k, stack in enumerate(stacks):
-        sets = [set(map(int, problem.option(o))) if o < problem.n_options else None for o in stack]
-        clash = next(
-            (p for p, s in enumerate(sets) if s is None or any(s & t for t in sets[:p])), -1
-        )
+        clash = next((p for p, o in enumerate(stack) if clashes(problem, o, stack[:p])), -1)
         assert outcome.clash[k] == clash
         expected = covers(problem, tuple(stack)) if clash < 0 else set()
         assert outcome.counts[k] == len(expected)
@@ -209,7 +259,7 @@ def test_solutions_come_in_lexicographic_order(engine, data):
     assert covers_in_order == sorted(covers_in_order)
 
 
-@collecting_engines
+@collecting_engines_for_small_grids
 @given(clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=6))
 def test_sudoku_grids_agree_with_cell_by_cell_search(engine, clues):
     grid = np.zeros(16, np.uint8)
@@ -235,7 +285,7 @@ def test_a_puzzle_has_its_one_solution(engine, one_puzzle):
     assert grids == [solution]
 
 
-@every_engine
+@engines_for_small_grids
 @pytest.mark.parametrize(
     ("box", "clues", "expected"),
     [((2, 2), [], 288), ((1, 5), [1, 2, 3, 4, 5], 161_280 // 120)],
@@ -271,7 +321,7 @@ def test_a_problem_without_options_has_none(engine):
     assert outcome.nodes.tolist() == [1]
 
 
-@every_engine
+@engines_for_small_grids
 def test_threads_may_share_an_engine(engine):
     shared = pickle.loads(pickle.dumps(get_engine(engine)))
     with ThreadPoolExecutor(4) as threads:
@@ -288,10 +338,17 @@ def test_engines_for_any_problem_support_any_problem(engine):
 @pytest.mark.parametrize("engine", SUDOKU_ONLY)
 def test_engines_for_sudoku_refuse_other_problems(engine):
     kernel, problem = get_engine(engine), ExactCover([0, 1], [0], 1)
-    check_support(kernel, SMALL)
+    check_support(kernel, USUAL if engine in ONE_SHAPE else SMALL)
     for ask in (check_support, lambda kernel, problem: kernel.search(problem, Task.of(WHOLE))):
         with pytest.raises(InputError, match="solves Sudoku only, not ExactCover"):
             ask(kernel, problem)
+
+
+@pytest.mark.parametrize("engine", ONE_SHAPE)
+@pytest.mark.parametrize("box", [(2, 2), (1, 9), (9, 1), (4, 4)])
+def test_engines_for_one_shape_refuse_other_grids(engine, box):
+    with pytest.raises(InputError, match=r"solves 9×9 Sudoku with boxes of 3×3 only, not Sudoku"):
+        get_engine(engine).search(Sudoku(*box), Task.of(WHOLE))
 
 
 @pytest.mark.parametrize("engine", [e for e in engine_names() if get_engine(e).capabilities.module])

@@ -119,7 +119,7 @@ def test_a_node_limit_leaves_rows_unfinished_in_the_same_way_always(corpus, tmp_
     outs = []
     for k, chunk in enumerate((10_000, 64)):
         out = tmp_path / f"{k}.csv"
-        search = SearchSettings(node_limit=60, budget=(None, 500)[k], split_depth=(0, 4)[k])
+        search = SearchSettings(node_limit=4, budget=(None, 500)[k], split_depth=(0, 4)[k])
         summary = bs.solve_file(str(corpus), str(out), search=search, chunk=chunk)
         outs.append(out.read_bytes())
         assert summary.unfinished > 10

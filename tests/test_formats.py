@@ -9,13 +9,15 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from conftest import problems
+from conftest import coloured_problems, problems
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import covers
 from scipy import sparse
+from typer.testing import CliRunner
 
 from batchsolve import ExactCover, InputError, Sudoku
+from batchsolve.cli import app
 from batchsolve.coverfiles import read_dlx, read_ec, read_json
 from batchsolve.families import family
 from batchsolve.formats import describe, picture, read_problem, write_dlx, write_ec
@@ -120,7 +122,7 @@ def test_every_way_to_write_a_grid_is_read(text, suffix, save):
     assert reading.notation.name in ("1-9", "numbers")
     assert describe(reading) == {
         **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
-        **{"entries": 2916, "density": 4 / 324, "clues": 30},
+        **{"colors": 0, "entries": 2916, "density": 4 / 324, "clues": 30},
     }
 
 
@@ -425,13 +427,18 @@ def test_what_is_written_as_ec_is_read_back(problem):
     assert same(read_ec(write_ec(problem)), problem)
 
 
-@given(problem=problems() | named_problems())
+def coloring_names(problem):
+    return [problem.option_name(o) for o in range(problem.n_options)]
+
+
+@given(problem=problems() | named_problems() | coloured_problems())
 def test_what_is_written_as_dlx_is_read_back(problem):
     assume(problem.n_primary)
+    assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
     assert same(read_dlx("| a comment\n\n" + write_dlx(problem)), problem)
 
 
-@given(problem=problems() | named_problems())
+@given(problem=problems() | named_problems() | coloured_problems())
 def test_json_and_matrices_hold_the_same_problem(problem):
     names = [problem.item_name(i) for i in range(problem.n_items)]
     fields = {
@@ -439,6 +446,11 @@ def test_json_and_matrices_hold_the_same_problem(problem):
         "secondary": names[problem.n_primary :],
         "options": [[names[i] for i in problem.option(o)] for o in range(problem.n_options)],
     }
+    if problem.colors is not None:
+        fields["colors"] = [
+            {names[i]: c for i, c in problem.coloring(o).items() if c}
+            for o in range(problem.n_options)
+        ]
     assert same(read_json(json.dumps(fields)), problem)
     assert same(read_json(json.dumps(fields | {"items": names})), problem)
 
@@ -497,7 +509,7 @@ def test_json_takes_names_and_options_in_order(save):
     reading = read_problem(save("a.txt", json.dumps({"options": []})))
     assert describe(reading) | {"kind": ""} == {
         **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
-        **{"entries": 0, "density": 0.0, "clues": 0},
+        **{"colors": 0, "entries": 0, "density": 0.0, "clues": 0},
     }
 
 
@@ -509,7 +521,22 @@ BAD_FILES = [
     ("a.dlx", "a b a\na\n", "line 1: item 'a' is named twice"),
     ("a.dlx", "a | b | c\na\n", r"line 1: a second '\|'"),
     ("a.dlx", "a|b\na\n", r"line 1: the item 'a\|b' holds '\|'"),
-    ("a.dlx", "a | x\na x:red\n", "line 2: 'x:red' gives item 'x' a colour; colours are not supp"),
+    ("a.dlx", "a | x\na x:red\na:red x\n", "line 3: 'a:red' gives the primary item 'a' a colour"),
+    ("a.dlx", "a | x\na x:\n", "line 2: 'x:' is no item with a colour; write item:colour, the"),
+    ("a.dlx", "a | x\na :red\n", "line 2: ':red' is no item with a colour"),
+    ("a.dlx", "a | x\na x:b:c\n", "line 2: 'x:b:c' is no item with a colour"),
+    ("a.dlx", "a | x\na x:b|\n", r"line 2: 'x:b\|' is no item with a colour"),
+    ("a.dlx", "a | x\na x:b x:c\n", "line 2: the option names item 'x' twice"),
+    (
+        "a.dlx",
+        "a | x\na y:b\n",
+        "line 2: the option names the unknown item 'y'; the items are: a x",
+    ),
+    (
+        "a.dlx",
+        "a | x:b\na x:b\n",
+        "line 1: the item 'x:b' has a colon; bounds are not supported, and",
+    ),
     ("a.dlx", "a 1:2|b\na\n", "line 1: the item '1:2|b' has a colon"),
     ("a.ec", "a b\na b\n", "line 1: 'a' is not a whole number"),
     ("a.ec", "a b c\na b\n", "line 1: expected 'n_items n_options' or 'p ec n_items', not 'a b c'"),
@@ -518,7 +545,11 @@ BAD_FILES = [
     ("a.ec", "2 2\na b\na\n", "1 options where line 1 says 2"),
     ("a.ec", "2 1\na b\na\nb\n", "2 options where line 1 says 1"),
     ("a.ec", "2 1\na b\na z\n", "line 3: the option names the unknown item 'z'"),
-    ("a.ec", "2 1\na b\na:1 b\n", "line 3: 'a:1' gives item 'a' a colour"),
+    (
+        "a.ec",
+        "2 1\na b\na:1 b\n",
+        "line 3: 'a:1' gives item 'a' a colour; .ec has no colours, write",
+    ),
     ("a.ec", "-2 1\na b\na b\n", "line 1: '-2' is not a whole number"),
     ("a.ec", "c only a comment\n", "no line is the header, 'p ec n_items'"),
     ("a.ec", "p cnf 3 4\ns 1\n", "line 1: expected 'p ec n_items'"),
@@ -546,6 +577,28 @@ BAD_FILES = [
     ("a.json", '{"options": [], "items": [1, "1"]}', "item '1' is declared twice"),
     ("a.json", '{"options": [], "secundary": []}', "the field 'secundary' is not known; there is"),
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
+    ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects, not 3"),
+    (
+        "a.json",
+        '{"options": [["a"]], "colors": [[1]]}',
+        "the colours of option 0 must be an object",
+    ),
+    (
+        "a.json",
+        '{"options": [["a"]], "colors": [{"a": []}]}',
+        "the colours of option 0 must hold names",
+    ),
+    (
+        "a.json",
+        '{"options": [["a"]], "colors": [{"b": 1}]}',
+        "option 0 gives the item 'b' a colour, but",
+    ),
+    (
+        "a.json",
+        '{"options": [["a"]], "colors": [{"a": 1}]}',
+        "option 0 gives the primary item a a colour",
+    ),
+    ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.txt", b"PK\3\4 broken", "not an .npz file"),
@@ -583,6 +636,8 @@ CSR = {
         ({"indices": np.array([0, -1])}, "option 1 has item -1"),
         ({"indices": np.array([0.0, 1.0])}, "indices must hold whole numbers"),
         ({"indices": np.array([0, None])}, "not an .npz file of arrays"),
+        ({"colors": np.array([0, 1])}, "option 1 gives the primary item 1 a colour"),
+        ({"colors": np.array([0])}, "1 colours for 2 entries"),
         ({"n_primary": np.array(3)}, r"n_primary must lie in 0 \.\. n_items = 2"),
         ({"n_primary": np.array(1.0)}, "the array 'n_primary' must hold one whole number"),
     ],
@@ -618,6 +673,53 @@ def test_a_single_array_is_no_matrix(save):
 def test_names_that_cannot_be_written_are_refused(write, names, message):
     with pytest.raises(InputError, match=message):
         write(ExactCover([0, 2], [0, 1], 2, item_names=names))
+
+
+TWO_COLOURS = ([0, 2, 4], [0, 1, 0, 1], 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["red", "red"], "two colours are called 'red'"),
+        (["red", "a:b"], "colour 1 is called 'a:b'; here names are words without"),
+        (["", "red"], "colour 0 is called ''"),
+    ],
+)
+def test_colours_that_cannot_be_written_are_refused(names, message):
+    problem = ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2], color_names=names)
+    with pytest.raises(InputError, match=message):
+        write_dlx(problem)
+
+
+def test_ec_cannot_hold_colours():
+    with pytest.raises(InputError, match=r"an \.ec file cannot hold colours; write \.dlx"):
+        write_ec(ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2]))
+
+
+def test_npz_files_have_colours(save):
+    buffer = io.BytesIO()
+    n_primary, colors = np.array(1), np.array([0, 7, 0, 7])
+    arrays = {"indptr": np.array([0, 2, 4]), "indices": np.array([0, 1, 0, 1])}
+    shape = np.array([2, 2])
+    np.savez(buffer, **arrays, data=np.ones(4), shape=shape, n_primary=n_primary, colors=colors)
+    problem = read_problem(save("a.npz", buffer.getvalue())).problem
+    assert problem.colors.tolist() == [0, 7, 0, 7]
+    assert describe(read_problem(save("a.npz", buffer.getvalue())))["colors"] == 1
+
+
+def test_a_dlx_file_with_colours_is_counted_and_enumerated(save, tmp_path):
+    path = save("toy.dlx", "p q r | x y\np q x y:A\np r x:A y\np x:B\nq x:A\nr y:B\n")
+    count = CliRunner().invoke(app, ["count", path, "--jobs", "1"])
+    assert (count.exit_code, count.stdout) == (0, "1\n")
+    shown = CliRunner().invoke(app, ["show", path, "--json"])
+    assert json.loads(shown.stdout)["colors"] == 2
+    run = str(tmp_path / "run")
+    assert CliRunner().invoke(app, ["enumerate", path, "-o", run, "--jobs", "1"]).exit_code == 0
+    rows = CliRunner().invoke(app, ["export", run, "-o", str(tmp_path / "covers.jsonl")])
+    assert rows.exit_code == 0
+    covers_found = json.loads((tmp_path / "covers.jsonl").read_text())
+    assert covers_found == {"options": ["p r x:A y", "q x:A"]}
 
 
 def test_dlx_without_primary_items_is_refused():

@@ -3,7 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from conftest import problems
+from conftest import coloured_problems, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import covers
@@ -15,7 +15,6 @@ from batchsolve.cli import app
 from batchsolve.counting import count, solutions
 from batchsolve.engines import Task, get_engine, memo
 from batchsolve.families import family
-from batchsolve.solve import warm_up
 
 WHOLE = bs.Stacks.from_lists([[]])
 KNOWN = {
@@ -86,7 +85,9 @@ def test_counts_of_any_size_are_exact(n, answers, chosen):
 
 
 @pytest.mark.usefixtures("few_rows")
-@given(problem=problems(), megabytes=st.integers(1, 4), budget=st.integers(1, 20))
+@given(
+    problem=problems() | coloured_problems(), megabytes=st.integers(1, 4), budget=st.integers(1, 20)
+)
 def test_correctness_does_not_depend_on_the_table(problem, megabytes, budget):
     expected = len(covers(problem))
     engine = f"memo:{megabytes}"
@@ -149,7 +150,6 @@ def test_it_only_counts():
         lambda: get_engine("memo").search(problem, Task.of(WHOLE, keep=1)),
         lambda: get_engine("memo").search(problem, Task.of(WHOLE, limit=1)),
         lambda: get_engine("memo").search(problem, Task.of(WHOLE, room=1)),
-        lambda: warm_up("memo"),
     ):
         with pytest.raises(bs.InputError, match="only counts, and counts everything"):
             search()

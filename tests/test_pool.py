@@ -4,10 +4,11 @@ from failing import Failing
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
-from batchsolve.pool import BACKENDS, Done, Lost, Pool, deal
+from batchsolve.pool import Done, Pool, deal
 from batchsolve.rounds import SearchSettings, answer_rows
 
 PROBLEM = Sudoku(2, 2)
+BACKENDS = ("threading", "loky")  # the others are slow to start; see test_backends.py
 
 
 def tasks(n_tasks=5, per_task=4):
@@ -72,7 +73,7 @@ def test_a_worker_killed_once_costs_nothing(tmp_path, counts):
 
 def test_lost_rows_are_reported_unfinished_and_the_others_answered(monkeypatch):
     engine = Failing([0], "raise")
-    monkeypatch.setattr("batchsolve.rounds.get_engine", lambda name: engine)
+    monkeypatch.setattr("batchsolve.rounds.engine_for_rows", lambda name, problem: engine)
     grids = np.zeros((6, 16), np.uint8)
     grids[2, 0] = 1  # its stack begins with option 0, which is marked
     grids[4, :2] = [2, 1]
@@ -98,4 +99,3 @@ def test_bad_pools_are_refused():
         Pool(1, "mpi")
     with pytest.raises(InputError, match="1 or more"):
         Pool(0)
-    assert Lost(tasks()[0], "why").reason == "why"

@@ -22,7 +22,7 @@ def answers(grids, jobs=2, batch=3, **settings):
     with Pool(jobs) as pool:
         batches = ((len(part), problem.stacks(part)) for part in parts)
         for sheet in answer_rows(problem, batches, settings, pool):
-            found = sheet.solutions()
+            found = bs.Stacks.concatenate(sheet.solutions())
             solutions = dict(zip(found.roots.tolist(), problem.grids(found).tolist(), strict=True))
             status = sheet.status(settings.limit).tolist()
             for row in range(len(sheet)):

@@ -38,4 +38,4 @@ def _main(
 
 
 # the modules add their commands to the app
-from batchsolve.cli import problems, solve, trees  # noqa: E402, F401
+from batchsolve.cli import problems, scale, solve, trees  # noqa: E402, F401

@@ -26,12 +26,26 @@ class Backend(StrEnum):
 
     threading = "threading"
     loky = "loky"
+    dask = "dask"
+    ray = "ray"
 
 
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", help="Workers; all cores by default.")
 ]
-Where = Annotated[Backend, typer.Option("--backend", help="Threads or processes.")]
+Where = Annotated[
+    Backend, typer.Option("--backend", help="Threads, processes, or the workers of a cluster.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        "--address",
+        metavar="ADDRESS",
+        help="The cluster of --backend dask (tcp://host:8786) or ray (host:6379); by default one "
+        "is started on this machine.",
+    ),
+]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="NAME", help="See batchsolve engines.")
 ]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ import typer
 from batchsolve.cli import app
 from batchsolve.cli.common import (
     EXIT_INCOMPLETE,
+    Address,
     Alphabet,
     Backend,
     Box,
@@ -68,7 +70,8 @@ def solve(
     ] = 2,
     jobs: Jobs = None,
     backend: Where = Backend.threading,
-    engine: EngineName = "dlx",
+    address: Address = None,
+    engine: EngineName = "auto",
     box: Box = None,
     alphabet: Alphabet = None,
     column: Column = None,
@@ -96,18 +99,17 @@ def solve(
     def run() -> int:
         from batchsolve.filerun import solve_file
         from batchsolve.rounds import SearchSettings
-        from batchsolve.solve import warm_up
 
         search = SearchSettings(limit, node_limit, split_depth, budget, engine)
-        with told_when_compiling(quiet):
-            warm_up(engine)
         with _progress(quiet) as on_progress:
             summary = solve_file(
                 inputs,
                 output,
                 jobs=jobs,
                 backend=backend.value,
+                address=address,
                 on_progress=on_progress,
+                while_compiling=partial(told_when_compiling, quiet),
                 search=search,
                 column=column,
                 alphabet=alphabet,

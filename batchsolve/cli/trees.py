@@ -13,6 +13,7 @@ import typer
 from batchsolve.cli import app
 from batchsolve.cli.common import (
     EXIT_INCOMPLETE,
+    Address,
     Alphabet,
     Backend,
     Box,
@@ -32,6 +33,7 @@ from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
     from batchsolve.counting import Count
+    from batchsolve.cover import ExactCover
     from batchsolve.search import TreeSearch
 
 Problem = Annotated[
@@ -89,7 +91,8 @@ def count(
     budget: Budget = None,
     jobs: Jobs = None,
     backend: Where = Backend.threading,
-    engine: EngineName = "dlx",
+    address: Address = None,
+    engine: EngineName = "auto",
     memo: Annotated[
         bool,
         typer.Option("--memo", help="Count what is left over alike once: --engine memo:MB."),
@@ -127,8 +130,8 @@ def count(
         if stacks is not None and run is not None:
             raise InputError("--stacks and --run do not go together; a part is one short search")
         reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
-        _warm_up(chosen, quiet)
-        workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value}
+        _warm_up(chosen, reading.problem, quiet)
+        workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value, "address": address}
         extra: dict[str, Any] = {}
         with _progress(quiet) as on_progress:
             if run is not None:
@@ -161,7 +164,7 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
         if size is not None:
             raise typer.BadParameter("--memo-size needs --memo")
         return engine
-    if engine.partition(":")[0] not in ("dlx", "memo"):
+    if engine.partition(":")[0] not in ("auto", "memo"):
         raise typer.BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
 
@@ -191,7 +194,8 @@ def enumerate_(
     budget: Budget = None,
     jobs: Jobs = None,
     backend: Where = Backend.threading,
-    engine: EngineName = "dlx",
+    address: Address = None,
+    engine: EngineName = "auto",
     box: Box = None,
     alphabet: Alphabet = None,
     column: Column = None,
@@ -217,8 +221,8 @@ def enumerate_(
         if resume and streams:
             raise InputError("--resume needs a directory; what was printed cannot be resumed")
         reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
-        _warm_up(engine, quiet)
-        workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value}
+        _warm_up(engine, reading.problem, quiet)
+        workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value, "address": address}
         with _progress(quiet) as on_progress:
             if streams:
                 result = stream(
@@ -248,17 +252,12 @@ def enumerate_(
     exit_with(command)
 
 
-def _warm_up(engine: str, quiet: bool) -> None:
-    from batchsolve.engines import get_engine
+def _warm_up(engine: str, problem: ExactCover, quiet: bool) -> None:
+    from batchsolve.engines.choice import engines_for
     from batchsolve.solve import warm_up
-    from batchsolve.splitter import split
-    from batchsolve.sudoku import Sudoku
 
     with told_when_compiling(quiet):
-        if get_engine(engine).capabilities.counts_only:
-            split(Sudoku(2, 2), depth=1, engine=engine)
-        else:
-            warm_up(engine)
+        warm_up(engines_for(engine, problem)[0], problem)
 
 
 def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:

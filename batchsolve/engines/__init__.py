@@ -29,6 +29,9 @@ __all__ = [
 
 _ENGINES = {
     "dlx": ("batchsolve.engines.dlx", "DancingLinks"),
+    "lanes": ("batchsolve.engines.lanes", "SudokuLanes"),
+    "bits": ("batchsolve.engines.bits", "BitParallel"),
+    "cells": ("batchsolve.engines.cells", "Cells"),
     "memo": ("batchsolve.engines.memo", "MemoisedCounting"),
     "algorithm-x": ("batchsolve.engines.algorithm_x", "AlgorithmX"),
     "backtracking": ("batchsolve.engines.backtracking", "Backtracking"),

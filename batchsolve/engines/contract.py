@@ -10,16 +10,18 @@ same covers, each once, and visits the same nodes as one that was never interrup
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.cover import ExactCover
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, check_installed
 from batchsolve.stacks import Stacks
 from batchsolve.sudoku import Sudoku
+
+MRV_TREE = "mrv"
+"""The tree that dancing links walk: first item of the fewest options, options ascending."""
 
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
@@ -130,8 +132,14 @@ class Capabilities:
         What it is, in a few words.
     secondary_items : bool
         Whether it takes problems with secondary items.
+    colors : bool
+        Whether it takes problems whose secondary items have colours.
     sudoku_only : bool
         Whether it takes no problem but a `Sudoku`.
+    box_shape : tuple of (int, int) or None
+        Rows and columns of a box, if it takes no other `Sudoku`.
+    tree : str
+        The name of its search tree, if other engines have the same.
     counts_only : bool
         Whether it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
     reproducible_nodes : bool
@@ -145,7 +153,10 @@ class Capabilities:
 
     description: str
     secondary_items: bool = True
+    colors: bool = False
     sudoku_only: bool = False
+    box_shape: tuple[int, int] | None = None
+    tree: str = ""
     counts_only: bool = False
     reproducible_nodes: bool = True
     module: str = ""
@@ -192,10 +203,23 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
     can = engine.capabilities
     if can.sudoku_only and not isinstance(problem, Sudoku):
         raise InputError(f"the engine {engine.name!r} solves Sudoku only, not {problem!r}")
+    if can.box_shape is not None and isinstance(problem, Sudoku):
+        rows, columns = can.box_shape
+        if (problem.box_rows, problem.box_columns) != (rows, columns):
+            n = rows * columns
+            raise InputError(
+                f"the engine {engine.name!r} solves {n}×{n} Sudoku with boxes of {rows}×{columns} "
+                f"only, not {problem!r}"
+            )
     if problem.n_primary < problem.n_items and not can.secondary_items:
         raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
-    if can.module and find_spec(can.module) is None:
+    if problem.colors is not None and not can.colors:
+        from batchsolve.engines import engine_names, get_engine
+
+        those = [name for name in engine_names() if get_engine(name).capabilities.colors]
         raise InputError(
-            f"the engine {engine.name!r} needs the module {can.module!r}, which is not installed: "
-            f"pip install 'batchsolve[{can.extra}]'"
+            f"the engine {engine.name!r} takes no colours: {problem!r}; these engines do: "
+            f"{', '.join(those)}"
         )
+    if can.module:
+        check_installed(f"the engine {engine.name!r}", can.module, can.extra)

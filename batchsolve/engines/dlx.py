@@ -1,4 +1,4 @@
-"""Dancing links over arrays: Knuth's Algorithm X, for batches of stacks.
+"""Dancing links over arrays: Knuth's Algorithms X and C, for batches of stacks.
 
 The data structure is the one of *The Art of Computer Programming* 7.2.2.1, Algorithm X: every
 node of an option has an item (TOP) and its neighbours in the item's list (ULINK, DLINK); nodes of
@@ -6,10 +6,17 @@ one option are adjacent and options are parted by spacers, so that an option is 
 links of its own; item headers 1..n_items carry LLINK and RLINK. Three things differ from the book:
 
 * indices are unsigned, because signed ones make the compiler test every access for wrap-around;
-* a *stack* (a partial cover: a puzzle's clues, or a subproblem) is selected in before the search
-  and selected out after it, so that one set of links serves a whole batch;
+* a *stack* (a partial cover: a puzzle's clues, or a subproblem) is selected before the search, and
+  what the next stack does not share is undone after it: one set of links serves a whole batch;
 * the search stops when its node budget is spent or it has found as many covers as it may, and then
   writes the *frontier*: the stacks of every branch that it did not explore.
+
+Where there are colours, every node has one (COLOR), as in Algorithm C. To *commit* to a node
+without a colour is to cover its item. To commit to one with a colour is to *purify* its item:
+options that give the item another colour are hidden, and the nodes of those that give it the same
+one are marked as `_PURE`, so that nothing more is done to them. Kernels are compiled twice, for
+links with colours and without; in the latter a node's colour is the constant 0, and the compiler
+drops all that depends on it.
 
 The branch item is the first, as the header list has them, of those with at most one option, or else
 of those with the fewest. The options of an item are tried in ascending order. Both depend on the
@@ -21,13 +28,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, uint32
+from numba import njit, types, uint32
+from numba.extending import overload
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines.contract import Capabilities, Outcome, Task
+from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.stacks import Stacks
 
 U = uint32
@@ -47,6 +56,7 @@ class Links(NamedTuple):
     size: np.ndarray  # item -> number of options in its list
     option: np.ndarray  # node -> its option
     first: np.ndarray  # option -> its first node
+    color: np.ndarray | None  # node -> its colour, 0 or `_PURE`; item -> the colour of its list
 
 
 class Ragged(NamedTuple):
@@ -58,9 +68,43 @@ class Ragged(NamedTuple):
     weights: np.ndarray
 
 
+_PURE = U(0xFFFFFFFF)
+
+
+def _color(x, links):
+    """Return the colour of a node or an item."""
+
+
+def _paint(x, color, links):
+    """Change the colour of a node or an item."""
+
+
+@overload(_color, inline="always")
+def _color_of_kind(x, links):
+    if _has_colors(links):
+        return lambda x, links: links.color[x]
+    return lambda x, links: U(0)
+
+
+@overload(_paint, inline="always")
+def _paint_of_kind(x, color, links):
+    if _has_colors(links):
+
+        def paint(x, color, links):
+            links.color[x] = color
+
+        return paint
+    return lambda x, color, links: None
+
+
+def _has_colors(links: types.NamedTuple) -> bool:
+    """Return whether links of this type have colours."""
+    return isinstance(links.types[links.fields.index("color")], types.Array)
+
+
 @njit(cache=True)
 def _build(indptr, indices, n_items, n_primary):
-    """Lay out the options of a CSR matrix as linked nodes."""
+    """Lay out the options of a CSR matrix as linked nodes, without colours."""
     n_options = indptr.size - 1
     n_nodes = n_items + 2 + indices.size + n_options
     top = np.zeros(n_nodes, np.uint32)
@@ -95,7 +139,7 @@ def _build(indptr, indices, n_items, n_primary):
             x += 1
         down[spacer] = x - 1
         up[x] = first[o]
-    return Links(top, up, down, left, right, size, option, first)
+    return Links(top, up, down, left, right, size, option, first, None)
 
 
 @njit(inline="always")
@@ -108,10 +152,11 @@ def _hide(p, links):
         if x == 0:
             q = up[q]
         else:
-            u, d = up[q], down[q]
-            down[u] = d
-            up[d] = u
-            size[x] -= U(1)
+            if _color(q, links) != _PURE:
+                u, d = up[q], down[q]
+                down[u] = d
+                up[d] = u
+                size[x] -= U(1)
             q = U(q + U(1))
 
 
@@ -124,10 +169,11 @@ def _unhide(p, links):
         if x == 0:
             q = down[q]
         else:
-            u, d = up[q], down[q]
-            down[u] = q
-            up[d] = q
-            size[x] += U(1)
+            if _color(q, links) != _PURE:
+                u, d = up[q], down[q]
+                down[u] = q
+                up[d] = q
+                size[x] += U(1)
             q = U(q - U(1))
 
 
@@ -156,65 +202,140 @@ def _uncover(i, links):
 
 
 @njit(inline="always")
-def _cover_others(p, links):
-    """Cover the items of p's option, p's own excepted (it is covered already)."""
+def _purify(p, links):
+    """Hide the options that give p's item another colour than p; mark those that give it the same.
+
+    p itself keeps its colour: this is how `_uncommit` knows that p's item was purified for p. In
+    the search p is hidden by then, but a stack may have an option whose first item has a colour.
+    """
+    down = links.down
+    c, i = _color(p, links), links.top[p]
+    _paint(i, c, links)
+    q = down[i]
+    while q != i:
+        if _color(q, links) != c:
+            _hide(q, links)
+        elif q != p:
+            _paint(q, _PURE, links)
+        q = down[q]
+
+
+@njit(inline="always")
+def _unpurify(p, links):
+    up = links.up
+    c, i = _color(p, links), links.top[p]
+    q = up[i]
+    while q != i:
+        if _color(q, links) == _PURE:
+            _paint(q, c, links)
+        elif q != p:
+            _unhide(q, links)
+        q = up[q]
+    _paint(i, U(0), links)
+
+
+@njit(inline="always")
+def _commit(p, links):
+    """Cover or purify the item of a node."""
+    c = _color(p, links)
+    if c == 0:
+        _cover(links.top[p], links)
+    elif c != _PURE:
+        _purify(p, links)
+
+
+@njit(inline="always")
+def _uncommit(p, links):
+    c = _color(p, links)
+    if c == 0:
+        _uncover(links.top[p], links)
+    elif c != _PURE:
+        _unpurify(p, links)
+
+
+@njit(inline="always")
+def _commit_others(p, links):
+    """Commit to the nodes of p's option, p itself excepted."""
     top, up = links.top, links.up
     q = U(p + U(1))
     while q != p:
-        j = top[q]
-        if j == 0:
+        if top[q] == 0:
             q = up[q]
         else:
-            _cover(j, links)
+            _commit(q, links)
             q = U(q + U(1))
 
 
 @njit(inline="always")
-def _uncover_others(p, links):
+def _uncommit_others(p, links):
     top, down = links.top, links.down
     q = U(p - U(1))
     while q != p:
-        j = top[q]
-        if j == 0:
+        if top[q] == 0:
             q = down[q]
         else:
-            _uncover(j, links)
+            _uncommit(q, links)
             q = U(q - U(1))
 
 
+@njit(inline="always")
+def _shared(stack, other):
+    """Return how many options two stacks share at their beginnings."""
+    s = 0
+    while s < stack.size and s < other.size and stack[s] == other[s]:
+        s += 1
+    return s
+
+
 @njit(cache=True, nogil=True)
-def _deselect(stack, links, covered):
-    """Undo the selection of the options of a stack, last first."""
-    for s in range(stack.size - 1, -1, -1):
+def _deselect(stack, begin, links, covered):
+    """Undo the selection of the options of a stack from place `begin` on, last first."""
+    for s in range(stack.size - 1, begin - 1, -1):
         p = links.first[stack[s]]
-        _uncover_others(p, links)
-        _uncover(links.top[p], links)
+        _uncommit_others(p, links)
+        _uncommit(p, links)
         q = p
         while links.top[q] != 0:
-            covered[links.top[q]] = False
+            covered[links.top[q]] -= U(1)
             q = U(q + U(1))
 
 
+@njit(inline="always")
+def _is_in(option, stack):
+    found = False
+    for other in stack:
+        found |= other == option
+    return found
+
+
 @njit(cache=True, nogil=True)
-def _select(stack, links, covered):
-    """Select the options of a stack; return -1, or where in the stack an option clashes."""
-    for s in range(stack.size):
+def _select(stack, begin, links, covered):
+    """Select the options of a stack from place `begin` on, up to the first that clashes.
+
+    Returns -1, or where in the stack that is. `covered` counts the options that cover or purify an
+    item.
+    """
+    for s in range(begin, stack.size):
         clashes = stack[s] >= links.first.size
         if not clashes:
+            all_pure = True
             q = links.first[stack[s]]
             while links.top[q] != 0:
-                clashes |= covered[links.top[q]]
+                if _color(q, links) != _PURE:
+                    all_pure = False
+                    clashes |= covered[links.top[q]] != 0
                 q = U(q + U(1))
+            if all_pure:
+                clashes = _is_in(stack[s], stack[:s])
         if clashes:
-            _deselect(stack[:s], links, covered)
             return s
         p = links.first[stack[s]]
         q = p
         while links.top[q] != 0:
-            covered[links.top[q]] = True
+            covered[links.top[q]] += U(1)
             q = U(q + U(1))
-        _cover(links.top[p], links)
-        _cover_others(p, links)
+        _commit(p, links)
+        _commit_others(p, links)
     return -1
 
 
@@ -312,11 +433,11 @@ def _walk(links, choice, level, entered, depth, visited, allowed, count, most, p
                     return _DONE, level, visited, count
                 level -= 1
                 # X6. [Try again.]
-                _uncover_others(choice[level], links)
+                _uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
-                _cover_others(choice[level], links)
+                _commit_others(choice[level], links)
                 level += 1
                 entered = True
                 break
@@ -335,7 +456,8 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
     found, n_found = _empty(), 0
     front, n_front = _empty(), 0
     n_items = U(links.left.size - 1)
-    covered = np.zeros(n_items + 1, np.bool_)
+    covered = np.zeros(n_items + 1, np.uint32)
+    selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
     want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
     for k in range(n_stacks):
@@ -350,7 +472,11 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
             n_front += 1
             continue
         # X1. [Initialize.]
-        clash[k] = _select(stack, links, covered)
+        # Links stay where the last stack was selected, for adjacent stacks of a frontier are alike.
+        shared = _shared(stack, selected)
+        _deselect(selected, shared, links, covered)
+        clash[k] = _select(stack, shared, links, covered)
+        selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
         allowed, most = min(budget, allowance), min(want, room)
@@ -381,9 +507,8 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
                     front = _append(front, n_front, root, stack, choice, level, p, links)
                     n_front += 1
                     p = links.down[p]
-            _uncover_others(x, links)
+            _uncommit_others(x, links)
             _uncover(links.top[x], links)
-        _deselect(stack, links, covered)
         counts[k], nodes[k] = count, visited
         want -= count
         room -= count
@@ -397,35 +522,32 @@ class DancingLinks:
 
     name = "dlx"
     capabilities = Capabilities(
-        secondary_items=True, description="dancing links over arrays (Knuth's Algorithm X)"
+        "dancing links over arrays (Knuth's Algorithms X and C)", colors=True, tree=MRV_TREE
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        links = _links(problem)
-        mine = Links(
-            links.top,
-            links.up.copy(),
-            links.down.copy(),
-            links.left.copy(),
-            links.right.copy(),
-            links.size.copy(),
-            links.option,
-            links.first,
-        )
-        stacks = task.stacks
-        counts, nodes, clash, found, n_found, front, n_front = _search(
-            mine,
-            Ragged(stacks.offsets, stacks.options, stacks.roots, np.ones(0)),
-            task.limits,
-            task.allowances,
-            task.budget,
-            task.depth,
-            task.keep,
-            task.room,
-        )
-        weights = front.weights[:n_front]
-        return Outcome(counts, nodes, clash, _trim(found, n_found), _trim(front, n_front), weights)
+        return _run(_search, (_links(problem),), task)
+
+
+def _run(search: Callable[..., Any], arrays: tuple[Any, ...], task: Task) -> Outcome:
+    """Call a compiled search of a task with the arrays of its problem."""
+    counts, nodes, clash, found, n_found, front, n_front = search(
+        *arrays,
+        _ragged(task.stacks),
+        task.limits,
+        task.allowances,
+        task.budget,
+        task.depth,
+        task.keep,
+        task.room,
+    )
+    weights = front.weights[:n_front]
+    return Outcome(counts, nodes, clash, _trim(found, n_found), _trim(front, n_front), weights)
+
+
+def _ragged(stacks: Stacks) -> Ragged:
+    return Ragged(stacks.offsets, stacks.options, stacks.roots, np.ones(0))
 
 
 def _trim(ragged: Ragged, n: int) -> Stacks:
@@ -435,17 +557,23 @@ def _trim(ragged: Ragged, n: int) -> Stacks:
 _PREPARED: OrderedDict[str, Links] = OrderedDict()
 _PREPARED_MOST = 8
 _PREPARED_LOCK = threading.Lock()
+_CHANGING = ("up", "down", "left", "right", "size", "color")
 
 
 def _links(problem: ExactCover) -> Links:
-    """Return the pristine links of a problem, built once in each process."""
+    """Return links for one search of a problem, copies of those built once in each process."""
     with _PREPARED_LOCK:
         links = _PREPARED.get(problem.fingerprint)
         if links is None:
             arrays = (np.array(problem.indptr), np.array(problem.indices))
             links = _build(*arrays, problem.n_items, problem.n_primary)
+            if problem.colors is not None:
+                color = np.zeros(links.top.size, np.uint32)  # headers and spacers have none
+                color[links.top != 0] = problem.colors
+                links = links._replace(color=color)
             _PREPARED[problem.fingerprint] = links
         _PREPARED.move_to_end(problem.fingerprint)
         while len(_PREPARED) > _PREPARED_MOST:
             _PREPARED.popitem(last=False)
-        return links
+    fields = {name: getattr(links, name) for name in _CHANGING}
+    return links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})

@@ -8,6 +8,7 @@ matchings, and only overhead where hardly any two do.
 
 * The *key* is the whole set, a bit an item, and is compared as a whole: the hash only says where to
   look. A secondary item that no option is left for counts as covered, for it rules nothing out.
+  One that was purified counts as uncovered, and the key has its colour too.
 * The *table* is one array of a bounded size. A row is a key, a count of 128 bits, and the *effort*,
   the nodes visited to find it; effort 0 marks an empty row. A key may lie in any row of a short
   window; when all those are taken, the row with the least effort gives way.
@@ -42,18 +43,20 @@ from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import (
     Links,
-    Ragged,
     U,
     _append,
+    _color,
+    _commit_others,
     _cover,
-    _cover_others,
     _deselect,
     _empty,
     _links,
+    _ragged,
     _select,
+    _shared,
     _trim,
+    _uncommit_others,
     _uncover,
-    _uncover_others,
 )
 from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
@@ -75,7 +78,7 @@ class Marks(NamedTuple):
 
 @njit(inline="always")
 def _flip(p, links, uncovered):
-    """Flip the bits of the items of p's option."""
+    """Flip the bits of the items of p's option that it gives no colour."""
     top, up = links.top, links.up
     q = p
     while True:
@@ -83,7 +86,8 @@ def _flip(p, links, uncovered):
         if j == 0:
             q = up[q]
         else:
-            uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
+            if _color(q, links) == 0:
+                uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
             q = U(q + U(1))
         if q == p:
             break
@@ -94,9 +98,14 @@ def _write_key(key, uncovered, links, n_primary):
     """Write the key of the node at hand: the items uncovered that still matter."""
     for w in range(key.size):
         key[w] = uncovered[w]
-    for j in range(n_primary + 1, links.size.size):
+    n_items = links.size.size - 1
+    words = W(n_items + 64) >> W(6)
+    for j in range(n_primary + 1, n_items + 1):
         if links.size[j] == 0:
             key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
+        elif _color(j, links) != 0:
+            k = W(j - n_primary - 1)
+            key[words + (k >> W(1))] |= W(_color(j, links)) << (W(32) * (k & W(1)))
 
 
 @njit(inline="always")
@@ -237,11 +246,11 @@ def _walk(
                 level -= 1
                 # X6. [Try again.]
                 _flip(choice[level], links, uncovered)
-                _uncover_others(choice[level], links)
+                _uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
-                _cover_others(choice[level], links)
+                _commit_others(choice[level], links)
                 _flip(choice[level], links, uncovered)
                 level += 1
                 entered = True
@@ -266,7 +275,8 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
     clash = np.full(n_stacks, -1, np.int32)
     front, n_front = _empty(), 0
     n_items = U(links.left.size - 1)
-    covered = np.zeros(n_items + 1, np.bool_)
+    covered = np.zeros(n_items + 1, np.uint32)
+    selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
     uncovered = np.zeros(table.shape[1] - 3, np.uint64)
     key = np.zeros(uncovered.size, np.uint64)
@@ -286,12 +296,16 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
             n_front += 1
             continue
         # X1. [Initialize.]
-        clash[k] = _select(stack, links, covered)
+        # Links stay where the last stack was selected, for adjacent stacks of a frontier are alike.
+        shared = _shared(stack, selected)
+        _deselect(selected, shared, links, covered)
+        clash[k] = _select(stack, shared, links, covered)
+        selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
         uncovered[:] = 0
         for j in range(1, n_items + 1):
-            if not covered[j]:
+            if covered[j] == 0 or _color(j, links) != 0:
                 uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
         allowed = min(budget, allowance)
         visited, level, entered = np.int64(0), 0, True
@@ -313,9 +327,8 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
                 front = _append(front, n_front, root, stack, choice, level, p, links)
                 n_front += 1
                 p = links.down[p]
-            _uncover_others(x, links)
+            _uncommit_others(x, links)
             _uncover(links.top[x], links)
-        _deselect(stack, links, covered)
         nodes[k] = visited
         allowance -= visited
         budget -= visited
@@ -334,9 +347,9 @@ class MemoisedCounting:
 
     megabytes: int = 256
 
-    name: ClassVar[str] = "memo"
     capabilities: ClassVar[Capabilities] = Capabilities(
         description="dancing links that count like subtrees once; memo:64 has tables of 64 MB",
+        colors=True,
         counts_only=True,
         reproducible_nodes=False,
     )
@@ -347,6 +360,11 @@ class MemoisedCounting:
                 f"the size of a table is 1 to {MOST_MEGABYTES} megabytes, not {self.megabytes}"
             )
 
+    @property
+    def name(self) -> str:
+        """What `get_engine` calls it."""
+        return f"memo:{self.megabytes}"
+
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
@@ -355,14 +373,7 @@ class MemoisedCounting:
                 f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
                 f"limit on their number, leave it out"
             )
-        links = _links(problem)
-        mine = links._replace(
-            up=links.up.copy(),
-            down=links.down.copy(),
-            left=links.left.copy(),
-            right=links.right.copy(),
-            size=links.size.copy(),
-        )
+        mine = _links(problem)
         with _borrowed_table(problem, self.megabytes) as table:
             return _outcome(mine, problem.n_primary, table, task)
 
@@ -373,7 +384,7 @@ def _outcome(links: Links, n_primary: int, table: npt.NDArray[np.uint64], task: 
         links,
         n_primary,
         table,
-        Ragged(stacks.offsets, stacks.options, stacks.roots, np.ones(0)),
+        _ragged(stacks),
         task.allowances,
         task.budget,
         task.depth,
@@ -401,6 +412,8 @@ def _borrowed_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray
     There are never more tables than searches at one time, and none outlives the next problem.
     """
     words = (problem.n_items + 64) // 64  # bits 1 .. n_items
+    if problem.colors is not None:
+        words += (problem.n_items - problem.n_primary + 1) // 2  # a colour is half a word
     n_rows = max(1, megabytes * MEGABYTE // (8 * (words + 3)))
     kind = (problem.fingerprint, n_rows)
     with _FREE_LOCK:

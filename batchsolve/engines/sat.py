@@ -1,9 +1,9 @@
 """Exact cover as a satisfiability problem, for the solvers of python-sat.
 
 An option is a variable. Of the options of a primary item at least one is true; of two options that
-share an item at most one is. Assuming that the options of a stack are true, the solver finds a
-cover below the stack; a *blocking clause* then rules this cover out, and the solver is asked again,
-until nothing is left.
+share an item, other than in the same colour, at most one is. Assuming that the options of a stack
+are true, the solver finds a cover below the stack; a *blocking clause* then rules this cover out,
+and the solver is asked again, until nothing is left.
 
 The solver finds covers in no order. Their order, and with it the tree, is read off the covers: the
 branch item is the first uncovered primary item, so the options beyond a stack were chosen in the
@@ -31,7 +31,7 @@ class Sat:
 
     name = "sat"
     capabilities = Capabilities(
-        "reduction to SAT, with the solvers of python-sat", module="pysat", extra="sat"
+        "reduction to SAT, with the solvers of python-sat", colors=True, module="pysat", extra="sat"
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
@@ -57,7 +57,7 @@ class _Formula:
     def __init__(self, problem: ExactCover, solver: Any) -> None:
         self._solver = solver
         self._n_primary = problem.n_primary
-        self._items = [problem.option(o).tolist() for o in range(problem.n_options)]
+        self._items = [problem.coloring(o) for o in range(problem.n_options)]
         self._first = [min(items) for items in self._items]
         self._options: list[list[int]] = [[] for _ in range(problem.n_items)]
         for o, items in enumerate(self._items):
@@ -68,7 +68,8 @@ class _Formula:
             if i < self._n_primary:
                 solver.add_clause([o + 1 for o in options])
             for one, other in combinations(options, 2):
-                solver.add_clause([-one - 1, -other - 1])
+                if not 0 < self._items[one][i] == self._items[other][i]:
+                    solver.add_clause([-one - 1, -other - 1])
 
     def search_below(self, stack: list[int], ledger: Ledger) -> None:
         """Search below a stack, as `search_batch` asks."""
@@ -125,9 +126,13 @@ class _Formula:
     def _cut(self, branch: _Branch, covers: list[list[int]]) -> list[_Branch]:
         """Return the branches of a branch with these covers."""
         stack, weight, _ = branch
-        covered = {i for o in stack for i in self._items[o]}
+        covered = {i: c for o in stack for i, c in self._items[o].items()}
         item = next(i for i in range(self._n_primary) if i not in covered)
-        options = [o for o in self._options[item] if covered.isdisjoint(self._items[o])]
+        options = [
+            o
+            for o in self._options[item]
+            if all(i not in covered or 0 < c == covered[i] for i, c in self._items[o].items())
+        ]
         below: dict[int, list[list[int]]] = {o: [] for o in options}
         for cover in covers:
             below[cover[len(stack)]].append(cover)

@@ -8,7 +8,7 @@ it may still count, and has `search_batch` call it for every stack of the task.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -127,24 +127,13 @@ def search_batch(
         stack = options.tolist()
         ledger.turn_page()
         if ledger.is_open:
-            position = clash_position(problem, stack)
+            position = problem.clash_position(stack)
             ledger.clash(position)
             if position < 0:
                 below(stack, ledger)
         elif ledger.wanted:
             ledger.hand_back(stack)
     return ledger.outcome()
-
-
-def clash_position(problem: ExactCover, stack: Sequence[int]) -> int:
-    """Return -1, or where in a stack an option clashes with one before it or does not exist."""
-    covered: set[int] = set()
-    for position, o in enumerate(stack):
-        items = problem.option(o).tolist() if o < problem.n_options else None
-        if items is None or not covered.isdisjoint(items):
-            return position
-        covered.update(items)
-    return -1
 
 
 class PartialCover(ABC):

@@ -1,0 +1,188 @@
+"""``batchsolve scale``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from batchsolve.cli import app
+from batchsolve.cli.common import (
+    Alphabet,
+    Box,
+    Budget,
+    Column,
+    Quiet,
+    box_shape,
+    exit_with,
+    told_when_compiling,
+)
+
+if TYPE_CHECKING:
+    from batchsolve.scaling import Run
+
+
+def numbers(text: str, what: str) -> tuple[int, ...]:
+    """Return the numbers of a list such as ``1,2,4..8``.
+
+    Examples
+    --------
+    >>> numbers("1,4..6", "--jobs")
+    (1, 4, 5, 6)
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, dots, last = part.strip().partition("..")
+        ends = (first, last if dots else first)
+        if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
+            raise typer.BadParameter(f"{what}: {part!r} is no number; write 1,2,4 or 1..4")
+        found += range(int(ends[0]), int(ends[1]) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def depths(text: str) -> tuple[int | None, ...]:
+    """Return the depths of a list such as ``0..3,auto``; None is automatic.
+
+    Examples
+    --------
+    >>> depths("0..2,auto")
+    (0, 1, 2, None)
+    """
+    found: list[int | None] = []
+    for part in text.split(","):
+        found += [None] if part.strip() == "auto" else numbers(part, "--split-depth")
+    return tuple(dict.fromkeys(found))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names of a list such as ``threading,loky``."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+
+
+@app.command(
+    epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, or "
+    "a file that cannot be read or written; 130 interrupted."
+)
+def scale(
+    problems: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PROBLEM...",
+            help="As for count; each is searched alone. With --weak also a corpus.",
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="A new directory for the results.")
+    ],
+    jobs: Annotated[
+        str, typer.Option("--jobs", "-j", metavar="LIST", help="Workers, such as 1,2,4..8.")
+    ] = "1,2",
+    split_depth: Annotated[
+        str, typer.Option("--split-depth", metavar="LIST", help="Depths, such as 0..8,auto.")
+    ] = "auto",
+    backend: Annotated[
+        str, typer.Option("--backend", metavar="LIST", help="Backends, such as threading,loky.")
+    ] = "threading",
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="LIST", help="Engines, such as dlx,algorithm-x.")
+    ] = "dlx",
+    repeat: Annotated[int, typer.Option(metavar="N", help="Runs of every combination.")] = 3,
+    weak: Annotated[
+        int | None,
+        typer.Option(
+            "--weak",
+            metavar="N",
+            help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
+        ),
+    ] = None,
+    budget: Budget = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="S", help="Stop each run after S seconds."),
+    ] = None,
+    forecast_workers: Annotated[
+        str | None,
+        typer.Option(
+            "--forecast-workers",
+            metavar="LIST",
+            help="Simulate the search on so many workers, such as 1024,100000.",
+        ),
+    ] = None,
+    latency: Annotated[
+        float,
+        typer.Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
+    ] = 0.0,
+    box: Box = None,
+    alphabet: Alphabet = None,
+    column: Column = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how searches scale with workers; write tables, pictures and a report."""
+    shape = box_shape(box)
+    workers, levels = numbers(jobs, "--jobs"), depths(split_depth)
+    more = numbers(forecast_workers, "--forecast-workers") if forecast_workers else ()
+
+    def command() -> int:
+        from batchsolve.errors import InputError
+        from batchsolve.experiment import (
+            Experiment,
+            about,
+            new_directory,
+            write_experiment,
+        )
+        from batchsolve.forecast import forecast
+        from batchsolve.plots import HOW_TO_GET, available
+        from batchsolve.report import write_report
+        from batchsolve.scaling import Grid, read_workload, run_grid
+
+        if weak is not None and weak < 1:
+            raise InputError(f"--weak is 1 or more, not {weak}")
+        if weak is not None and more:
+            raise InputError("a forecast is of one problem: leave out --weak, or the forecast")
+        if not latency >= 0:
+            raise InputError(f"--latency is 0 seconds or more, not {latency}")
+        grid = Grid(
+            jobs=workers,
+            split_depths=levels,
+            backends=names(backend),
+            engines=names(engine),
+            repeat=repeat,
+            budget=budget,
+            time_limit=time_limit,
+        )
+        workloads = [
+            read_workload(text, weak, box=shape, alphabet=alphabet, column=column)
+            for text in dict.fromkeys(problems)
+        ]
+        home = new_directory(output)
+        facts = about(sys.argv[1:])
+        with told_when_compiling(quiet):
+            made = list(run_grid(workloads, grid, lambda run: _tell(run, quiet)))
+        experiment = Experiment([run for run, _ in made], [log for _, log in made], facts)
+        write_experiment(home, experiment)
+        forecasts = []
+        if more:
+            for workload in workloads:
+                if not quiet:
+                    print(f"batchsolve: simulating {workload.name} …", file=sys.stderr)
+                forecasts += forecast(workload, experiment, more, latency=latency)
+        report = write_report(home, experiment, forecasts)
+        if not quiet:
+            if not available():
+                print(f"batchsolve: no pictures; they need {HOW_TO_GET}", file=sys.stderr)
+            print(report)
+        return 0
+
+    exit_with(command)
+
+
+def _tell(run: Run, quiet: bool) -> None:
+    if quiet:
+        return
+    depth = "auto" if run.split_depth is None else run.split_depth
+    print(
+        f"{run.problem}: {run.engine}, {run.backend}, {run.jobs} workers, depth {depth}: "
+        f"{run.wall:.3f} s, {run.nodes:,} nodes, idle {run.idle_share:.1%}",
+        file=sys.stderr,
+    )

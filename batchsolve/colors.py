@@ -1,0 +1,42 @@
+"""Colours of secondary items: how they are numbered.
+
+A colour is a whole number from 1; equal numbers are equal colours, and nothing else about them
+matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import ProblemError
+
+MOST_COLORS = 2**32 - 2  # dancing links mark entries with 0 and with 2**32 - 1
+
+
+def number_colors(
+    rows: Sequence[Sequence[Hashable]], colors: Sequence[Mapping[Hashable, Hashable]]
+) -> tuple[list[int], list[str]]:
+    """Return the colour of every entry of the options, and the names of the colours."""
+    if len(colors) != len(rows):
+        raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
+    number: dict[Hashable, int] = {}
+    entries = []
+    for o, (row, given) in enumerate(zip(rows, colors, strict=True)):
+        if absent := [item for item in given if item not in row]:
+            raise ProblemError(
+                f"option {o} gives the item {absent[0]!r} a colour, but does not have that item"
+            )
+        entries += [number.setdefault(given[i], len(number) + 1) if i in given else 0 for i in row]
+    return entries, list(map(str, number))
+
+
+def in_order_of_use(colors: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+    """Renumber colours in the order in which they are first used; 0 stays."""
+    known, first, inverse = np.unique(colors, return_index=True, return_inverse=True)
+    used = known > 0
+    rank = np.zeros(known.size, np.int64)
+    rank[np.flatnonzero(used)[np.argsort(first[used])]] = np.arange(1, used.sum() + 1)
+    return rank[inverse]

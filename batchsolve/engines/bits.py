@@ -1,0 +1,376 @@
+"""Bit-parallel exact cover: the state of the search is a set of options, one bit each.
+
+Choosing an option takes away the options that conflict with it, which is one operation on the
+words of the set; nothing has to be undone, because every level has a set of its own. The number of
+options that an item has left is the number of ones that its row and the set share. These numbers
+are counted afresh at every node, for eight items at once.
+
+The search runs on a *residual* (`batchsolve.engines.residual`): what the stack leaves of the
+problem. Where half of that or less is left further down the tree, the residual of the residual is
+built and searched in its place, so that deep in the tree, where most nodes are, a few words hold
+the set. If that took longer than it saved, it is not done for so few options again.
+
+The tree is that of `batchsolve.engines.dlx`, node by node: the branch item is the first of those
+with at most one option, or else of those with the fewest, and options are tried in ascending order.
+
+The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
+notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
+must touch this file too.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
+from batchsolve.engines.dlx import DancingLinks, Ragged, _empty, _ragged, _run
+from batchsolve.engines.intrinsics import (
+    LANES,
+    add_meet,
+    at_least,
+    least_lane,
+    lesser,
+    load,
+    popcount,
+    shift_or,
+    splat,
+    trailing_zeros,
+)
+from batchsolve.engines.residual import (
+    COVERED,
+    build,
+    entries_of,
+    list_left,
+    make_scratch,
+    select,
+)
+
+W = uint64
+
+MOST_OPTIONS = 40_000  # their conflicts take 200 MB
+
+_COUNT_SHIFT = 32  # a key is the number of options of an item, shifted, and the item
+_ITEM = 2**32 - 1
+_NARROWER = 2  # how many times fewer options are worth a residual of their own
+_WORTH = 24  # nodes × items, for each of its options, that make a residual worth building
+
+
+@njit(inline="always")
+def _scan(arena, place, alive, at):
+    """Return the least key of all uncovered items; one with `COVERED` if there is none.
+
+    The key of an item is the number of its options, but at least 1, before the item's number: the
+    least key is that of the branch item.
+    """
+    words = W(place.words)
+    best, x = splat(~W(0)), W(place.lanes)
+    tags = W(place.tags)
+    for _ in range((W(place.n_items) + W(LANES - 1)) // W(LANES)):
+        met = splat(W(0))
+        for w in range(words):
+            met = add_meet(met, load(arena, x), alive[at + W(w)])
+            x += W(LANES)
+        key = shift_or(at_least(met, W(1)), W(_COUNT_SHIFT), load(arena, tags))
+        best = lesser(best, key)
+        tags += W(LANES)
+    return least_lane(best)
+
+
+_DONE, _SPENT, _COVER, _DEEP, _NARROW = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True)
+def _walk(
+    arena, place, alive, left, stride, pick, children, base, level, entered, depth, visited,
+    allowed, count, most, pause, least,
+):  # fmt: skip
+    """Search one residual on from a level until something must be written down.
+
+    Either the node at `level` has just been entered, or that level is to be left. The walk ends
+
+    * `_DONE` when the residual, whose topmost node is on level `base`, is exhausted,
+    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
+    * `_COVER` after a cover, if `pause` is set or `count` is `most`,
+    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end,
+    * `_NARROW` at a node, not yet visited, below which another residual shall be searched; it
+      leaves `least` options or more.
+    """
+    words = W(place.words)
+    conflicts, rows, first = W(place.conflicts), W(place.rows), W(place.first)
+    covers, tags = W(place.covers), W(place.tags)
+    most_narrow = place.n_options // _NARROWER
+    while True:
+        if entered:
+            # X2. [Enter level l.]
+            if visited == allowed:
+                return _SPENT, level, visited, count
+            # X3. [Choose i.]
+            at = W(level) * stride
+            key = _scan(arena, place, alive, at)
+            if key >= COVERED:
+                visited += 1
+                count += 1
+                if pause or count == most:
+                    return _COVER, level, visited, count
+                entered = False
+            else:
+                row = rows + (key & W(_ITEM)) * words
+                size = W(0)
+                for w in range(words):
+                    meet = alive[at + W(w)] & arena[row + W(w)]
+                    left[at + W(w)] = meet
+                    size += popcount(meet)
+                if size == W(0):
+                    visited += 1
+                    entered = False
+                elif level == depth:
+                    return _DEEP, level, visited, count
+                else:
+                    if size > W(1) and least <= most_narrow:
+                        n_alive = W(0)
+                        for w in range(words):
+                            n_alive += popcount(alive[at + W(w)])
+                        if W(least) <= n_alive and n_alive <= W(most_narrow):
+                            return _NARROW, level, visited, count
+                    visited += 1
+                    children[W(level)] = size
+        while True:
+            if not entered:
+                # X8. [Leave level l.]
+                if level == base:
+                    return _DONE, level, visited, count
+                level -= 1
+                # X6. [Try again.]
+                o = pick[W(level)]
+                for x in range(arena[first + o], arena[first + o + W(1)]):
+                    arena[tags + arena[covers + W(x)]] &= ~COVERED
+            # X5. [Try x_l.]
+            at = W(level) * stride
+            lowest = W(0)
+            while lowest < words and left[at + lowest] == W(0):
+                lowest += W(1)
+            if lowest < words:
+                rest = left[at + lowest]
+                o = (lowest << W(6)) | trailing_zeros(rest)
+                left[at + lowest] = rest & (rest - W(1))
+                pick[W(level)] = o
+                row = conflicts + o * words
+                for w in range(words):
+                    alive[at + stride + W(w)] = alive[at + W(w)] & ~arena[row + W(w)]
+                for x in range(arena[first + o], arena[first + o + W(1)]):
+                    arena[tags + arena[covers + W(x)]] |= COVERED
+                level += 1
+                entered = True
+                break
+            # X7. [Backtrack.]
+            entered = False
+
+
+@njit(cache=True, nogil=True)
+def _list_alive(arena, place, alive, at, scratch):
+    """List the options and the items that a node leaves of a residual; return how many."""
+    n_alive, n_open = 0, 0
+    for o in range(place.n_options):
+        if (alive[at + (o >> 6)] >> W(o & 63)) & W(1):
+            scratch.alive[n_alive] = arena[place.options + o]
+            n_alive += 1
+    for i in range(place.n_items):
+        if arena[place.tags + i] < COVERED:
+            scratch.open_items[n_open] = arena[place.items + i]
+            n_open += 1
+    return n_alive, n_open
+
+
+@njit(cache=True, nogil=True)
+def _fill(alive, at, n_options):
+    """Write the set of all options of a residual."""
+    for w in range((n_options + 63) // 64):
+        n_bits = min(64, n_options - 64 * w)
+        alive[at + w] = ~W(0) >> W(64 - n_bits)
+
+
+@njit(cache=True, nogil=True)
+def _append(ragged, n, root, stack, chosen, children, length):
+    """Write a stack, followed by the options chosen on levels 0 .. length - 1, as row n."""
+    offsets, options, roots, weights = ragged
+    begin = offsets[n]
+    end = begin + stack.size + length
+    if n == roots.size:
+        offsets, roots = np.append(offsets, np.zeros(n, np.int64)), np.append(roots, roots)
+        weights = np.append(weights, weights)
+    if end > options.size:
+        options = np.append(options, np.zeros(end, np.uint32))
+    options[begin : begin + stack.size] = stack
+    weight = 1.0
+    for s in range(length):
+        options[begin + stack.size + s] = chosen[s]
+        weight /= children[s]
+    offsets[n + 1] = end
+    roots[n] = root
+    weights[n] = weight
+    return Ragged(offsets, options, roots, weights)
+
+
+@njit(cache=True, nogil=True)
+def _name_choices(arena, places, bases, level, pick, chosen):
+    """Write the numbers that the choices on all levels above `level` have in the problem."""
+    f = len(places) - 1
+    while level > 0:
+        level -= 1
+        while bases[f] > level:
+            f -= 1
+        chosen[level] = arena[W(places[f].options) + pick[level]]
+
+
+@njit(cache=True, nogil=True)
+def _hand_back(
+    arena, places, bases, level, left, stride, root, stack, chosen, children, front, n_front
+):
+    """Write what is left of every level above `level`; `chosen` is overwritten."""
+    f = len(places) - 1
+    while level > 0:
+        level -= 1
+        while bases[f] > level:
+            f -= 1
+        place = places[f]
+        for o in range(place.n_options):
+            if (left[W(level) * stride + W(o >> 6)] >> W(o & 63)) & W(1):
+                chosen[level] = arena[place.options + o]
+                front = _append(front, n_front, root, stack, chosen, children, level + 1)
+                n_front += 1
+    return front, n_front
+
+
+@njit(cache=True, nogil=True)
+def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
+    """Search below every stack of a batch; the arguments are those of `Task`."""
+    n_stacks = stacks.roots.size
+    counts = np.zeros(n_stacks, np.int64)
+    nodes = np.zeros(n_stacks, np.int64)
+    clash = np.full(n_stacks, -1, np.int32)
+    found, n_found = _empty(), 0
+    front, n_front = _empty(), 0
+    held = np.empty(entries.n_items, np.int64)
+    scratch = make_scratch(entries)
+    arena = np.empty(1024, np.uint64)
+    alive, left = np.empty(0, np.uint64), np.empty(0, np.uint64)
+    pick = np.zeros(entries.n_primary + 1, np.uint64)
+    children = np.ones(entries.n_primary + 1, np.uint64)
+    chosen = np.zeros(entries.n_primary + 1, np.uint32)
+    want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
+    least = 2 * LANES
+    for k in range(n_stacks):
+        root = stacks.roots[k]
+        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        if k == 0 or root != stacks.roots[k - 1]:
+            want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
+        if want == 0:
+            continue
+        if budget == 0 or allowance == 0 or room == 0:
+            front = _append(front, n_front, root, stack, chosen, children, 0)
+            n_front += 1
+            continue
+        # X1. [Initialize.]
+        clash[k] = select(stack, entries, held)
+        if clash[k] >= 0:
+            continue
+        n_alive, n_open = list_left(entries, held, scratch)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
+        places, bases, begun = [place], [0], [np.int64(0)]
+        stride = W(place.words)
+        if W(alive.size) < W(n_open + 1) * stride:
+            alive = np.empty(W(n_open + 1) * stride, np.uint64)
+            left = np.empty(W(n_open + 1) * stride, np.uint64)
+        _fill(alive, 0, n_alive)
+        allowed, most = min(budget, allowance), min(want, room)
+        visited, count, level, entered = np.int64(0), np.int64(0), 0, True
+        while True:
+            event, level, visited, count = _walk(
+                arena, places[-1], alive, left, stride, pick, children, bases[-1], level, entered,
+                depth, visited, allowed, count, most, to_keep > 0, least,
+            )  # fmt: skip
+            entered = False
+            if event == _NARROW:
+                at = np.int64(W(level) * stride)
+                n_alive, n_open = _list_alive(arena, places[-1], alive, at, scratch)
+                place, arena, scratch = build(
+                    entries, n_alive, n_open, scratch, places[-1].end, arena
+                )
+                places.append(place)
+                bases.append(level)
+                begun.append(visited)
+                _fill(alive, at, n_alive)
+                entered = True
+            elif event == _DONE:
+                n_options = places.pop().n_options
+                bases.pop()
+                if len(places) == 0:
+                    break
+                if (visited - begun.pop()) * places[-1].n_items < _WORTH * n_options:
+                    least = max(least, n_options + 1)
+            else:
+                _name_choices(arena, places, bases, level, pick, chosen)
+                if event == _COVER:
+                    if to_keep > 0:
+                        found = _append(found, n_found, root, stack, chosen, children, level)
+                        n_found += 1
+                        to_keep -= 1
+                    if count == most:
+                        break
+                else:
+                    front = _append(front, n_front, root, stack, chosen, children, level)
+                    n_front += 1
+                    if event == _SPENT:
+                        break
+        if len(places) > 0 and (event == _SPENT or most < want):
+            front, n_front = _hand_back(
+                arena, places, bases, level, left, stride, root, stack, chosen, children, front,
+                n_front,
+            )  # fmt: skip
+        counts[k], nodes[k] = count, visited
+        want -= count
+        room -= count
+        allowance -= visited
+        budget -= visited
+    return counts, nodes, clash, found, n_found, front, n_front
+
+
+@njit(cache=True, nogil=True)
+def _most_left(entries, stacks):
+    """Return how many options the stack that leaves the most of them leaves."""
+    held = np.empty(entries.n_items, np.int64)
+    scratch = make_scratch(entries)
+    most = 0
+    for k in range(stacks.roots.size):
+        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        if select(stack, entries, held) < 0:
+            most = max(most, list_left(entries, held, scratch)[0])
+    return most
+
+
+class BitParallel:
+    """The bit-parallel engine.
+
+    A task with a stack that leaves more than `MOST_OPTIONS` options is left to dancing links, which
+    search the same tree: the matrix of conflicts would not fit into memory.
+    """
+
+    name = "bits"
+    capabilities = Capabilities(
+        "bit-parallel search of residual problems", colors=True, tree=MRV_TREE
+    )
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        entries = entries_of(problem)
+        if (
+            problem.n_options > MOST_OPTIONS
+            and _most_left(entries, _ragged(task.stacks)) > MOST_OPTIONS
+        ):
+            return DancingLinks().search(problem, task)
+        return _run(_search, (entries,), task)

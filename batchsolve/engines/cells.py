@@ -1,0 +1,377 @@
+"""Exact cover with a byte for each item: how many options it has left, counted down.
+
+Choosing an option takes away the options that conflict with it, word by word as
+`batchsolve.engines.bits` does, and every option that goes is counted down in the cells of its
+items. The branch item is found by comparing 64 cells at once. A cell has 8 bits, or 16 if an item
+has more than 127 options; the highest of them says that the item is covered.
+
+Nothing is ever undone. The options that are left and the cells form one short row; a node with
+several children copies it for all of them but the last. Forced choices, which are most choices in
+grids of Sudoku, copy nothing, and the way back from the end of a chain of them is one step.
+(Knuth's dancing cells, *The Art of Computer Programming* 7.2.2.3, likewise restore nothing but
+sizes, but move every option that goes within the sets of its items.)
+
+The search runs on a *residual* (`batchsolve.engines.residual`): what the stack leaves of the
+problem. The tree is that of `batchsolve.engines.dlx`, node by node: the branch item is the first of
+those with at most one option, or else of those with the fewest, and options are tried in ascending
+order. An empty item behind a forced one does not cut the search short: dancing links do not see it.
+
+The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
+notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
+must touch this file too.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, uint64
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines.bits import _append, _fill, _most_left
+from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
+from batchsolve.engines.dlx import DancingLinks, _empty, _ragged, _run
+from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
+from batchsolve.engines.residual import build, entries_of, list_left, make_scratch, select
+
+W = uint64
+
+MOST_OPTIONS = 2**15 - 1  # a cell has 15 bits for them; their conflicts take 130 MB
+MOST_ITEMS = 2**16 - 129  # the numbers of items, and of the cell that fills up, have 16 bits
+_MOST_IN_A_BYTE = 127
+_GROUP = 64  # cells compared at once
+_QUAD = 4  # items whose numbers share a word
+_NUMBER = 2**16 - 1
+
+
+class Path(NamedTuple):
+    """What the walk notes down on its way.
+
+    A branch is a node that has children still to be tried. Branches are numbered from the top; row
+    `n_branches` of `alive` and `cells`, behind those of all branches, is that of the current node.
+    """
+
+    alive: np.ndarray  # flat (branches + 1, words): the options that are left
+    cells: np.ndarray  # flat (branches + 1, row length): how many of them each item has
+    left: np.ndarray  # flat (branches + 1, words): the children to be tried
+    level: np.ndarray  # branch -> its level
+    pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
+    children: np.ndarray  # level -> how many children the node has
+
+
+@njit(cache=True, nogil=True)
+def _make_path(path, words, length, n_rows, n_levels):
+    """Return a path with room for at least so many rows and levels; it holds what the old one did.
+
+    Longer arrays replace those that are too short.
+    """
+    alive, cells, left, level, pick, children = path
+    if alive.size < n_rows * words:
+        alive = np.append(alive, np.zeros(n_rows * words, np.uint64))
+        left = np.append(left, np.zeros(n_rows * words, np.uint64))
+    if cells.size < n_rows * length:
+        cells = np.append(cells, np.zeros(n_rows * length, cells.dtype))
+    if level.size < n_rows:
+        level = np.append(level, np.zeros(n_rows, np.int64))
+    if pick.size < n_levels:
+        pick = np.append(pick, np.zeros(n_levels, np.uint64))
+        children = np.append(children, np.ones(n_levels, np.uint64))
+    return Path(alive, cells, left, level, pick, children)
+
+
+@njit(cache=True, nogil=True)
+def _quads(arena, place, n_cells, quads):
+    """Write the primary items of every option, four to a word; return them and words an option.
+
+    Where an option has fewer items than that, the cell behind all others fills up.
+    """
+    longest = W(1)
+    for o in range(place.n_options):
+        longest = max(longest, arena[place.first + o + 1] - arena[place.first + o])
+    per = (longest + W(_QUAD - 1)) // W(_QUAD)
+    if W(quads.size) < W(place.n_options) * per:
+        quads = np.empty(W(place.n_options) * per, np.uint64)
+    for o in range(place.n_options):
+        x, end = arena[place.first + o], arena[place.first + o + 1]
+        for y in range(per):
+            word = W(0)
+            for shift in range(0, 16 * _QUAD, 16):
+                i = arena[W(place.covers) + x] if x < end else W(n_cells)
+                x += W(1)
+                word |= i << W(shift)
+            quads[W(o) * per + W(y)] = word
+    return quads, per
+
+
+@njit(cache=True, nogil=True)
+def _start(arena, place, path, n_cells):
+    """Write the row of the topmost node."""
+    _fill(path.alive, 0, place.n_options)
+    path.cells[:n_cells] = ~path.cells.dtype.type(0)
+    for i in range(place.n_items):
+        size = W(0)
+        for w in range(place.words):
+            size += popcount(arena[place.rows + i * place.words + w])
+        path.cells[i] = size
+
+
+@njit(inline="always")
+def _first_at_most(cells, at, n_groups, bound):
+    """Return the first item whose cell is no larger than `bound`, or any number if none is."""
+    for g in range(n_groups):
+        low = at_most(cells, at + W(g) * W(_GROUP), bound)
+        if low != W(0):
+            return W(g) * W(_GROUP) + trailing_zeros(low)
+    return ~W(0)
+
+
+_DONE, _SPENT, _COVER, _DEEP, _FULL = 0, 1, 2, 3, 4
+_FEW_ROWS = 16
+
+
+@njit(cache=True, nogil=True)
+def _walk(
+    arena, place, quads, per, path, length, covered, n_rows, n_branches, level, entered, depth,
+    visited, allowed, count, most, pause,
+):  # fmt: skip
+    """Search one residual on until something must be written down.
+
+    Either the node at `level` has just been entered, or it is to be left. The walk ends
+
+    * `_DONE` when the tree is exhausted,
+    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
+    * `_COVER` after a cover, if `pause` is set or `count` is `most`,
+    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end,
+    * `_FULL` at a node, not yet visited, that may need one more row than the `n_rows` there are.
+    """
+    alive, cells, left, pick = path.alive, path.cells, path.left, path.pick
+    words, conflicts, rows = W(place.words), W(place.conflicts), W(place.rows)
+    n_groups = (W(place.n_items) + W(_GROUP - 1)) // W(_GROUP)
+    at, at_cells = W(n_branches) * words, W(n_branches) * length
+    o = W(0)
+    while True:
+        branches = True
+        if entered:
+            # X2. [Enter level l.]
+            if visited == allowed:
+                return _SPENT, n_branches, level, visited, count
+            # X3. [Choose i.]
+            i = _first_at_most(cells, at_cells, n_groups, W(1))
+            if i != ~W(0):
+                size = W(cells[at_cells + i])
+            else:
+                size = W(covered)
+                for g in range(n_groups):
+                    size = min(size, least_cell(cells, at_cells + W(g) * W(_GROUP)))
+                if size < covered:
+                    i = _first_at_most(cells, at_cells, n_groups, size)
+            if size == W(0):
+                visited += 1
+                entered = False
+            elif size == W(covered):
+                visited += 1
+                count += 1
+                if pause or count == most:
+                    return _COVER, n_branches, level, visited, count
+                entered = False
+            elif level == depth:
+                return _DEEP, n_branches, level, visited, count
+            elif size > W(1) and n_branches + 1 == n_rows:
+                return _FULL, n_branches, level, visited, count
+            else:
+                visited += 1
+                path.children[W(level)] = size
+                row = rows + i * words
+                if size == W(1):
+                    lowest = W(0)
+                    meet = alive[at] & arena[row]
+                    while meet == W(0):
+                        lowest += W(1)
+                        meet = alive[at + lowest] & arena[row + lowest]
+                    o = (lowest << W(6)) | trailing_zeros(meet)
+                    branches = False
+                else:
+                    for w in range(words):
+                        left[at + W(w)] = alive[at + W(w)] & arena[row + W(w)]
+        if branches:
+            if not entered:
+                # X8. [Leave level l.]
+                if n_branches == 0:
+                    return _DONE, n_branches, level, visited, count
+                n_branches -= 1
+                at -= words
+                at_cells -= length
+                level = path.level[W(n_branches)]
+            # X6. [Try again.]
+            lowest = W(0)
+            while left[at + lowest] == W(0):
+                lowest += W(1)
+            rest = left[at + lowest]
+            o = (lowest << W(6)) | trailing_zeros(rest)
+            rest &= rest - W(1)
+            left[at + lowest] = rest
+            while rest == W(0) and lowest + W(1) < words:
+                lowest += W(1)
+                rest = left[at + lowest]
+            if rest != W(0):
+                for w in range(words):
+                    alive[at + words + W(w)] = alive[at + W(w)]
+                for x in range(length):
+                    cells[at_cells + length + W(x)] = cells[at_cells + W(x)]
+                path.level[W(n_branches)] = level
+                n_branches += 1
+                at += words
+                at_cells += length
+        # X5. [Try x_l.]
+        pick[W(level)] = o
+        for x in range(o * per, (o + W(1)) * per):
+            quad = quads[W(x)]
+            cells[at_cells + (quad & W(_NUMBER))] |= covered
+            cells[at_cells + ((quad >> W(16)) & W(_NUMBER))] |= covered
+            cells[at_cells + ((quad >> W(32)) & W(_NUMBER))] |= covered
+            cells[at_cells + (quad >> W(48))] |= covered
+        row = conflicts + o * words
+        for w in range(words):
+            gone = alive[at + W(w)] & arena[row + W(w)]
+            alive[at + W(w)] ^= gone
+            while gone != W(0):
+                x = ((W(w) << W(6)) | trailing_zeros(gone)) * per
+                gone &= gone - W(1)
+                end = x + per
+                while x < end:
+                    quad = quads[x]
+                    cells[at_cells + (quad & W(_NUMBER))] -= W(1)
+                    cells[at_cells + ((quad >> W(16)) & W(_NUMBER))] -= W(1)
+                    cells[at_cells + ((quad >> W(32)) & W(_NUMBER))] -= W(1)
+                    cells[at_cells + (quad >> W(48))] -= W(1)
+                    x += W(1)
+        level += 1
+        entered = True
+
+
+@njit(cache=True, nogil=True)
+def _hand_back(arena, place, path, n_branches, root, stack, chosen, front, n_front):
+    """Write the children that are still to be tried; `chosen` is overwritten."""
+    while n_branches > 0:
+        n_branches -= 1
+        level = path.level[n_branches]
+        for o in range(place.n_options):
+            if (path.left[n_branches * place.words + (o >> 6)] >> W(o & 63)) & W(1):
+                chosen[level] = arena[place.options + o]
+                front = _append(front, n_front, root, stack, chosen, path.children, level + 1)
+                n_front += 1
+    return front, n_front
+
+
+@njit(cache=True, nogil=True)
+def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, room):
+    """Search below every stack of a batch; the arguments are those of `Task`.
+
+    Of `cells` nothing counts but the type.
+    """
+    n_stacks = stacks.roots.size
+    counts = np.zeros(n_stacks, np.int64)
+    nodes = np.zeros(n_stacks, np.int64)
+    clash = np.full(n_stacks, -1, np.int32)
+    found, n_found = _empty(), 0
+    front, n_front = _empty(), 0
+    held = np.empty(entries.n_items, np.int64)
+    scratch = make_scratch(entries)
+    arena, quads = np.empty(1024, np.uint64), np.empty(0, np.uint64)
+    none = np.empty(0, np.uint64)
+    path = Path(none, cells, none, np.empty(0, np.int64), none, none)
+    chosen = np.zeros(entries.n_primary + 1, np.uint32)
+    covered = W(1) << W(8 * cells.itemsize - 1)
+    want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
+    for k in range(n_stacks):
+        root = stacks.roots[k]
+        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        if k == 0 or root != stacks.roots[k - 1]:
+            want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
+        if want == 0:
+            continue
+        if budget == 0 or allowance == 0 or room == 0:
+            front = _append(front, n_front, root, stack, chosen, path.children, 0)
+            n_front += 1
+            continue
+        # X1. [Initialize.]
+        clash[k] = select(stack, entries, held)
+        if clash[k] >= 0:
+            continue
+        n_alive, n_open = list_left(entries, held, scratch)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
+        n_cells = (n_open + _GROUP - 1) // _GROUP * _GROUP
+        length = W(n_cells + _GROUP)
+        n_rows = _FEW_ROWS
+        path = _make_path(path, place.words, n_cells + _GROUP, n_rows, n_open + 1)
+        quads, per = _quads(arena, place, n_cells, quads)
+        _start(arena, place, path, n_cells)
+        allowed, most = min(budget, allowance), min(want, room)
+        visited, count, level, entered = np.int64(0), np.int64(0), 0, True
+        n_branches, event = 0, _DEEP
+        while event >= _COVER:
+            event, n_branches, level, visited, count = _walk(
+                arena, place, quads, per, path, length, covered, n_rows, n_branches, level, entered,
+                depth, visited, allowed, count, most, to_keep > 0,
+            )  # fmt: skip
+            entered = event == _FULL
+            if event == _FULL:
+                n_rows *= 2
+                path = _make_path(path, place.words, n_cells + _GROUP, n_rows, n_open + 1)
+                continue
+            if event != _DONE:
+                for s in range(level):
+                    chosen[s] = arena[W(place.options) + path.pick[s]]
+            if event == _COVER:
+                if to_keep > 0:
+                    found = _append(found, n_found, root, stack, chosen, path.children, level)
+                    n_found += 1
+                    to_keep -= 1
+                if count == most:
+                    break
+            elif event in (_DEEP, _SPENT):
+                front = _append(front, n_front, root, stack, chosen, path.children, level)
+                n_front += 1
+        if event == _SPENT or most < want:
+            front, n_front = _hand_back(
+                arena, place, path, n_branches, root, stack, chosen, front, n_front
+            )
+        counts[k], nodes[k] = count, visited
+        want -= count
+        room -= count
+        allowance -= visited
+        budget -= visited
+    return counts, nodes, clash, found, n_found, front, n_front
+
+
+class Cells:
+    """The engine that counts options down in cells of a byte.
+
+    A task with a stack that leaves more than `MOST_OPTIONS` options, or a problem with more than
+    `MOST_ITEMS` primary items, is left to dancing links, which search the same tree.
+    """
+
+    name = "cells"
+    capabilities = Capabilities(
+        "options counted down in cells of a byte", colors=True, tree=MRV_TREE
+    )
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        entries = entries_of(problem)
+        if problem.n_primary > MOST_ITEMS or (
+            problem.n_options > MOST_OPTIONS
+            and _most_left(entries, _ragged(task.stacks)) > MOST_OPTIONS
+        ):
+            return DancingLinks().search(problem, task)
+        return _run(_search, (entries, np.empty(0, _cell(problem))), task)
+
+
+def _cell(problem: ExactCover) -> type[np.uint8] | type[np.uint16]:
+    """Return the type of cells that the number of options of every item fits into."""
+    sizes = np.bincount(problem.indices, minlength=1)[: problem.n_primary]
+    return np.uint8 if sizes.max(initial=0) <= _MOST_IN_A_BYTE else np.uint16

@@ -1,0 +1,72 @@
+"""Which engines may search a problem: one that is named, or all that `auto` may choose from.
+
+For one problem, `auto` means the engines of one tree: they visit the same nodes, so they may take
+turns in one search, and which of them is fastest can be measured on the way without changing a
+result. For puzzles in rows it means the engine that suits the shape of the grids: what is written
+there depends on the engine's tree, and must not depend on timing.
+"""
+
+from __future__ import annotations
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines import engine_names, get_engine
+from batchsolve.engines.contract import MRV_TREE, Engine, check_support
+from batchsolve.errors import InputError
+from batchsolve.sudoku import Sudoku
+
+AUTO = "auto"
+
+
+def engines_for(name: str, problem: ExactCover) -> list[Engine]:
+    """Return the engines that may search a problem under a name.
+
+    Parameters
+    ----------
+    name : str
+        A name for `get_engine`, or ``auto``.
+    problem : ExactCover
+
+    Returns
+    -------
+    list of Engine
+        One or more. All of them visit the same nodes.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine, or it does not take the problem.
+    """
+    if name != AUTO:
+        engine = get_engine(name)
+        check_support(engine, problem)
+        return [engine]
+    engines = []
+    for candidate in map(get_engine, engine_names()):
+        if candidate.capabilities.tree == MRV_TREE:
+            try:
+                check_support(candidate, problem)
+            except InputError:
+                continue
+            engines.append(candidate)
+    return engines
+
+
+def engine_for_rows(name: str, problem: Sudoku) -> Engine:
+    """Return the engine that searches puzzles of one shape under a name.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine, or it cannot solve these puzzles.
+    """
+    if name == AUTO:
+        shape = (problem.box_rows, problem.box_columns)
+        for candidate in map(get_engine, engine_names()):
+            if candidate.capabilities.box_shape == shape:
+                return candidate
+        return engines_for(AUTO, problem)[0]
+    engine = get_engine(name)
+    check_support(engine, problem)
+    if engine.capabilities.counts_only:
+        raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
+    return engine

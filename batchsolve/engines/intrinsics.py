@@ -1,0 +1,189 @@
+"""Machine operations on words and on vectors of words, for compiled kernels.
+
+Numba has no functions for them in nopython mode. A `Lanes` value is eight words of 64 bits that
+live in vector registers; LLVM splits it where the processor's registers are narrower.
+"""
+
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import extending
+from numba.core import cgutils, types
+from numba.extending import models, register_model
+
+LANES = 8
+
+intrinsic: Any = extending.intrinsic  # its result takes other arguments than its types say
+
+_WORD = ir.IntType(64)
+_VECTOR = ir.VectorType(_WORD, LANES)
+
+
+class _Lanes(types.Type):
+    def __init__(self):
+        super().__init__(name="Lanes")
+
+
+_lanes = _Lanes()
+
+
+@register_model(_Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+def _splat_word(builder, word):
+    vector = builder.insert_element(
+        ir.Constant(_VECTOR, ir.Undefined), word, ir.Constant(ir.IntType(32), 0)
+    )
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(vector, ir.Constant(_VECTOR, ir.Undefined), mask)
+
+
+def _call(builder, name, kind, *arguments):
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [a.type for a in arguments]), name
+    )
+    return builder.call(function, arguments)
+
+
+@intrinsic
+def popcount(typingctx, word):
+    """Return the number of ones in a word."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def trailing_zeros(typingctx, word):
+    """Return the place of the lowest one in a word, 64 if it is 0."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def splat(typingctx, word):
+    """Return eight copies of a word."""
+
+    def codegen(context, builder, signature, args):
+        return _splat_word(builder, args[0])
+
+    return _lanes(types.uint64), codegen
+
+
+@intrinsic
+def load(typingctx, array, place):
+    """Return the words ``array[place : place + 8]`` of a C-contiguous array of uint64."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), _VECTOR.as_pointer())
+        return builder.load(pointer, align=8)
+
+    return _lanes(array, types.uintp), codegen
+
+
+@intrinsic
+def add_meet(typingctx, total, mask, word):
+    """Return ``total`` plus, lane by lane, the number of ones that ``mask`` and ``word`` share."""
+
+    def codegen(context, builder, signature, args):
+        total, mask, word = args
+        met = builder.and_(mask, _splat_word(builder, word))
+        return builder.add(total, _call(builder, "llvm.ctpop.v8i64", _VECTOR, met))
+
+    return _lanes(_lanes, _lanes, types.uint64), codegen
+
+
+@intrinsic
+def at_least(typingctx, vector, word):
+    """Return the larger of each lane and a word."""
+
+    def codegen(context, builder, signature, args):
+        other = _splat_word(builder, args[1])
+        return _call(builder, "llvm.umax.v8i64", _VECTOR, args[0], other)
+
+    return _lanes(_lanes, types.uint64), codegen
+
+
+@intrinsic
+def shift_or(typingctx, vector, bits, other):
+    """Return ``vector << bits | other``, lane by lane."""
+
+    def codegen(context, builder, signature, args):
+        return builder.or_(builder.shl(args[0], _splat_word(builder, args[1])), args[2])
+
+    return _lanes(_lanes, types.uint64, _lanes), codegen
+
+
+@intrinsic
+def lesser(typingctx, vector, other):
+    """Return the smaller of two vectors, lane by lane."""
+
+    def codegen(context, builder, signature, args):
+        return _call(builder, "llvm.umin.v8i64", _VECTOR, args[0], args[1])
+
+    return _lanes(_lanes, _lanes), codegen
+
+
+@intrinsic
+def least_lane(typingctx, vector):
+    """Return the smallest lane."""
+
+    def codegen(context, builder, signature, args):
+        return _call(builder, "llvm.vector.reduce.umin.v8i64", _WORD, args[0])
+
+    return types.uint64(_lanes), codegen
+
+
+def _cells_at(context, builder, array_type, array, place):
+    """Load 64 elements of an array, of any unsigned type."""
+    data = context.make_array(array_type)(context, builder, array).data
+    vector = ir.VectorType(data.type.pointee, 64)
+    pointer = builder.bitcast(builder.gep(data, [place]), vector.as_pointer())
+    return builder.load(pointer, align=1)
+
+
+@intrinsic
+def at_most(typingctx, array, place, bound):
+    """Return one bit each: which of ``array[place : place + 64]`` are no larger than a bound.
+
+    The array is C-contiguous and holds unsigned integers of any width.
+    """
+
+    def codegen(context, builder, signature, args):
+        cells = _cells_at(context, builder, signature.args[0], args[0], args[1])
+        kind = cells.type.element
+        bound = args[2] if kind.width == 64 else builder.trunc(args[2], kind)
+        vector = builder.insert_element(
+            ir.Constant(cells.type, ir.Undefined), bound, ir.Constant(ir.IntType(32), 0)
+        )
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+        bounds = builder.shuffle_vector(vector, ir.Constant(cells.type, ir.Undefined), mask)
+        return builder.bitcast(builder.icmp_unsigned("<=", cells, bounds), _WORD)
+
+    return types.uint64(array, types.uintp, types.uint64), codegen
+
+
+@intrinsic
+def least_cell(typingctx, array, place):
+    """Return the smallest of ``array[place : place + 64]``, unsigned integers of any width."""
+
+    def codegen(context, builder, signature, args):
+        cells = _cells_at(context, builder, signature.args[0], args[0], args[1])
+        kind = cells.type.element
+        least = _call(builder, f"llvm.vector.reduce.umin.v64i{kind.width}", kind, cells)
+        return least if kind.width == 64 else builder.zext(least, _WORD)
+
+    return types.uint64(array, types.uintp), codegen

@@ -1,0 +1,293 @@
+"""Residual problems as bit matrices: what is left of a problem below a partial cover.
+
+A residual holds the options that are still possible and the primary items that are not yet covered,
+both renumbered in their old order, so that few words hold a set of options. It consists of
+
+* ``conflicts``: option -> the options that cannot be chosen with it, itself among them,
+* ``rows``: item -> its options,
+* ``lanes``: the same, eight items side by side: word ``w`` of item ``8 g + k`` is lane ``k`` of
+  vector ``g * words + w``,
+* ``tags``: item -> its number, with the bit `COVERED` once it is covered; changed by the search,
+* ``options``, ``items``: the numbers that they have in the problem,
+* ``first``, ``covers``: the primary items of option ``o`` are
+  ``covers[first[o]:first[o + 1]]``.
+
+Residuals of residuals lie behind one another in one growing array of words, the *arena*; `Place`
+says where. Two options conflict if they share a primary item, or a secondary item to which they do
+not give the same colour; nothing but the construction of ``conflicts`` knows about this.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, uint64
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines.intrinsics import LANES
+
+W = uint64
+
+COVERED = np.uint64(2**63)
+
+
+class Entries(NamedTuple):
+    """The options of a problem, as kernels take them."""
+
+    indptr: np.ndarray  # int64; option o has the entries indptr[o] .. indptr[o + 1] - 1
+    indices: np.ndarray  # uint32, entry -> item
+    colors: np.ndarray  # uint32, entry -> colour of a secondary item; 0: none
+    n_items: int
+    n_primary: int
+
+
+def entries_of(problem: ExactCover) -> Entries:
+    """Return the entries of a problem."""
+    return Entries(
+        problem.indptr,
+        problem.indices,
+        np.empty(0, np.uint32) if problem.colors is None else problem.colors,
+        problem.n_items,
+        problem.n_primary,
+    )
+
+
+class Scratch(NamedTuple):
+    """Working space for building residuals."""
+
+    number: np.ndarray  # item of the problem -> its number in the residual being built, or -1
+    seen: np.ndarray  # items numbered in the residual being built
+    masks: np.ndarray  # flat (items, words): the options of each item
+    alive: np.ndarray  # options of the residual to be built, as the problem numbers them
+    open_items: np.ndarray  # uncovered primary items, as the problem numbers them
+
+
+class Place(NamedTuple):
+    """Where the parts of a residual begin in the arena, and how large it is."""
+
+    n_options: int
+    n_items: int
+    words: int
+    conflicts: int
+    rows: int
+    lanes: int
+    tags: int
+    options: int
+    items: int
+    first: int
+    covers: int
+    end: int
+
+
+@njit(cache=True)
+def make_scratch(entries):
+    """Return working space that fits any residual but for `masks`, which grows."""
+    return Scratch(
+        np.full(entries.n_items, -1, np.int64),
+        np.zeros(entries.n_items, np.int64),
+        np.zeros(1024, np.uint64),
+        np.zeros(entries.indptr.size - 1, np.int64),
+        np.zeros(entries.n_primary, np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(entries, options, n_items, begin):
+    """Return the place of a residual with these options that begins at `begin`."""
+    m = options.size
+    words = (m + 63) // 64
+    groups = (n_items + LANES - 1) // LANES
+    n_covers = 0
+    for k in range(m):
+        n_covers += entries.indptr[options[k] + 1] - entries.indptr[options[k]]
+    rows = begin + m * words
+    lanes = rows + n_items * words
+    tags = lanes + groups * LANES * words
+    numbers = tags + groups * LANES
+    items = numbers + m
+    first = items + n_items
+    covers = first + m + 1
+    return Place(
+        m,
+        n_items,
+        words,
+        begin,
+        rows,
+        lanes,
+        tags,
+        numbers,
+        items,
+        first,
+        covers,
+        covers + n_covers,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _differ(entries, x, o, i):
+    """Tell whether option `o` has item `i` in another colour than entry `x` gives it."""
+    for y in range(entries.indptr[o], entries.indptr[o + 1]):
+        if entries.indices[y] == i:
+            return entries.colors[y] != entries.colors[x]
+    return False
+
+
+@njit(cache=True, nogil=True)
+def build(entries, n_alive, n_open, scratch, begin, arena):
+    """Build the residual of the options and the primary items listed in `scratch`.
+
+    Parameters
+    ----------
+    entries : Entries
+    n_alive, n_open : int
+        How many of ``scratch.alive`` and ``scratch.open_items`` count; both ascend.
+    scratch : Scratch
+    begin : int
+        Where in the arena it shall begin; what lies there is overwritten.
+    arena : ndarray of uint64
+
+    Returns
+    -------
+    Place, ndarray of uint64, Scratch
+        The arena and the scratch, replaced by longer ones if they were too short.
+    """
+    indptr, indices = entries.indptr, entries.indices
+    number, seen = scratch.number, scratch.seen
+    options = scratch.alive[:n_alive]
+    place = _lay_out(entries, options, n_open, begin)
+    words = place.words
+    if place.end > arena.size:
+        longer = np.empty(2 * place.end, np.uint64)
+        longer[:begin] = arena[:begin]
+        arena = longer
+    for k in range(n_open):
+        seen[k] = scratch.open_items[k]
+        number[seen[k]] = k
+    n_seen = n_open
+    for k in range(n_alive):
+        for x in range(indptr[options[k]], indptr[options[k] + 1]):
+            if number[indices[x]] < 0:
+                number[indices[x]] = n_seen
+                seen[n_seen] = indices[x]
+                n_seen += 1
+    if n_seen * words > scratch.masks.size:
+        scratch = Scratch(
+            number, seen, np.zeros(2 * n_seen * words, np.uint64), scratch.alive, scratch.open_items
+        )
+    masks = scratch.masks
+    masks[: n_seen * words] = 0
+    x_cover = place.covers
+    for k in range(n_alive):
+        arena[place.options + k] = options[k]
+        arena[place.first + k] = x_cover - place.covers
+        for x in range(indptr[options[k]], indptr[options[k] + 1]):
+            i = number[indices[x]]
+            masks[W(i * words + (k >> 6))] |= W(1) << W(k & 63)
+            if i < n_open:
+                arena[x_cover] = i
+                x_cover += 1
+    arena[place.first + n_alive] = x_cover - place.covers
+    for k in range(n_open):
+        arena[place.items + k] = scratch.open_items[k]
+    _fill_conflicts(entries, options, number, masks, place, arena)
+    _fill_items(masks, place, arena)
+    for k in range(n_seen):
+        number[seen[k]] = -1
+    return place, arena, scratch
+
+
+@njit(cache=True, nogil=True)
+def _fill_conflicts(entries, options, number, masks, place, arena):
+    indptr, indices, words = entries.indptr, entries.indices, place.words
+    colored = entries.colors.size > 0
+    for k in range(options.size):
+        row = arena[place.conflicts + k * words : place.conflicts + (k + 1) * words]
+        row[:] = 0
+        row[k >> 6] = W(1) << W(k & 63)
+        for x in range(indptr[options[k]], indptr[options[k] + 1]):
+            mask = masks[number[indices[x]] * words : (number[indices[x]] + 1) * words]
+            if not colored or entries.colors[x] == 0:
+                for w in range(words):
+                    row[w] |= mask[w]
+            else:
+                for o in range(options.size):
+                    if (mask[o >> 6] >> W(o & 63)) & W(1) and _differ(
+                        entries, x, options[o], indices[x]
+                    ):
+                        row[o >> 6] |= W(1) << W(o & 63)
+
+
+@njit(cache=True, nogil=True)
+def _fill_items(masks, place, arena):
+    words = place.words
+    for i in range(place.n_items):
+        for w in range(words):
+            arena[place.rows + i * words + w] = masks[i * words + w]
+    groups = (place.n_items + LANES - 1) // LANES
+    x = place.lanes
+    for g in range(groups):
+        for w in range(words):
+            for k in range(LANES):
+                i = g * LANES + k
+                arena[x] = masks[i * words + w] if i < place.n_items else W(0)
+                x += 1
+    for i in range(groups * LANES):
+        arena[place.tags + i] = W(i) if i < place.n_items else COVERED
+
+
+@njit(cache=True, nogil=True)
+def select(stack, entries, held):
+    """Note which items the options of a stack cover; return -1, or where an option clashes.
+
+    ``held[i]`` is -1 for an item that is not covered, else the colour that it has.
+    """
+    colored = entries.colors.size > 0
+    held[:] = -1
+    for s in range(stack.size):
+        if stack[s] >= entries.indptr.size - 1:
+            return s
+        begin, end = entries.indptr[stack[s]], entries.indptr[stack[s] + 1]
+        adds_nothing = True
+        for x in range(begin, end):
+            if _is_barred(x, entries, held, colored):
+                return s
+            adds_nothing &= held[entries.indices[x]] >= 0
+        if adds_nothing:  # all its items have their colours already, perhaps by the option itself
+            for other in stack[:s]:
+                if other == stack[s]:
+                    return s
+        for x in range(begin, end):
+            held[entries.indices[x]] = entries.colors[x] if colored else 0
+    return -1
+
+
+@njit(inline="always")
+def _is_barred(x, entries, held, colored):
+    """Tell whether entry `x` cannot be chosen with what is held."""
+    holds = held[entries.indices[x]]
+    return holds >= 0 and (holds == 0 or not colored or holds != entries.colors[x])
+
+
+@njit(cache=True, nogil=True)
+def list_left(entries, held, scratch):
+    """List the options and the primary items that a stack leaves; return how many they are."""
+    colored = entries.colors.size > 0
+    n_alive, n_open = 0, 0
+    for o in range(entries.indptr.size - 1):
+        is_alive = True
+        for x in range(entries.indptr[o], entries.indptr[o + 1]):
+            if _is_barred(x, entries, held, colored):
+                is_alive = False
+                break
+        if is_alive:
+            scratch.alive[n_alive] = o
+            n_alive += 1
+    for i in range(entries.n_primary):
+        if held[i] < 0:
+            scratch.open_items[n_open] = i
+            n_open += 1
+    return n_alive, n_open

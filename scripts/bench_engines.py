@@ -1,0 +1,186 @@
+"""Measure engines, peers and plain dancing links in C on the same problems, in turn.
+
+Every measurement is a process of its own that first warms up on a small problem; then one thread
+counts all covers. The contenders take turns, and medians are compared; one that takes longer than
+`--patience` is measured once, and one that takes longer than `--most` is given up. The engine
+`auto` must find the best engine by itself. With `--puzzles`, engines that solve rows of puzzles are
+compared by puzzles a second, two solutions asked for. Results go to
+``benchmarks/results/engines.json`` and, if matplotlib is installed, a picture beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_search import residual
+from peers import PEERS, yardstick
+
+import batchsolve
+from batchsolve.corpus import Corpus
+from batchsolve.engines import Task, engine_names, get_engine
+from batchsolve.formats import read_problem
+from batchsolve.machine import machine
+from batchsolve.stacks import Stacks
+
+MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
+TASK_ROWS = 4096
+
+
+def contenders(program: str | None) -> list[str]:
+    """Return the names of all that can be measured here."""
+    ours = [n for n in engine_names() if not get_engine(n).capabilities.sudoku_only]
+    theirs = [name for name in PEERS if find_spec(MODULES.get(name, name)) is not None]
+    return ["auto", *ours, *theirs, *(["C"] if program else [])]
+
+
+def measure(contender: str, text: str, program: str | None) -> tuple[int, float]:
+    """Count the covers of a problem with one contender, once; return them and the seconds."""
+    reading = read_problem(text)
+    problem = residual(reading.problem, reading.stack)
+    if contender == "C":
+        assert program is not None
+        return yardstick(program, problem)
+    if contender in PEERS:
+        PEERS[contender](batchsolve.family("dominoes:4x4"))
+        begin = time.perf_counter()
+        count = PEERS[contender](problem)
+        return count, time.perf_counter() - begin
+    batchsolve.count(problem, jobs=1, engine=contender, node_limit=200_000)
+    result = batchsolve.count(problem, jobs=1, engine=contender)
+    return result.count, result.seconds
+
+
+def apart(contender: str, text: str, program: str | None, most: float) -> list[float] | None:
+    """Measure in a process of its own; return covers and seconds, or None if it takes too long."""
+    command = [sys.executable, __file__, "--one", contender, text]
+    if program:
+        command += ["--yardstick", program]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=most)
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        raise SystemExit(f"{contender} on {text}: {done.stderr.strip().splitlines()[-1]}")
+    result: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure all contenders on one problem, in turn."""
+    seconds: dict[str, list[float]] = {name: [] for name in contenders(arguments.yardstick)}
+    counts: dict[str, int] = {}
+    for _ in range(arguments.repeat):
+        for name, times in seconds.items():
+            if times and max(times) > arguments.patience:
+                continue
+            result = apart(name, text, arguments.yardstick, arguments.most)
+            if result is None:
+                times.append(float("inf"))
+                continue
+            counts[name] = int(result[0])
+            times.append(result[1])
+    if len(set(counts.values())) != 1:
+        raise SystemExit(f"{text}: the counts differ: {counts}")
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    ours = {n: medians[n] for n in engine_names() if n in medians and n != "memo"}
+    return {
+        "covers": next(iter(counts.values())),
+        "seconds": {n: m if m < float("inf") else None for n, m in medians.items()},
+        "runs": {name: len(times) for name, times in seconds.items()},
+        "auto against the best engine": medians["auto"] / min(ours.values()),
+    }
+
+
+def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
+    """Compare the engines that solve rows, one thread, tasks as workers get them."""
+    corpus = Corpus([path])
+    problem = corpus.problem
+    stacks = Stacks.concatenate([batch.stacks(problem) for batch in corpus.batches(1 << 30)])
+    rates: dict[str, list[float]] = {"dlx": [], "lanes": []}
+    nodes: dict[str, int] = {}
+    for turn in range(repeat + 1):
+        for name, found in rates.items():
+            engine = get_engine(name)
+            begin = time.perf_counter()
+            outcomes = [
+                engine.search(problem, Task.of(stacks.between(k, k + TASK_ROWS), limit=2, keep=1))
+                for k in range(0, len(stacks), TASK_ROWS)
+            ]
+            if turn > 0:  # the first warms up
+                found.append(len(stacks) / (time.perf_counter() - begin))
+            nodes[name] = sum(int(outcome.nodes.sum()) for outcome in outcomes)
+    medians = {name: statistics.median(found) for name, found in rates.items()}
+    return {
+        "puzzles": len(stacks),
+        "a second": medians,
+        "lanes against dlx": medians["lanes"] / medians["dlx"],
+        "nodes a puzzle": {name: n / len(stacks) for name, n in nodes.items()},
+    }
+
+
+def draw(results: dict[str, Any], path: Path) -> None:
+    """Draw the seconds of every contender on every problem."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    problems = results["problems"]
+    names = list(next(iter(problems.values()))["seconds"])
+    figure, axes = pyplot.subplots(figsize=(9, 0.45 * len(problems) * len(names) / 2 + 1.5))
+    height = 0.8 / len(names)
+    for k, name in enumerate(names):
+        places = np.arange(len(problems)) + k * height
+        seconds = [entry["seconds"][name] or np.nan for entry in problems.values()]
+        axes.barh(places, seconds, height, label=name)
+    axes.set_yticks(np.arange(len(problems)) + 0.4, list(problems))
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds to count all covers, one thread; no bar: given up")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.savefig(path, bbox_inches="tight")
+
+
+def main() -> None:
+    """Run the measurements that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
+    parser.add_argument("--yardstick", metavar="PROGRAM")
+    parser.add_argument("--puzzles", nargs="*", default=[], metavar="CORPUS")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--patience", type=float, default=10.0, metavar="SECONDS")
+    parser.add_argument("--most", type=float, default=60.0, metavar="SECONDS")
+    parser.add_argument("--one", nargs=2, metavar=("CONTENDER", "PROBLEM"), help=argparse.SUPPRESS)
+    parser.add_argument("--out", default="benchmarks/results/engines.json")
+    arguments = parser.parse_args()
+    if arguments.one:
+        contender, text = arguments.one
+        print(json.dumps(measure(contender, text, arguments.yardstick)))
+        return
+    results = {
+        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
+        "machine": machine(),
+        "problems": {Path(text).name: compare(text, arguments) for text in arguments.problems},
+        "puzzles": {
+            Path(path).name: puzzles_per_second(path, arguments.repeat)
+            for path in arguments.puzzles
+        },
+    }
+    out = Path(arguments.out)
+    out.write_text(json.dumps(results, indent=1) + "\n")
+    if results["problems"] and find_spec("matplotlib"):
+        draw(results, out.with_suffix(".svg"))
+    print(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Counting all covers with other programs: the peers that `bench_engines.py` measures beside ours.
+
+Each takes an exact cover problem whose items are all primary; secondary items become primary with a
+*slack* option each, which covers only them. Peers that count by listing have to list.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from batchsolve.cover import ExactCover
+from batchsolve.formats import write_ec
+
+Rows = list[list[int]]
+
+
+def with_slack(problem: ExactCover) -> Rows:
+    """Return the options as lists of items, and an option of its own for every secondary item."""
+    rows = [problem.option(o).tolist() for o in range(problem.n_options)]
+    return rows + [[item] for item in range(problem.n_primary, problem.n_items)]
+
+
+def _matrix(problem: ExactCover) -> np.ndarray:
+    rows = with_slack(problem)
+    matrix = np.zeros((len(rows), problem.n_items), np.int32)
+    for k, row in enumerate(rows):
+        matrix[k, row] = 1
+    return matrix
+
+
+def exact_cover(problem: ExactCover) -> int:
+    """Count with the package exact-cover: dancing links in C."""
+    import exact_cover as peer
+
+    return int(peer.get_solution_count(_matrix(problem)))
+
+
+def exact_cover_py(problem: ExactCover) -> int:
+    """Count with the package exact-cover-py: dancing links in numba, as a generator."""
+    import exact_cover_py as peer
+
+    return sum(1 for _ in peer.exact_covers(_matrix(problem).astype(np.int8)))
+
+
+def xcover(problem: ExactCover) -> int:
+    """Count with the package xcover: dancing cells in numba, as a generator."""
+    import xcover as peer
+
+    rows = [problem.option(o).tolist() for o in range(problem.n_options)]
+    primary = list(range(problem.n_primary))
+    secondary = list(range(problem.n_primary, problem.n_items))
+    return sum(1 for _ in peer.covers(rows, primary=primary, secondary=secondary))
+
+
+def ortools(problem: ExactCover) -> int:
+    """Count with CP-SAT of the package ortools, all solutions on one worker."""
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    chosen = [model.new_bool_var("") for _ in range(problem.n_options)]
+    users: list[list[cp_model.IntVar]] = [[] for _ in range(problem.n_items)]
+    for o, variable in enumerate(chosen):
+        for item in problem.option(o):
+            users[item].append(variable)
+    for item, variables in enumerate(users):
+        if item < problem.n_primary:
+            model.add_exactly_one(variables)
+        else:
+            model.add_at_most_one(variables)
+
+    class Counter(cp_model.CpSolverSolutionCallback):
+        count = 0
+
+        def on_solution_callback(self) -> None:
+            self.count += 1
+
+    solver, counter = cp_model.CpSolver(), Counter()
+    solver.parameters.enumerate_all_solutions = True
+    solver.parameters.num_workers = 1
+    solver.solve(model, counter)
+    return counter.count
+
+
+PEERS: dict[str, Callable[[ExactCover], int]] = {
+    "exact-cover": exact_cover,
+    "exact-cover-py": exact_cover_py,
+    "xcover": xcover,
+    "ortools": ortools,
+}
+
+
+def yardstick(program: str, problem: ExactCover) -> tuple[int, float]:
+    """Count with a program in C that prints "covers nodes seconds" of an .ec file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "problem.ec"
+        path.write_text(write_ec(problem))
+        done = subprocess.run([program, str(path)], capture_output=True, text=True, check=True)
+    covers, _, seconds = done.stdout.split()
+    return int(covers), float(seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(__doc__)

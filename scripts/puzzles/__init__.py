@@ -1,0 +1,1 @@
+"""How the puzzles in ``datasets/`` are made: what `make_datasets` calls."""

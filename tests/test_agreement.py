@@ -1,0 +1,66 @@
+"""Every engine agrees with dancing links on every data set that is shipped."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from batchsolve import InputError, Stacks
+from batchsolve.corpus import Corpus
+from batchsolve.engines import Task, check_support, engine_names, get_engine
+
+DATASETS = Path(__file__).resolve().parent.parent / "datasets"
+NAMES = sorted(path.name for path in DATASETS.glob("*.csv"))
+FEW_NODES = 60  # by dancing links: what an engine in Python does in no time
+COLLECTING = [
+    name
+    for name in engine_names()
+    if name != "dlx" and not get_engine(name).capabilities.counts_only
+]
+IN_PYTHON = ("algorithm-x", "backtracking", "sat")
+LIMIT = 20
+
+
+@cache
+def known(name):
+    """The problem of a data set, its rows as stacks, and what dancing links find."""
+    corpus = Corpus([str(DATASETS / name)])
+    batches = [batch.stacks(corpus.problem) for batch in corpus.batches(1 << 30)]
+    stacks = Stacks.concatenate(batches)
+    every = max(1, len(stacks) // 1000)
+    stacks = stacks.take(np.arange(0, len(stacks), every))
+    task = Task.of(stacks, limit=LIMIT, keep=LIMIT)
+    return corpus.problem, stacks, get_engine("dlx").search(corpus.problem, task)
+
+
+def solutions_of(problem, outcome):
+    """Root -> its solutions, as a set of grids."""
+    grids = problem.grids(outcome.solutions)
+    found = {}
+    for root, grid in zip(outcome.solutions.roots.tolist(), grids, strict=True):
+        found.setdefault(root, set()).add(grid.tobytes())
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("engine", COLLECTING)
+def test_all_engines_find_the_same_solutions(engine, name):
+    problem, stacks, right = known(name)
+    kernel = get_engine(engine)
+    try:
+        check_support(kernel, problem)
+    except InputError:
+        assert kernel.capabilities.box_shape not in (None, (problem.box_rows, problem.box_columns))
+        return
+    rows = np.arange(len(stacks))
+    if engine in IN_PYTHON:
+        easy = (right.nodes <= FEW_NODES) & (right.counts < LIMIT)
+        rows = np.flatnonzero(easy)[:: max(1, np.count_nonzero(easy) // 10)]
+    outcome = kernel.search(problem, Task.of(stacks.take(rows), limit=LIMIT, keep=LIMIT))
+    assert np.array_equal(outcome.counts, right.counts[rows])
+    assert np.array_equal(outcome.clash, right.clash[rows])
+    mine, theirs = solutions_of(problem, outcome), solutions_of(problem, right)
+    all_listed = rows[right.counts[rows] < LIMIT]
+    for root in stacks.roots[all_listed].tolist():
+        assert mine.get(root) == theirs.get(root)

@@ -1,0 +1,308 @@
+"""Every backend gives the same results, also when workers die."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from failing import Failing
+
+import batchsolve as bs
+from batchsolve import errors, runs
+from batchsolve.backends import BACKENDS, get_workers
+from batchsolve.counting import count
+from batchsolve.engines import Task, get_engine
+from batchsolve.families import family
+from batchsolve.pool import Done, Lost, Pool
+
+QUEENS, N_QUEENS, N_NODES = family("queens:9"), 352, 3827
+CLUES, N_GRIDS = [1, 2, 3, 4], 78_336  # the first cells of a 6×6 grid
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two worker processes, on loopback."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """Ray on this machine, with two workers; pools of this process find it."""
+    ray = pytest.importorskip("batchsolve.backends.ray").ray
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture(params=BACKENDS)
+def workers(request):
+    """The arguments of a pool of two workers, for each of the backends."""
+    if request.param == "dask":
+        return {"backend": "dask", "address": request.getfixturevalue("cluster").scheduler_address}
+    if request.param == "ray":
+        request.getfixturevalue("ray")
+    return {"backend": request.param, "jobs": 2}
+
+
+def clue_row():
+    problem = bs.Sudoku(2, 3)
+    return problem, problem.stack(np.array(CLUES + [0] * 32))
+
+
+def enumerated(directory, **options):
+    """Enumerate the grids of the clue row; return the grids in order of their symbols."""
+    problem, stack = clue_row()
+    with runs.Run(str(directory), problem, stack, collect=True) as run:
+        result = run.search(**options)
+    assert result.complete
+    parts = (directory / "solutions").glob("*.parquet")
+    found = sorted(tuple(row) for p in parts for row in pq.read_table(p)[0].to_pylist())
+    assert result.count == len(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def grids(tmp_path_factory):
+    found = enumerated(tmp_path_factory.mktemp("threads") / "run", jobs=1)
+    assert len(set(found)) == len(found) == N_GRIDS
+    return found
+
+
+def test_counts_are_the_same(workers):
+    result = count(QUEENS, budget=100, **workers)
+    assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
+    assert (result.backend, result.jobs) == (workers["backend"], 2)
+    assert count(QUEENS, limit=100, **workers).count == 100
+
+
+def test_enumerations_are_the_same(workers, grids, tmp_path):
+    assert enumerated(tmp_path / "run", budget=4000, **workers) == grids
+
+
+def test_solved_files_are_the_same(workers, tmp_path):
+    corpus = Path(__file__).parents[1] / "datasets" / "sudoku16.csv"
+    bs.solve_file(str(corpus), str(tmp_path / "threads.csv"), jobs=1)
+    summary = bs.solve_file(str(corpus), str(tmp_path / "out.csv"), chunk=100, **workers)
+    assert summary.jobs == 2
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "threads.csv").read_bytes()
+
+
+@pytest.mark.parametrize("workers", ["dask"], indirect=True)
+def test_a_run_is_resumed_on_another_backend(workers, grids, tmp_path):
+    problem, stack = clue_row()
+    with runs.Run(str(tmp_path / "run"), problem, stack, collect=True) as run:
+        assert run.search(limit=1000, jobs=2).count == 1000
+        assert run.search(limit=50_000, **workers).count == 50_000
+        assert run.search(jobs=2).count == len(grids)
+
+
+class Killer:
+    """Kills a worker process of a Dask cluster when a third of the tree is finished."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.killed = None
+
+    def __call__(self, search):
+        if self.killed is None and search.finished_share > 1 / 3:
+            self.killed = self.cluster.workers[0].pid
+            os.kill(self.killed, signal.SIGKILL)
+            assert not search.complete
+
+
+def test_a_count_survives_the_death_of_a_dask_worker(cluster):
+    problem, stack = clue_row()
+    killer = Killer(cluster)
+    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
+    result = count(problem, stack, on_progress=killer, **options)
+    assert killer.killed is not None
+    assert (result.count, result.complete, result.failures) == (N_GRIDS, True, [])
+    assert result.nodes == count(problem, stack, jobs=1).nodes
+
+
+def test_an_enumeration_survives_the_death_of_a_dask_worker(cluster, grids, tmp_path):
+    killer = Killer(cluster)
+    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
+    assert enumerated(tmp_path / "run", on_progress=killer, **options) == grids
+    assert killer.killed is not None
+
+
+class Told(bs.ExactCover):
+    """A problem that counts how often it is pickled."""
+
+    pickled = 0
+
+    def __reduce__(self):
+        Told.pickled += 1
+        arrays = (self.indptr, self.indices, self.n_items, self.n_primary)
+        return bs.ExactCover, arrays
+
+
+@pytest.mark.parametrize("workers", ["dask", "ray"], indirect=True)
+def test_a_problem_is_sent_once_and_not_with_every_task(workers):
+    problem = Told(QUEENS.indptr, QUEENS.indices, QUEENS.n_items, QUEENS.n_primary)
+    Told.pickled = 0
+    result = count(problem, budget=100, **workers)
+    assert result.count == N_QUEENS
+    assert result.subproblems > 20
+    assert Told.pickled == 1
+
+
+def tasks():
+    """Tasks of stacks with one option each, 20 in all."""
+    stacks = bs.Stacks.from_lists([[r] for r in range(20)])
+    return [Task.of(stacks.between(begin, begin + 4)) for begin in range(0, 20, 4)]
+
+
+def by_root(results):
+    """Roots → count, or the reason of the loss."""
+    answers = {}
+    for result in results:
+        lost = isinstance(result, Lost)
+        values = [result.reason] * len(result.task.stacks) if lost else result.outcome.counts
+        answers.update(zip(result.task.stacks.roots.tolist(), values, strict=True))
+    return answers
+
+
+@pytest.fixture(scope="module")
+def right():
+    with Pool(1) as pool:
+        return by_root(pool.start(get_engine("dlx"), bs.Sudoku(2, 2), tasks()))
+
+
+@pytest.mark.parametrize("workers", ["dask", "ray"], indirect=True)
+def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
+    once = Failing([13], "kill", once=str(tmp_path / "killed"))
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(once, bs.Sudoku(2, 2), tasks())) == right
+        assert (tmp_path / "killed").exists()
+        answers = by_root(pool.start(Failing([7], "raise"), bs.Sudoku(2, 2), tasks()))
+    assert answers.pop(7) == "the search failed: RuntimeError: a bug in the search"
+    assert answers == {root: n for root, n in right.items() if root != 7}
+
+
+def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch, right):
+    """With one worker joblib would search in this process, and the row would kill that."""
+    dask = pytest.importorskip("batchsolve.backends.dask")
+    monkeypatch.setattr(dask, "DEATHS_FORGIVEN", 0)
+    with Pool(1, "dask") as pool:
+        answers = by_root(pool.start(Failing([13], "kill"), bs.Sudoku(2, 2), tasks()))
+        assert answers.pop(13) == "the search killed its worker process twice"
+        assert answers == {root: n for root, n in right.items() if root != 13}
+        (done, *_) = pool.start(get_engine("dlx"), bs.Sudoku(2, 2), tasks()[:1])
+        assert isinstance(done, Done)
+        assert done.timing.worker.split("/")[0] != str(os.getpid())
+
+
+MAIN = "import sys; from batchsolve.cli import app; app()"
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
+@pytest.mark.parametrize("backend", ["dask", "ray"])
+def test_ctrl_c_ends_a_run_and_its_cluster(backend, tmp_path):
+    pytest.importorskip({"dask": "distributed", "ray": "ray"}[backend])
+    run = tmp_path / "run"
+    command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
+    process = subprocess.Popen(
+        [*command, "--backend", backend, "--jobs", "2"],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(run.glob("solutions/*.parquet")):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    kept = f"what is done is kept in {run}; go on with --resume"
+    assert err == f"\nbatchsolve: interrupted; {kept}\n"
+    deadline = time.monotonic() + 15
+    while left := in_session(process.pid):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+def in_session(leader):
+    """Return the processes of a session that still run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = path.read_text().rpartition(")")
+        except OSError:
+            continue
+        state, _, _, session = rest.split()[:4]
+        if int(session) == leader and state != "Z":
+            found.append(name)
+    return found
+
+
+def unused_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("backend", "address", "why"),
+    [
+        ("dask", "tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
+        ("dask", "nowhere", "no Dask scheduler answers .*missing port"),
+        ("ray", "127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
+        ("ray", "nowhere", "no Ray cluster answers"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_clear_error(
+    backend, address, why, monkeypatch, tmp_path
+):
+    module = pytest.importorskip(f"batchsolve.backends.{backend}")
+    monkeypatch.setattr(module, "CONNECT_SECONDS", 0.5)
+    if backend == "ray":
+        module.ray.shutdown()
+    corpus = tmp_path / "in.txt"
+    corpus.write_text("1.....2..3.....4\n")
+    address = address.format(port=unused_port())
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_file(str(corpus), str(tmp_path / "out.csv"), backend=backend, address=address)
+    assert os.listdir(tmp_path) == ["in.txt"]  # so the same command can be tried again
+
+
+def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("batchsolve.backends.dask.JOIN_SECONDS", 0.2)
+    with (
+        distributed.LocalCluster(
+            n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"),
+    ):
+        count(QUEENS, backend="dask", address=cluster.scheduler_address)
+
+
+def test_backends_that_cannot_be_used_are_refused(monkeypatch):
+    with pytest.raises(bs.InputError, match="'loky' runs on this machine only; it takes no addr"):
+        get_workers("loky", address="tcp://127.0.0.1:8786")
+    with pytest.raises(bs.InputError, match="uses every worker that the cluster has; leave out"):
+        get_workers("dask", jobs=2, address="tcp://127.0.0.1:8786")
+    monkeypatch.setattr(errors, "find_spec", lambda module: None)
+    for backend, module in (("dask", "distributed"), ("ray", "ray")):
+        needs = rf"the backend '{backend}' needs the module '{module}', which is not installed: "
+        with pytest.raises(bs.InputError, match=needs + rf"pip install 'batchsolve\[{backend}\]'"):
+            get_workers(backend)

@@ -1,0 +1,206 @@
+"""Colours of secondary items: problems whose answers are known from elsewhere."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from conftest import coloured_problems
+from hypothesis import given
+from oracles import covers
+
+import batchsolve as bs
+from batchsolve.engines import Task, check_support, engine_names, get_engine
+
+WHOLE = bs.Stacks.from_lists([[]])
+COLOURED = [name for name in engine_names() if get_engine(name).capabilities.colors]
+UNCOLOURED = [name for name in engine_names() if name not in COLOURED]
+# The toy of Knuth's section on colours: items p q r | x y.
+TOY = bs.ExactCover.from_options(
+    [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],
+    secondary=["x", "y"],
+    colors=[{"y": "A"}, {"x": "A"}, {"x": "B"}, {"x": "A"}, {"y": "B"}],
+)
+WORDS = ["are", "ate", "bat", "bee", "ear", "eat", "eel", "ere", "era", "rat", "tar", "tea", "tee"]
+
+coloured_engines = pytest.mark.parametrize("engine", COLOURED)
+
+
+def graph_colouring(edges, n_points, n_colors):
+    """Choose a colour of each point, and for each edge two different colours of its ends."""
+    options, colors = [], []
+    for point, color in product(range(n_points), range(n_colors)):
+        options.append([("point", point), ("color", point)])
+        colors.append({("color", point): color})
+    for (a, b), one, other in product(edges, range(n_colors), range(n_colors)):
+        if one != other:
+            options.append([("edge", a, b), ("color", a), ("color", b)])
+            colors.append({("color", a): one, ("color", b): other})
+    primary = [("point", point) for point in range(n_points)] + [("edge", *ends) for ends in edges]
+    secondary = [("color", point) for point in range(n_points)]
+    return bs.ExactCover.from_options(options, primary, secondary, colors=colors)
+
+
+def word_squares(words):
+    """A word for each row and each column; the letter of a cell is the colour of its item."""
+    n = len(words[0])
+    options, colors = [], []
+    for line, word in product(range(n), words):
+        for kind in ("row", "column"):
+            cells = [(line, k) if kind == "row" else (k, line) for k in range(n)]
+            options.append([(kind, line), *cells])
+            colors.append(dict(zip(cells, word, strict=True)))
+    return bs.ExactCover.from_options(
+        options, secondary=list(product(range(n), range(n))), colors=colors
+    )
+
+
+def brute_force(problem):
+    """All covers by definition: sets of options that have primary items, tried one by one."""
+    useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
+    found = set()
+    for size in range(min(len(useful), problem.n_primary) + 1):
+        for some in combinations(useful, size):
+            pairs = combinations([problem.coloring(o) for o in some], 2)
+            if all(one[i] == two[i] != 0 for one, two in pairs for i in one.keys() & two.keys()):
+                items = {int(i) for o in some for i in problem.option(o)}
+                if items.issuperset(range(problem.n_primary)):
+                    found.add(frozenset(some))
+    return found
+
+
+@given(problem=coloured_problems())
+def test_the_oracle_finds_the_covers_of_the_definition(problem):
+    assert covers(problem) == brute_force(problem)
+
+
+@coloured_engines
+def test_knuths_toy_has_one_cover(engine):
+    can_collect = not get_engine(engine).capabilities.counts_only
+    task = Task.of(WHOLE, keep=9 if can_collect else 0)
+    outcome = get_engine(engine).search(TOY, task)
+    assert outcome.counts.tolist() == [1]
+    if can_collect:
+        names = {TOY.option_name(int(o)) for o in outcome.solutions[0]}
+        assert names == {"q x:A", "p r x:A y"}
+
+
+@coloured_engines
+@pytest.mark.parametrize("n_colors", [1, 2, 3])
+def test_colourings_of_cycles(engine, n_colors):
+    n = 5  # the chromatic polynomial of a cycle is (k - 1)**n + (-1)**n * (k - 1)
+    problem = graph_colouring([(k, (k + 1) % n) for k in range(n)], n, n_colors)
+    k = n_colors - 1
+    assert bs.count(problem, engine=engine, jobs=1).count == k**n + (-1) ** n * k
+
+
+def test_colourings_of_petersens_graph():
+    edges = [(k, (k + 1) % 5) for k in range(5)] + [(k, k + 5) for k in range(5)]
+    edges += [(k + 5, (k + 2) % 5 + 5) for k in range(5)]
+    problem = graph_colouring(edges, 10, 3)
+    # its chromatic polynomial at 3 is 120
+    assert bs.count(problem, jobs=1).count == 120
+    assert bs.count(problem, jobs=1, engine="memo:8").count == 120
+
+
+@coloured_engines
+def test_word_squares(engine):
+    grids = product(WORDS, repeat=3)
+    expected = sum(all("".join(c) in WORDS for c in zip(*g, strict=True)) for g in grids)
+    assert expected > 10
+    assert bs.count(word_squares(WORDS), engine=engine, jobs=1).count == expected
+
+
+@coloured_engines
+def test_stacks_of_options_that_have_only_colours(engine):
+    indices = [1, 1, 2, 1, 0, 1, 0, 2, 1, 0]  # p is 0; x and y are secondary
+    colors = [1, 1, 1, 1, 0, 2, 0, 1, 1, 0]
+    problem = bs.ExactCover([0, 1, 3, 5, 7, 10], indices, 3, 1, colors=colors)
+    stacks = [[0, 1], [0, 1, 1], [0, 0], [1, 0, 3], [1, 0, 2], [0, 2, 1], [3], [1], []]
+    outcome = get_engine(engine).search(problem, Task.of(bs.Stacks.from_lists(stacks)))
+    assert outcome.clash.tolist() == [-1, 2, 1, 2, -1, -1, -1, -1, -1]
+    assert outcome.counts.tolist() == [2, 0, 0, 0, 1, 1, 1, 2, 3]
+
+
+def test_budgets_and_workers_do_not_change_what_is_found():
+    problem = word_squares(WORDS)
+    whole = bs.count(problem, jobs=1)
+    parts = bs.split(problem, depth=2)
+    outcome = get_engine("dlx").search(problem, Task.of(parts.stacks))
+    assert parts.count + outcome.counts.sum() == whole.count
+    assert parts.nodes + outcome.nodes.sum() == whole.nodes
+    found = {frozenset(map(int, cover)) for cover in bs.solutions(problem, jobs=2)}
+    assert found == covers(problem)
+    for cover in found:
+        problem.verify(cover)
+
+
+@pytest.mark.parametrize("engine", UNCOLOURED)
+def test_engines_without_colours_name_those_that_have_them(engine):
+    kernel = get_engine(engine)
+    reason = "solves Sudoku only" if kernel.capabilities.sudoku_only else "takes no colours.*: dlx"
+    with pytest.raises(bs.InputError, match=reason):
+        check_support(kernel, TOY)
+    with pytest.raises(bs.InputError, match=reason):
+        bs.split(TOY, engine=engine)
+
+
+def test_two_options_share_an_item_only_in_one_colour():
+    TOY.check_stack([1, 3])
+    TOY.verify([1, 3])
+    for stack, reason in {
+        (2, 3): "options 2 and 3 both cover item x, and not in the same colour",
+        (0, 3): "options 0 and 3 both cover item q",
+        (3, 3): "options 3 and 3 both cover item q",
+    }.items():
+        with pytest.raises(bs.ProblemError, match=f"no partial cover: {reason}"):
+            TOY.check_stack(stack)
+    with pytest.raises(bs.ProblemError, match="item x is in options 2 and 3, and not in the same"):
+        TOY.verify([2, 3])
+    only_colours = bs.ExactCover([0, 1, 2], [0, 0], 1, 0, colors=[1, 1])
+    only_colours.verify([0, 1])
+    for check in (only_colours.verify, only_colours.check_stack):
+        with pytest.raises(bs.ProblemError, match="option 0 is there twice"):
+            check([1, 0, 0])
+
+
+def test_only_the_pattern_of_colours_is_in_the_fingerprint():
+    arrays = ([0, 2, 4], [0, 2, 1, 2], 3, 2)
+    plain = bs.ExactCover(*arrays)
+    assert bs.ExactCover(*arrays, colors=[0, 0, 0, 0]).fingerprint == plain.fingerprint
+    one = bs.ExactCover(*arrays, colors=[0, 3, 0, 3])
+    assert (one.n_colors, one.color_name(3), one.colors.dtype) == (1, "3", np.uint32)
+    again = bs.ExactCover(*arrays, colors=[0, 1, 0, 1], color_names=["red"])
+    assert (again.fingerprint, again.option_name(0)) == (one.fingerprint, "0 2:red")
+    other = bs.ExactCover(*arrays, colors=[0, 2, 0, 1])
+    assert len({p.fingerprint for p in (plain, one, other)}) == 3
+    assert "n_colors=2" in repr(other)
+    assert "colors" not in repr(plain)
+
+
+@pytest.mark.parametrize(
+    ("colors", "names", "message"),
+    [
+        ([1, 0, 0, 0], None, "option 0 gives the primary item 0 a colour; only secondary items"),
+        ([0, 1, 0], None, "3 colours for 4 entries"),
+        ([0, -1, 0, 1], None, "option 0 gives item 2 the colour -1; colours lie in 1"),
+        ([0, 1, 0, 2**32 - 1], None, "option 1 gives item 2 the colour 4294967295"),
+        ([0, 1, 0, 0.5], None, "colors must hold whole numbers"),
+        ([0, 1, 0, 2], ["red"], "1 colour names; there is colour 2"),
+    ],
+)
+def test_bad_colours_are_refused(colors, names, message):
+    with pytest.raises(bs.ProblemError, match=message):
+        bs.ExactCover([0, 2, 4], [0, 2, 1, 2], 3, 2, colors=colors, color_names=names)
+
+
+@pytest.mark.parametrize(
+    ("colors", "message"),
+    [
+        ([{"x": 1}], "colours of 1 options for 2 options"),
+        ([{"x": 1}, {"y": 1}], "option 1 gives the item 'y' a colour, but does not have that item"),
+        ([{"x": 1}, {"a": 1}], "option 1 gives the primary item a a colour"),
+    ],
+)
+def test_bad_colours_of_named_items_are_refused(colors, message):
+    with pytest.raises(bs.ProblemError, match=message):
+        bs.ExactCover.from_options([["a", "x"], ["a"]], secondary=["x"], colors=colors)

@@ -1,0 +1,306 @@
+"""`lanes` against `dlx`, at every width; what holds for every engine is in test_engines.py."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from conftest import hard_puzzles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from batchsolve import Stacks, Sudoku
+from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.engines.lanes import WIDTHS, SudokuLanes, best_width
+
+USUAL = Sudoku(3, 3)
+DLX, LANES = get_engine("dlx"), get_engine("lanes")
+SOLVED = np.array([(3 * (cell // 9) + cell // 27 + cell) % 9 + 1 for cell in range(81)], np.uint8)
+
+CELL = np.arange(81)
+UNITS = np.array([CELL // 9, 9 + CELL % 9, 18 + CELL // 27 * 3 + CELL % 9 // 3])
+IS_PEER = (UNITS[:, :, None] == UNITS[:, None, :]).any(axis=0)
+
+every_width = pytest.mark.parametrize("width", WIDTHS)
+
+
+def random_grids(n, seed, clues=(17, 81)):
+    """Grids with random numbers of clues, three in ten with one digit changed at random.
+
+    Half of those with fewer clues come from puzzles that have one solution or nearly so.
+    """
+    rng = np.random.default_rng(seed)
+    grids = np.empty((n, 81), np.uint8)
+    for k in range(n):
+        rows = (3 * rng.permutation(3)[:, None] + [rng.permutation(3) for _ in range(3)]).ravel()
+        columns = (3 * rng.permutation(3)[:, None] + [rng.permutation(3) for _ in range(3)]).ravel()
+        grids[k] = SOLVED.reshape(9, 9)[rows][:, columns].ravel()
+    digits = rng.permuted(np.tile(np.arange(1, 10, dtype=np.uint8), (n, 1)), axis=1)
+    grids = np.take_along_axis(digits, grids.astype(np.int64) - 1, axis=1)
+    n_clues = rng.integers(clues[0], clues[1] + 1, n)
+    rank = rng.random((n, 81)).argsort(axis=1).argsort(axis=1)
+    grids[rank >= n_clues[:, None]] = 0
+    changed = np.flatnonzero(rng.random(n) < 0.3)
+    grids[changed, rng.integers(0, 81, changed.size)] = rng.integers(1, 10, changed.size)
+    return grids
+
+
+def sets_of_covers(outcome, n):
+    """For every root, the set of covers found, each as a set of options."""
+    found = [set() for _ in range(n)]
+    for root, cover in zip(outcome.solutions.roots, outcome.solutions, strict=True):
+        found[root].add(frozenset(cover.tolist()))
+    return found
+
+
+@every_width
+@pytest.mark.parametrize("limit", [1, 2, 7, 1000])
+def test_random_grids_agree_with_dancing_links(width, limit):
+    n = 500 if limit < 1000 else 120
+    hard = [guessing_grids(n // 10, seed=limit, spared=spared) for spared in range(2)]
+    stacks = USUAL.stacks(np.concatenate([random_grids(n, seed=limit), *hard]))
+    task = Task.of(stacks, limit=limit, keep=limit)
+    mine, theirs = SudokuLanes(width).search(USUAL, task), DLX.search(USUAL, task)
+    assert mine.counts.tolist() == theirs.counts.tolist()
+    assert mine.clash.tolist() == theirs.clash.tolist()
+    assert len(mine.frontier) == 0
+    assert np.array_equal(mine.nodes == 0, theirs.nodes == 0)
+    assert 0 < np.count_nonzero(mine.counts == 0) < len(stacks)
+    found = sets_of_covers(mine, len(stacks)), sets_of_covers(theirs, len(stacks))
+    for k in range(len(stacks)):
+        assert len(found[0][k]) == mine.counts[k]
+        if mine.counts[k] < limit:
+            assert found[0][k] == found[1][k]
+        for cover in found[0][k]:
+            assert cover.issuperset(stacks[k].tolist())
+    right = USUAL.check(USUAL.grids(stacks)[mine.solutions.roots], USUAL.grids(mine.solutions))
+    assert right.all()
+
+
+def test_a_hundred_thousand_grids_agree_with_dancing_links():
+    stacks = USUAL.stacks(random_grids(100_000, seed=0))
+    task = Task.of(stacks, limit=2, keep=1)
+    mine, theirs = LANES.search(USUAL, task), DLX.search(USUAL, task)
+    assert np.array_equal(mine.counts, theirs.counts)
+    assert np.array_equal(mine.clash, theirs.clash)
+    assert np.array_equal(mine.solutions.roots, np.flatnonzero(mine.counts))
+    puzzles, solutions = USUAL.grids(stacks), USUAL.grids(mine.solutions)
+    assert USUAL.check(puzzles[mine.solutions.roots], solutions).all()
+    unique = mine.counts[mine.solutions.roots] == 1
+    assert np.array_equal(solutions[unique], USUAL.grids(theirs.solutions)[unique])
+    dead = (mine.counts == 0) & (mine.clash < 0)
+    kinds = [mine.clash >= 0, mine.counts == 2, mine.counts == 1, dead]
+    assert all(np.count_nonzero(kind) > 1000 for kind in kinds)
+
+
+def test_every_width_gives_the_same():
+    grids = [random_grids(1000, seed=1, clues=(20, 40)), guessing_grids(1000, seed=1)]
+    stacks = USUAL.stacks(np.concatenate(grids))
+    task = Task.of(stacks, limit=9, keep=3)
+    outcomes = [SudokuLanes(width).search(USUAL, task) for width in WIDTHS]
+    for outcome in outcomes[1:]:
+        for field in ("counts", "nodes", "clash"):
+            assert np.array_equal(getattr(outcome, field), getattr(outcomes[0], field))
+        assert np.array_equal(outcome.solutions.options, outcomes[0].solutions.options)
+        assert np.array_equal(outcome.solutions.roots, outcomes[0].solutions.roots)
+    assert best_width() in WIDTHS
+
+
+def guessing_grids(n, seed, spared=0):
+    """Hard puzzles with up to four more clues; some clues spared.
+
+    Every fourth has a wrong digit that clashes with no clue.
+    """
+    rng = np.random.default_rng(seed)
+    puzzles, solutions = hard_puzzles()
+    which = rng.integers(0, len(puzzles), n)
+    grids, solutions = puzzles[which], solutions[which]
+    for k in range(n):
+        grids[k, rng.permutation(np.flatnonzero(grids[k]))[:spared]] = 0
+        is_wrong = k % 4 == 3
+        n_more = 2 * spared + (0 if is_wrong else rng.integers(0, 5))
+        cells = rng.permutation(np.flatnonzero(grids[k] == 0))[:n_more]
+        grids[k, cells] = solutions[k, cells]
+        if is_wrong:
+            cell = rng.choice(np.flatnonzero(grids[k] == 0))
+            no = {int(solutions[k, cell]), *grids[k, IS_PEER[cell]].tolist()}
+            grids[k, cell] = next((d for d in range(1, 10) if d not in no), 0)
+    return grids
+
+
+def run_out(
+    stacks,
+    width,
+    limit=UNLIMITED,
+    budgets=(UNLIMITED,),
+    depths=(UNLIMITED,),
+    allowance=UNLIMITED,
+    room=UNLIMITED,
+    n_pieces=1,
+):
+    """Search a batch from frontier to frontier; return counts, nodes and covers of each root."""
+    n = 1 + max(stacks.roots)
+    counts, nodes, found, rounds = np.zeros(n, np.int64), np.zeros(n, np.int64), [], 0
+    while len(stacks):
+        bounds = np.linspace(0, len(stacks), n_pieces + 1).astype(int)
+        left = []
+        for begin, end in pairwise(bounds):
+            part = stacks.between(begin, end)
+            task = Task(
+                part,
+                limit - counts[part.roots],
+                np.full(len(part), allowance, np.int64),
+                budget=budgets[rounds % len(budgets)],
+                depth=depths[rounds % len(depths)],
+                keep=UNLIMITED,
+                room=room,
+            )
+            outcome = SudokuLanes(width).search(USUAL, task)
+            check_bounds(task, outcome)
+            np.add.at(counts, part.roots, outcome.counts)
+            np.add.at(nodes, part.roots, outcome.nodes)
+            roots = outcome.solutions.roots.tolist()
+            found += list(zip(roots, map(tuple, outcome.solutions), strict=True))
+            left.append(outcome.frontier)
+            rounds += 1
+        stacks = Stacks.concatenate(left)
+        stacks = stacks.take(np.argsort(stacks.roots, kind="stable"))
+    return counts.tolist(), nodes.tolist(), sorted(found)
+
+
+def check_bounds(task, outcome):
+    roots = task.stacks.roots
+    assert outcome.nodes.sum() <= task.budget
+    assert outcome.counts.sum() <= task.room
+    for root in set(roots.tolist()):
+        mine = np.flatnonzero(roots == root)
+        assert outcome.nodes[mine].sum() <= task.allowances[mine[0]]
+        assert outcome.counts[mine].sum() <= task.limits[mine[0]]
+        left = [s.tolist() for s in outcome.frontier.take(outcome.frontier.roots == root)]
+        assert left == sorted(left)
+        if outcome.counts[mine].sum() == task.limits[mine[0]]:
+            assert left == []
+    assert len(outcome.weights) == len(outcome.frontier)
+    assert outcome.weights.sum() < len(roots) + 1e-9
+
+
+budgets = st.lists(st.integers(1, 200), min_size=1, max_size=4)
+
+
+@every_width
+@given(
+    seed=st.integers(0, 2**20),
+    budgets=budgets,
+    depths=st.lists(st.sampled_from([0, 1, 2, 5, UNLIMITED]), max_size=3),
+    allowance=st.integers(10, 100),
+    room=st.integers(1, 30),
+    n_pieces=st.integers(1, 3),
+)
+@settings(max_examples=40)
+def test_batches_may_be_cut_into_any_pieces(
+    width, seed, budgets, depths, allowance, room, n_pieces
+):
+    stacks = USUAL.stacks(guessing_grids(10, seed, spared=seed % 2))
+    straight = run_out(stacks, width)
+    depths = [*depths, UNLIMITED]
+    pieces = run_out(stacks, width, UNLIMITED, budgets, depths, allowance, room, n_pieces)
+    assert pieces == straight
+    expected = DLX.search(USUAL, Task.of(stacks, keep=UNLIMITED))
+    assert straight[0] == expected.counts.tolist()
+    found = [set() for _ in range(len(stacks))]
+    for root, cover in straight[2]:
+        found[root].add(frozenset(cover))
+    assert found == sets_of_covers(expected, len(stacks))
+
+
+@every_width
+@given(
+    seed=st.integers(0, 2**20),
+    limit=st.integers(1, 40),
+    budgets=budgets,
+    allowance=st.integers(10, 100),
+    room=st.integers(1, 30),
+)
+@settings(max_examples=40)
+def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
+    width, seed, limit, budgets, allowance, room
+):
+    grids = np.concatenate([guessing_grids(6, seed), random_grids(6, seed, clues=(17, 30))])
+    stacks = USUAL.stacks(grids)
+    straight = run_out(stacks, width, limit)
+    pieces = run_out(stacks, width, limit, budgets, allowance=allowance, room=room)
+    assert pieces == straight
+    assert straight[0] == DLX.search(USUAL, Task.of(stacks, limit=limit)).counts.tolist()
+
+
+def test_most_grids_of_these_tests_need_guesses():
+    spared = [guessing_grids(100, seed, spared=seed) for seed in range(2)]
+    for grids in (*spared, random_grids(100, 0, clues=(17, 30))):
+        outcome = LANES.search(USUAL, Task.of(USUAL.stacks(grids), limit=100))
+        assert np.count_nonzero(outcome.nodes > 1) > 50
+    outcome = LANES.search(USUAL, Task.of(USUAL.stacks(spared[0])))
+    for count in (0, 1):
+        assert np.count_nonzero((outcome.nodes > 5) & (outcome.counts == count)) > 10
+    outcome = LANES.search(USUAL, Task.of(USUAL.stacks(spared[1])))
+    assert np.count_nonzero((outcome.nodes > 5) & (outcome.counts > 1)) > 10
+
+
+@given(seed=st.integers(0, 2**20), depth=st.integers(0, 3))
+def test_a_split_has_the_first_covers_in_the_same_order(seed, depth):
+    """However a tree is split: its covers in tree order are those of the straight search."""
+    stacks = USUAL.stacks(guessing_grids(6, seed, spared=seed % 2))
+    straight = LANES.search(USUAL, Task.of(stacks, limit=50, keep=50))
+    split = LANES.search(USUAL, Task.of(stacks, depth=depth, keep=UNLIMITED))
+    below = LANES.search(USUAL, Task.of(split.frontier, limit=50, keep=50))
+    both = Stacks.concatenate([split.solutions, below.solutions])
+    for root in range(len(stacks)):
+        covers = sorted(c.tolist() for c in both.take(both.roots == root))
+        first = [c.tolist() for c in straight.solutions.take(straight.solutions.roots == root)]
+        assert covers[: len(first)] == first
+    shares = np.zeros(len(stacks))
+    np.add.at(shares, split.frontier.roots, split.weights)
+    assert np.all(shares <= 1 + 1e-9)
+
+
+@every_width
+def test_malformed_stacks_clash_and_are_not_searched(width):
+    good = USUAL.stack(SOLVED).tolist()
+    stacks = [[0, 0], [0, 1], [0, 9], [0, 81], [0, 90], [729], [5, 2**32 - 1], [], good, [*good, 3]]
+    task = Task.of(Stacks.from_lists(stacks), limit=1, keep=1)
+    outcome = SudokuLanes(width).search(USUAL, task)
+    assert outcome.clash.tolist() == [1, 1, 1, 1, 1, 0, 1, -1, -1, 81]
+    assert outcome.counts.tolist() == [0] * 7 + [1, 1, 0]
+    assert np.array_equal(outcome.nodes > 0, outcome.clash < 0)
+    assert outcome.solutions[1].tolist() == good
+
+
+def test_what_is_not_searched_is_handed_back_as_it_is():
+    """However long: clashes are found only when a stack is searched."""
+    stacks = Stacks.from_lists([[5] * n for n in (0, 1, 2000)] * 20, roots=np.arange(60) // 4)
+    for task in (Task.of(stacks, budget=0), Task.of(stacks, allowance=0)):
+        outcome = LANES.search(USUAL, task)
+        assert outcome.nodes.sum() == 0
+        assert [s.tolist() for s in outcome.frontier] == [s.tolist() for s in stacks]
+        assert outcome.frontier.roots.tolist() == stacks.roots.tolist()
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 33])
+def test_batches_of_every_size(n):
+    stacks = USUAL.stacks(random_grids(n, seed=2)) if n else Stacks.empty()
+    outcome = LANES.search(USUAL, Task.of(stacks, limit=2))
+    assert outcome.counts.tolist() == DLX.search(USUAL, Task.of(stacks, limit=2)).counts.tolist()
+
+
+def test_the_compiled_search_is_found_again_on_disk():
+    code = (
+        "from batchsolve.engines import Task, get_engine; from batchsolve import Sudoku, Stacks;"
+        "from batchsolve.engines.lanes_search import run;"
+        "get_engine('lanes').search(Sudoku(3, 3), Task.of(Stacks.from_lists([[]]), limit=1));"
+        "print(sum(run.stats.cache_hits.values()), sum(run.stats.cache_misses.values()))"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert runs[1].stdout.split() == ["1", "0"]

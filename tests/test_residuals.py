@@ -1,0 +1,133 @@
+"""Engines that search residual problems do what dancing links do, node by node."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from conftest import problems
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import covers
+from test_engines import run_out
+
+from batchsolve import ExactCover, Stacks
+from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.families import family
+from batchsolve.formats import read_problem
+
+WHOLE = Stacks.from_lists([[]])
+
+both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
+
+
+def outcome_of(engine, problem, **settings):
+    outcome = get_engine(engine).search(problem, Task.of(WHOLE, **settings))
+    stacks = [[stack.tolist() for stack in s] for s in (outcome.solutions, outcome.frontier)]
+    return outcome.counts.tolist(), outcome.nodes.tolist(), outcome.weights.tolist(), stacks
+
+
+@both_engines
+@given(
+    problem=problems(),
+    budget=st.integers(0, 20) | st.just(UNLIMITED),
+    depth=st.sampled_from([0, 1, 2, UNLIMITED]),
+    room=st.integers(1, 4) | st.just(UNLIMITED),
+)
+def test_everything_is_as_dancing_links_have_it(engine, problem, budget, depth, room):
+    settings = {"budget": budget, "depth": depth, "room": room, "keep": 100}
+    assert outcome_of(engine, problem, **settings) == outcome_of("dlx", problem, **settings)
+
+
+@both_engines
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("queens:8", 92),
+        ("langford:7", 52),
+        ("dominoes:6x6", 6728),
+        ("pentominoes:3x20", 8),
+        ("latin:4", 576),
+        ("sudoku:2x2", 288),
+    ],
+)
+def test_known_counts_and_the_nodes_of_dancing_links(engine, name, count):
+    problem = read_problem(name).problem
+    mine, links = outcome_of(engine, problem), outcome_of("dlx", problem)
+    assert mine == links
+    assert mine[0] == [count]
+
+
+@both_engines
+@pytest.mark.parametrize("name", ["queens:7", "langford:7", "pentominoes:4x15", "sudoku:2x3"])
+@pytest.mark.parametrize("budget", [1000, 4001])
+def test_a_search_that_is_interrupted_inside_a_residual_goes_on(engine, name, budget):
+    problem = read_problem(name).problem
+    for settings in ({"budget": budget}, {"room": 7, "budget": budget}, {"depth": 5}):
+        mine = outcome_of(engine, problem, keep=5, **(settings | {"allowance": 20_000}))
+        links = outcome_of("dlx", problem, keep=5, **(settings | {"allowance": 20_000}))
+        assert mine == links
+
+
+@both_engines
+def test_pieces_of_pentominoes_add_up(engine):
+    problem = family("pentominoes:3x20")
+    counts, nodes, found = run_out(engine, problem, WHOLE, [997, 3001], [3, UNLIMITED])
+    assert (counts, nodes) == run_out("dlx", problem, WHOLE)[:2]
+    for _, cover in found:
+        problem.verify(cover)
+
+
+@both_engines
+def test_stacks_that_leave_too_much_are_left_to_dancing_links(engine, monkeypatch):
+    module = import_module(f"batchsolve.engines.{engine}")
+    problem = family("queens:6")
+    expected = outcome_of(engine, problem, keep=10)
+    monkeypatch.setattr(module, "MOST_OPTIONS", 20)
+    monkeypatch.setattr(module, "_search", None)
+    assert outcome_of(engine, problem, keep=10) == expected
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "MOST_OPTIONS", 20)
+    monkeypatch.setattr(module, "DancingLinks", None)
+    stack = Stacks.from_lists([[1, 9]])
+    outcome = get_engine(engine).search(problem, Task.of(stack))
+    assert outcome.counts.tolist() == [len(covers(problem, (1, 9)))]
+
+
+class Colored(ExactCover):
+    """A problem whose secondary items take colours."""
+
+    colors: np.ndarray
+
+
+def colored_covers(problem):
+    """All sets of options that cover primary items once and colour secondary items alike."""
+    found = set()
+    for bitmap in range(2**problem.n_options):
+        cover = [o for o in range(problem.n_options) if bitmap >> o & 1]
+        taken: dict[int, int] = {}
+        good = True
+        for o in cover:
+            begin, end = problem.indptr[o], problem.indptr[o + 1]
+            good &= bool(np.any(problem.indices[begin:end] < problem.n_primary))
+            for i, c in zip(problem.indices[begin:end], problem.colors[begin:end], strict=True):
+                good &= i not in taken or taken[i] == c != 0
+                taken[i] = c
+        if good and all(i in taken for i in range(problem.n_primary)):
+            found.add(frozenset(cover))
+    return found
+
+
+@both_engines
+@given(data=st.data())
+def test_options_that_colour_an_item_alike_do_not_conflict(engine, data):
+    n_primary, n_items = 3, 6
+    row = st.lists(st.integers(0, n_items - 1), min_size=1, max_size=4, unique=True)
+    rows = data.draw(st.lists(row, min_size=1, max_size=8))
+    indices = [i for row in rows for i in row]
+    problem = Colored(np.cumsum([0, *map(len, rows)]), indices, n_items, n_primary)
+    colors = [data.draw(st.integers(0, 2)) if i >= n_primary else 0 for i in indices]
+    problem.colors = np.array(colors, np.uint32)
+    expected = colored_covers(problem)
+    _, _, found = run_out(engine, problem, WHOLE, [data.draw(st.integers(1, 9))])
+    assert {frozenset(map(int, cover)) for _, cover in found} == expected
+    assert len(found) == len(expected)

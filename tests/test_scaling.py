@@ -1,0 +1,241 @@
+import dataclasses
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.experiment import (
+    Experiment,
+    Series,
+    about,
+    new_directory,
+    read_experiment,
+    runs_table,
+    write_experiment,
+)
+from batchsolve.fits import fit_amdahl, fit_universal
+from batchsolve.forecast import forecast, measured_costs
+from batchsolve.scaling import Grid, ScalingError, read_workload, run_grid
+from batchsolve.tasklog import covered
+
+SMALL = Grid(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    made = list(run_grid([read_workload("queens:8"), read_workload("sudoku:2x2")], SMALL))
+    return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"]))
+
+
+def test_every_combination_runs_in_turn(experiment):
+    assert len(experiment.runs) == 2 * 2 * 3 * 2
+    assert [run.run for run in experiment.runs] == list(range(24))
+    first, second = experiment.runs[:12], experiment.runs[12:]
+    assert {run.repeat for run in first} == {0}
+    key = ("problem", "jobs", "split_depth")
+    assert [[getattr(r, k) for k in key] for r in first] == [
+        [getattr(r, k) for k in key] for r in second
+    ]
+    assert len({(r.problem, r.jobs, r.split_depth) for r in first}) == 12
+
+
+def test_counts_and_nodes_are_equal_in_all_runs(experiment):
+    found = {(run.problem, run.count, run.nodes) for run in experiment.runs}
+    assert found == {("queens:8", 92, 1178), ("sudoku:2x2", 288, bs.count(bs.Sudoku(2, 2)).nodes)}
+    assert all(run.complete for run in experiment.runs)
+
+
+def test_tasks_add_up_to_their_run(experiment):
+    for run, log in zip(experiment.runs, experiment.logs, strict=True):
+        assert sum(log.nodes) == run.nodes
+        split = [k for k, number in enumerate(log.worker) if number < 0]
+        assert sum(log.nodes[k] for k in split) == run.split_nodes
+        assert (run.split_nodes > 0) == (run.split_depth != 0)
+        assert run.tasks == len(log.nodes) - len(split)
+        assert max(log.worker) < run.jobs
+        _, seconds, _ = log.of_workers()
+        assert run.busy == pytest.approx(seconds.sum())
+        assert run.busy <= run.jobs * run.wall * 1.01
+        assert run.idle_share == pytest.approx(1 - run.busy / (run.jobs * run.wall), abs=0.01)
+        assert run.task_median <= run.task_p90 <= run.task_p99 <= run.task_max
+        assert 0 <= run.serial_share <= run.idle_share + 0.01
+        assert run.peak_mb > 20
+
+
+def test_what_is_written_is_what_was_measured(experiment, tmp_path):
+    write_experiment(tmp_path, experiment)
+    again = read_experiment(str(tmp_path))
+    assert again.runs == experiment.runs
+    assert [log.nodes for log in again.logs] == [log.nodes for log in experiment.logs]
+    assert again.about == experiment.about
+    tasks = pq.read_table(tmp_path / "subproblems.parquet")
+    assert tasks.column_names == ["run", "task", "begin", "seconds", "worker", "nodes", "stacks"]
+    facts = json.loads((tmp_path / "machine.json").read_text())
+    assert facts["command"] == "batchsolve scale"
+    assert facts["packages"]["batchsolve"] == bs.__version__
+    assert runs_table(experiment.runs)["split_depth"][0].as_py() == "auto"
+    with pytest.raises(bs.InputError, match="not empty"):
+        new_directory(str(tmp_path))
+    with pytest.raises(bs.InputError, match="is a file"):
+        new_directory(str(tmp_path / "runs.csv"))
+
+
+def test_runs_that_disagree_are_an_error(monkeypatch):
+    from batchsolve.engines.dlx import DancingLinks
+
+    search, calls = DancingLinks.search, []
+
+    def miscounts(self, problem, task):
+        outcome = search(self, problem, task)
+        calls.append(1)
+        return dataclasses.replace(outcome, nodes=outcome.nodes + len(calls))
+
+    monkeypatch.setattr(DancingLinks, "search", miscounts)
+    with pytest.raises(ScalingError, match="they must agree"):
+        list(run_grid([read_workload("queens:6")], Grid(jobs=(1,), repeat=2)))
+
+
+def test_an_engine_whose_nodes_vary_is_only_held_to_its_count():
+    grid = Grid(jobs=(1, 2), engines=("memo:8",), repeat=1)
+    runs = [run for run, _ in run_grid([read_workload("dominoes:4x4")], grid)]
+    assert {run.count for run in runs} == {36}
+
+
+def test_weak_scaling_gives_every_worker_as_much():
+    workload = read_workload("datasets/sudoku4.csv", 40)
+    grid = Grid(jobs=(1, 2), repeat=1)
+    runs = [run for run, _ in run_grid([workload], grid)]
+    assert [run.stacks for run in runs] == [40, 80]  # 50 rows: some come twice
+    assert [run.count for run in runs] == [40, 80]  # all of them are unique
+    assert {run.kind for run in runs} == {"weak"}
+    same = read_workload("queens:6", 3)
+    (run,) = (run for run, _ in run_grid([same], Grid(jobs=(2,), repeat=1)))
+    assert (run.stacks, run.count) == (6, 6 * 4)
+
+
+def test_processes_count_as_threads_do():
+    grid = Grid(jobs=(2,), backends=("threading", "loky"), repeat=1)
+    runs = [run for run, _ in run_grid([read_workload("queens:8")], grid)]
+    assert [run.backend for run in runs] == ["threading", "loky"]
+    assert {(run.count, run.nodes) for run in runs} == {(92, 1178)}
+
+
+def test_runs_that_are_stopped_are_compared_by_nodes():
+    grid = Grid(jobs=(1,), repeat=2, time_limit=0.05)
+    runs = [run for run, _ in run_grid([read_workload("sudoku:3x3")], grid)]
+    assert not any(run.complete for run in runs)
+    assert list(Series(runs).speedups()) == [1]
+
+
+def test_speedups_are_ratios_of_medians(experiment):
+    run = experiment.runs[0]
+    walls = {1: [8.0, 9.0, 100.0], 2: [5.0, 4.5, 1.0], 4: [3.0]}
+    runs = [dataclasses.replace(run, jobs=p, wall=w) for p, ws in walls.items() for w in ws]
+    assert Series(runs).speedups() == pytest.approx({1: 1, 2: 2, 4: 3})
+    assert Series([r for r in runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
+
+
+@given(
+    intervals=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20)
+)
+def test_the_length_of_a_union(intervals):
+    begins = np.array([begin for begin, _ in intervals], float)
+    lengths = np.array([length for _, length in intervals], float)
+    units = {u for begin, length in intervals for u in range(begin, begin + length)}
+    assert covered(begins, begins + lengths) == len(units)
+
+
+WORKERS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 32])
+
+
+@given(serial=st.floats(0, 1))
+def test_amdahls_law_is_recovered(serial):
+    fit = fit_amdahl(WORKERS, 1 / (serial + (1 - serial) / WORKERS))
+    assert fit.parameters["serial share"] == pytest.approx(serial, abs=1e-6)
+    assert fit.error < 1e-6
+
+
+@given(alpha=st.floats(0, 0.5), beta=st.floats(0, 0.05))
+def test_the_universal_law_is_recovered(alpha, beta):
+    speedup = WORKERS / (1 + alpha * (WORKERS - 1) + beta * WORKERS * (WORKERS - 1))
+    fit = fit_universal(WORKERS, speedup)
+    found = [fit.parameters["contention"], fit.parameters["coherency"]]
+    assert found == pytest.approx([alpha, beta], abs=1e-6)
+    assert fit.speedup(WORKERS) == pytest.approx(speedup, abs=1e-5)
+
+
+def test_a_fit_is_the_best_near_noisy_points():
+    rng = np.random.default_rng(0)
+    noisy = WORKERS / (1 + 0.03 * (WORKERS - 1)) * rng.normal(1, 0.05, WORKERS.size)
+    fit = fit_amdahl(WORKERS, noisy)
+
+    def error(serial):
+        return np.sqrt(np.mean((WORKERS / (1 + serial * (WORKERS - 1)) - noisy) ** 2))
+
+    assert fit.error <= min(error(s) for s in np.linspace(0, 0.2, 2001)) + 1e-9
+
+
+def test_parameters_are_never_negative_and_need_enough_points():
+    assert fit_amdahl([1, 2, 4], [1, 2.2, 4.4]).parameters["serial share"] == 0
+    assert fit_amdahl([1, 1], [1, 1]) is None
+    assert fit_universal([1, 2], [1, 1.9]) is None
+
+
+def test_a_forecast_stands_beside_what_was_measured(experiment):
+    workload = read_workload("queens:8")
+    (found,) = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
+    assert (found.nodes, found.nodes_known) == (1178, True)
+    assert len(found.checks) == 12
+    for check in found.checks:
+        assert check.measured == pytest.approx(check.run.wall)
+        assert check.error == pytest.approx(check.simulated / check.run.wall - 1)
+    assert [point.workers for point in found.curve] == [1, 2, 4, 8, 16, 32, 64]
+    assert all(0 < point.efficiency <= 1.000001 for point in found.curve)
+    costs = measured_costs([run for run in experiment.runs if run.problem == "queens:8"])
+    assert costs == found.costs
+    for choice in found.choices:
+        assert choice.what_if["results cost no time"].wall <= max(
+            run.wall for run in choice.what_if.values()
+        )
+        best = min(run.wall for _, run in choice.depths)
+        assert dict(choice.depths)[choice.best_depth].wall == best
+
+
+def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
+    workload = read_workload("queens:13")
+    made = list(run_grid([workload], Grid(jobs=(1,), repeat=1, time_limit=0.05, budget=500)))
+    measured = Experiment([run for run, _ in made], [log for _, log in made], {})
+    assert not measured.runs[0].complete
+    (found,) = forecast(workload, measured, [8], shape_seconds=0.05)
+    assert not found.nodes_known
+    assert found.nodes == pytest.approx(bs.count(workload.problem).nodes, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["queens:6", "--jobs", "0"], "1 or more"),
+        (["queens:6", "--jobs", "two"], "no number"),
+        (["queens:6", "--split-depth", "deep"], "no number"),
+        (["queens:6", "--backend", "carrier-pigeon"], "no backend"),
+        (["queens:6", "--engine", "steam"], "no engine"),
+        (["queens:6", "--repeat", "0"], "1 or more"),
+        (["queens:6", "--weak", "0"], "1 or more"),
+        (["queens:6", "--weak", "1", "--forecast-workers", "8"], "leave out"),
+        (["queens:6", "--latency", "-1"], "0 seconds or more"),
+        (["nothing:6"], "no such file"),
+        (["queens:6", "--engine", "lanes"], "Sudoku only"),
+    ],
+)
+def test_wrong_usage_is_explained(arguments, message, tmp_path):
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["scale", *arguments, "-o", str(out)])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not (out / "runs.csv").exists()

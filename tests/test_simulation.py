@@ -1,0 +1,160 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import batchsolve as bs
+from batchsolve import search
+from batchsolve.counting import count
+from batchsolve.engines import get_engine
+from batchsolve.families import family
+from batchsolve.simulation import Costs, Rules, simulate
+from batchsolve.treeshape import Shape, sample_shape
+
+UNIT = Costs(rate=1.0)
+
+
+def makespan(tasks, workers):
+    """The slow way: each task, in order, goes to the worker that is free first."""
+    free = [0.0] * workers
+    for seconds in tasks:
+        k = free.index(min(free))
+        free[k] += seconds
+    return max(free)
+
+
+@given(n=st.integers(1, 200), workers=st.integers(1, 40))
+def test_equal_tasks_take_as_many_turns_as_there_must_be(n, workers):
+    found = simulate([3.0] * n, workers, UNIT)
+    assert found.wall == pytest.approx(3.0 * math.ceil(n / workers))
+    assert (found.tasks, found.work) == (n, 3.0 * n)
+
+
+@given(tasks=st.lists(st.floats(0.1, 100), min_size=1, max_size=60), workers=st.integers(1, 12))
+def test_tasks_that_cannot_be_cut_are_scheduled_in_order(tasks, workers):
+    assert simulate(tasks, workers, UNIT).wall == pytest.approx(makespan(tasks, workers))
+
+
+def test_one_worker_takes_the_sum_and_one_long_task_bounds_all():
+    tasks = [1.0, 7.0, 2.5]
+    assert simulate(tasks, 1, UNIT).wall == pytest.approx(10.5)
+    assert simulate([1.0] * 50 + [100.0], 1000, UNIT).wall == pytest.approx(100.0)
+
+
+def test_overheads_are_added_to_every_task():
+    found = simulate([1.0] * 12, 3, Costs(rate=1.0, overhead=0.25))
+    assert found.wall == pytest.approx(4 * 1.25)
+
+
+def test_the_master_takes_one_result_after_another():
+    found = simulate([1.0] * 100, 100, Costs(rate=1.0, master=0.5))
+    assert found.wall == pytest.approx(1 + 100 * 0.5)
+
+
+def test_a_rate_turns_nodes_into_seconds():
+    assert simulate([4e6] * 2, 1, Costs(rate=1e6)).wall == pytest.approx(8.0)
+
+
+@settings(max_examples=30)
+@given(
+    nodes=st.floats(100, 1e7),
+    workers=st.integers(1, 300),
+    depth=st.none() | st.integers(0, 5),
+    budget=st.none() | st.integers(1_000, 10**6),
+    children=st.integers(2, 9),
+    seed=st.integers(0, 5),
+)
+def test_no_work_is_lost_however_the_tree_is_cut(nodes, workers, depth, budget, children, seed):
+    rules = Rules(split_depth=depth, budget=budget)
+    shape = Shape.of([(1.0, np.arange(1.0, children + 1)), (1e5, np.ones(children))])
+    found = simulate(nodes, workers, Costs(rate=1e6), shape, rules, seed)
+    assert found.share == pytest.approx(1)
+    assert found.work == pytest.approx(nodes / 1e6)
+    assert found.work / workers <= found.wall * (1 + 1e-9)
+    assert found.wall <= found.work * (1 + 1e-9)
+    if budget is not None:
+        assert found.tasks >= nodes / budget * (1 - 1e-9)
+
+
+def test_a_tree_that_can_be_cut_keeps_all_workers_busy():
+    found = simulate(1e9, 64, Costs(rate=1e6, overhead=1e-4, master=1e-5), Shape.even(3))
+    assert found.efficiency > 0.95
+
+
+def test_the_same_seed_gives_the_same_simulation():
+    shape = Shape.of([(1.0, np.array([1.0, 5.0])), (1.0, np.array([3.0, 1.0, 1.0]))])
+    several = [simulate(1e7, 8, Costs(rate=1e6), shape, seed=s) for s in (0, 0, 1)]
+    assert several[0] == several[1]
+    assert several[0] != several[2]
+
+
+def test_a_long_simulation_stops_and_goes_on_at_its_pace(monkeypatch):
+    whole = simulate(1e8, 4, Costs(rate=1e6, overhead=1e-3), Shape.even(3))
+    monkeypatch.setattr("batchsolve.simulation.MOST_TASKS", whole.tasks // 2)
+    part = simulate(1e8, 4, Costs(rate=1e6, overhead=1e-3), Shape.even(3))
+    assert 0.1 < part.share < 1
+    assert part.wall == pytest.approx(whole.wall, rel=0.1)
+
+
+def test_longer_tasks_spare_a_slow_master():
+    slow = Costs(rate=1e6, master=1e-3)
+    asis = simulate(1e11, 1000, slow, Shape.even(3))
+    spared = simulate(1e11, 1000, slow, Shape.even(3), Rules(least_turns=2, full_turns=4))
+    assert asis.efficiency < 0.5 < spared.efficiency
+    assert spared.tasks < asis.tasks
+
+
+def test_rules_are_those_of_the_search():
+    rules = Rules()
+    assert rules.task_seconds == search.TASK_SECONDS
+    assert rules.least_budget == search.LEAST_BUDGET
+    assert rules.pieces_per_worker == search.PIECES_PER_WORKER
+
+
+@pytest.mark.parametrize(("sizes", "workers"), [([], 1), ([1.0, 0.0], 1), ([-1.0], 1), ([1.0], 0)])
+def test_nonsense_is_refused(sizes, workers):
+    with pytest.raises(bs.InputError):
+        simulate(sizes, workers, UNIT)
+
+
+def test_a_shape_uses_the_nearest_class_that_was_sampled():
+    shape = Shape.of([(4.0, np.array([1.0, 1.0])), (2.0**20, np.array([1.0, 3.0]))])
+    first = shape.bounds[shape.first]
+    assert first[[0, 2, 5]].tolist() == [0, 0, 0]
+    assert first[[20, 63]].tolist() == [2, 2]
+    assert shape.shares.tolist() == [0.5, 0.5, 0.25, 0.75]
+    with pytest.raises(bs.InputError):
+        Shape.of([])
+
+
+def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
+    problem = family("queens:8")
+    engine = get_engine("dlx")
+    nodes = count(problem).nodes
+    shape = sample_shape(problem, [], engine, nodes, seconds=0.01)
+    sums = np.add.reduceat(shape.shares, shape.bounds[:-1])
+    assert sums == pytest.approx(np.ones(sums.size))
+    top = int(np.log2(nodes))
+    k = shape.first[top]
+    children = bs.split(problem, depth=1).stacks
+    sizes = [count(problem, stack).nodes for stack in children]
+    assert shape.shares[shape.bounds[k] : shape.bounds[k + 1]] == pytest.approx(
+        np.array(sizes) / sum(sizes)
+    )
+
+
+def test_an_engine_without_a_tree_has_no_shape():
+    with pytest.raises(bs.InputError, match="no tree"):
+        sample_shape(family("queens:6"), [], get_engine("memo"), 100)
+
+
+def test_a_simulated_search_makes_about_as_many_tasks_as_a_real_one():
+    problem, engine = family("queens:10"), get_engine("dlx")
+    nodes = count(problem).nodes
+    tasks = []
+    count(problem, jobs=1, split_depth=1, budget=500, on_progress=lambda s: tasks.append(1))
+    shape = sample_shape(problem, [], engine, nodes, seconds=0.5)
+    found = simulate(nodes, 1, Costs(rate=1e6), shape, Rules(split_depth=1, budget=500))
+    assert 0.5 * len(tasks) < found.tasks < 2 * len(tasks)
