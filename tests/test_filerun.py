@@ -141,7 +141,7 @@ def start(corpus, out, *options, **popen):
 @pytest.fixture(scope="module")
 def long_corpus(tmp_path_factory):
     path = tmp_path_factory.mktemp("long") / "in.csv"
-    path.write_text(puzzles(30_000, seed=2))
+    path.write_text(puzzles(12_000, seed=2))
     whole = path.parent / "whole.csv"
     bs.solve_file(str(path), str(whole))
     return path, whole.read_bytes()
@@ -183,9 +183,11 @@ batchsolve.cli.app()
         if not os.path.exists(journal):
             break
         kills += 1
-        assert not os.path.exists(out)
         if how == signal.SIGINT:
-            assert process.returncode == 130
+            assert process.returncode == 130, message
+        if os.path.exists(out):
+            continue  # caught between its last two steps
+        if how == signal.SIGINT:
             assert message.strip().count("\n") == 0
             assert "interrupted; the rows done are kept in" in message
     assert process.returncode in (1, 130, -how)  # 1, unless caught after its last step
@@ -199,7 +201,7 @@ def test_a_full_disk_loses_nothing(long_corpus, tmp_path):
     out = tmp_path / "out.csv"
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))
 
     process = start(path, out, "--chunk", "1000", preexec_fn=limit)
     _, message = process.communicate()

@@ -121,13 +121,17 @@ def interrupts() -> Iterator[Callable[[], None]]:
     """Yield a check that raises Ctrl-C again if a library has swallowed it.
 
     pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
+    numba loads kernels in callbacks and destructors, out of which nothing can be raised; so there,
+    the first Ctrl-C waits for the check, and a second one is raised for what it is worth. What else
+    is raised after Ctrl-C, because compiled code stumbled over it, is Ctrl-C, too.
     """
     pressed = False
 
     def note(signum: int, frame: FrameType | None) -> None:
         nonlocal pressed
-        pressed = True
-        raise KeyboardInterrupt
+        again, pressed = pressed, True
+        if again or not _loads_kernels(frame):
+            raise KeyboardInterrupt
 
     def check() -> None:
         if pressed:
@@ -139,8 +143,25 @@ def interrupts() -> Iterator[Callable[[], None]]:
     signal.signal(signal.SIGINT, note)
     try:
         yield check
+    except Exception as error:
+        if not pressed:
+            raise
+        interrupt = KeyboardInterrupt()
+        for line in _notes(error):
+            interrupt.add_note(line)
+        raise interrupt from error
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _loads_kernels(frame: FrameType | None) -> bool:
+    """Whether numba is at work somewhere up the stack of calls."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] in ("numba", "llvmlite"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def shows_progress(quiet: bool) -> bool:

@@ -1,0 +1,90 @@
+import signal
+
+import pytest
+
+from batchsolve.cli.common import interrupts
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+def press_while(module):
+    """Press Ctrl-C in a function of a module of that name."""
+    space = {"__name__": module, "press": press}
+    exec("def function():\n    press()", space)
+    space["function"]()
+
+
+def run(work):
+    with interrupts() as check:
+        work(check)
+
+
+def test_a_swallowed_interrupt_is_raised_at_the_next_check():
+    def work(check):
+        check()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+        check()
+        pytest.fail("the check let it pass")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("module", ["numba.core.dispatcher", "llvmlite.binding", "numba"])
+def test_an_interrupt_waits_while_kernels_are_loaded(module):
+    reached = []
+
+    def work(check):
+        press_while(module)
+        reached.append("loaded")
+        check()
+        reached.append("checked")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+    assert reached == ["loaded"]
+
+
+def test_a_second_interrupt_does_not_wait():
+    def work(check):
+        press_while("numba.core")
+        press_while("numba.core")
+        pytest.fail("both waited")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+
+
+def test_what_is_raised_after_an_interrupt_is_the_interrupt():
+    def work(check):
+        press_while("numba.core")
+        error = SystemError("returned a result with an exception set")
+        error.add_note("go on with --resume")
+        raise error
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(work)
+    assert caught.value.__notes__ == ["go on with --resume"]
+
+
+def test_other_errors_stay_what_they_are():
+    def work(check):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        run(work)
+
+
+def test_ignored_interrupts_stay_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interrupts() as check:
+            press()
+            check()
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
