@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from batchsolve import search
 from batchsolve.engines import get_engine
 from batchsolve.errors import InputError
 from batchsolve.estimator import estimate
 from batchsolve.experiment import Experiment, Series
 from batchsolve.scaling import Run, Workload
 from batchsolve.simulation import Costs, Rules, Simulated, simulate
+from batchsolve.sizing import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 from batchsolve.treeshape import Shape, sample_shape
 
 PROBES = 3000  # for the size of a tree that no run has finished
@@ -21,10 +21,7 @@ DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
 MOST_STACKS = 300_000  # of a split; deeper ones are not tried
 BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
 CURVE_POINTS = 17  # powers of two from 1 to 65,536
-# another way to size tasks: none so short that the master cannot keep up, and fewer pieces waiting
-LEAST_TURNS, FULL_TURNS = 2.0, 10.0  # in times that the master takes for a result of every worker
-FEW_PIECES = 3
-SIZED = "tasks sized by the master's time"
+ALIKE = "tasks as for few workers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,15 +195,12 @@ def _choice(nodes: float, workers: int, costs: Costs, shape: Shape) -> Choice:
     def with_rules(**rules: Any) -> Simulated:
         return simulate(nodes, workers, costs, shape, Rules(**rules))
 
+    few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
     what_if = {
         "automatic settings": with_rules(),
         "results cost no time": simulate(nodes, workers, replace(costs, master=0.0), shape),
         "no time between tasks": simulate(nodes, workers, replace(costs, overhead=0.0), shape),
-        SIZED: with_rules(
-            least_turns=LEAST_TURNS,
-            full_turns=FULL_TURNS,
-            pieces_per_worker=min(search.PIECES_PER_WORKER, FEW_PIECES),
-        ),
+        ALIKE: with_rules(sizing=few),
     }
     depths: list[tuple[int | None, Simulated]] = []
     for depth in DEPTHS:

@@ -12,9 +12,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from batchsolve import plots, search
+from batchsolve import plots
 from batchsolve.experiment import Experiment, short_name
-from batchsolve.forecast import FEW_PIECES, FULL_TURNS, LEAST_TURNS, Forecast
+from batchsolve.forecast import Forecast
+from batchsolve.sizing import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -263,7 +264,6 @@ def _forecast(found: Forecast) -> list[str]:
 
 def _assumptions(found: Forecast) -> list[str]:
     costs = found.costs
-    limit = search.TASK_SECONDS / costs.master if costs.master else float("inf")
     lines = [
         f"A worker visits {costs.rate:,.0f} nodes a second, as the fewest workers did, whatever "
         f"else runs on its machine.",
@@ -271,12 +271,12 @@ def _assumptions(found: Forecast) -> list[str]:
         f"workers, and the latency asked for. There is no other cost of a network.",
         f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
         f"one after another: the larger of the gap between the tasks of a single worker, who does "
-        f"everything himself, and the collecting thread's processor time. At tasks of "
-        f"{search.TASK_SECONDS} s it keeps up with at most {limit:,.0f} workers.",
+        f"everything himself, and the collecting thread's processor time. The search takes it for "
+        f"{_micro(RESULT_SECONDS)}, and makes tasks so long that it keeps up.",
         f"Splitting takes {_micro(costs.split)} a node.",
         "The tree falls apart as it did along random walks, where children's sizes were counted or "
         "estimated; the noise of the estimates makes it look less even than it is.",
-        "Budgets, pieces and draws follow the constants of <code>batchsolve/search.py</code>. No "
+        "Budgets, pieces and draws follow the constants of <code>batchsolve/sizing.py</code>. No "
         "worker is lost, and all are equally fast.",
     ]
     return [
@@ -286,6 +286,7 @@ def _assumptions(found: Forecast) -> list[str]:
 
 
 def _choice(choice: Any) -> list[str]:
+    sizing = Sizing.of(choice.workers)
     depth = "auto" if choice.best_depth is None else choice.best_depth
     budget = choice.best_budget
     said = "automatic" if budget is None else f"{budget:g} s of nodes"
@@ -304,9 +305,9 @@ def _choice(choice: Any) -> list[str]:
     return [
         f"<h3>{choice.workers:,} workers</h3>",
         f"<p>Best depth: {depth}. Best budget: {said}. What the efficiency rests on shows where "
-        f"one thing is different. In the last row {FEW_PIECES} pieces wait for each worker, and "
-        f"tasks take from {LEAST_TURNS:g} to {FULL_TURNS:g} times what collecting a result of "
-        f"every worker takes, if that is longer than they take otherwise.</p>",
+        f"one thing is different. Tasks take from {sizing.least_seconds:.3g} to "
+        f"{sizing.full_seconds:.3g} s, and {sizing.pieces:,} pieces make a high pile; in the last "
+        f"row up to {TASK_SECONDS:g} s and {PIECES_PER_WORKER * choice.workers:,}.</p>",
         _table(("", "simulated s", "efficiency", "tasks"), what_if),
         _table(("depth", "simulated s", "efficiency"), depths),
         _table(("budget", "simulated s", "efficiency"), budgets),

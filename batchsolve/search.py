@@ -20,15 +20,12 @@ from batchsolve.engines import UNLIMITED, Engine, Task, check_bounds
 from batchsolve.errors import InputError
 from batchsolve.outstanding import Outstanding, Step
 from batchsolve.pool import Done, Lost, Pool
+from batchsolve.sizing import FIRST_BUDGET, Sizing
 
-TASK_SECONDS = 0.2  # what a task may take while the pile is high; less when it is low
-PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
 MOST_STACKS = 4096  # in a task; those that it does not come to are copied
 MOST_OUT = 8  # tasks a worker may be ahead of what was accepted
 STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
-FIRST_BUDGET = 50_000
-LEAST_BUDGET = 5_000  # so that a task is worth handing out
 TRIAL_NODES, TRIAL_LAPS = 10_000, 3  # some hundredths of a second for every engine
 STEP_SECONDS = 1.0
 TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
@@ -144,6 +141,7 @@ class TreeSearch:
         self._engines = engines
         self._pool = pool
         self._settings = settings
+        self._sizing = Sizing.of(pool.jobs)
         self._keep = keep
         self.totals = totals
         self.rates: dict[str, float] = {}
@@ -268,9 +266,7 @@ class TreeSearch:
             return self._settings.budget
         if self._worked_seconds == 0:
             return FIRST_BUDGET
-        rate = self._worked_nodes / self._worked_seconds
-        fill = min(1.0, len(self._pile) / (PIECES_PER_WORKER * self._pool.jobs))
-        return max(LEAST_BUDGET, int(rate * TASK_SECONDS * fill))
+        return self._sizing.budget(self._worked_nodes / self._worked_seconds, len(self._pile))
 
     def _task(self, piece: Outstanding, depth: int, budget: int) -> Task:
         settings = self._settings
@@ -283,7 +279,7 @@ class TreeSearch:
     def _put_back(self, part: Outstanding) -> None:
         """Lay what is left on the pile; cut it up if the pile is low, or if it is large."""
         n = len(part)
-        missing = PIECES_PER_WORKER * self._pool.jobs - len(self._pile)
+        missing = self._sizing.pieces - len(self._pile)
         n_pieces = min(n, max(missing, -(-n // MOST_STACKS)))
         cuts = np.linspace(0, n, n_pieces + 1).astype(np.int64).tolist()
         pieces = [part.between(begin, end) for begin, end in pairwise(cuts)]

@@ -9,7 +9,7 @@ when the pile is low follow `batchsolve.search`; its constants are read from the
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from batchsolve import search
 from batchsolve.backends.workers import TASKS_OUT
 from batchsolve.engines import UNLIMITED, check_bounds
 from batchsolve.errors import InputError
+from batchsolve.sizing import FIRST_BUDGET, LEAST_BUDGET, Sizing
 from batchsolve.treeshape import GRAIN, Shape
 
 MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; some 2 seconds
@@ -56,26 +57,16 @@ class Rules:
         Levels to expand first; by default until every worker has enough stacks.
     budget : int, optional
         Nodes a task may visit; by default sized by time and by the height of the pile.
-    task_seconds, pieces_per_worker, stacks_per_worker, split_nodes, first_budget, least_budget
-        As the constants of those names.
-    least_turns, full_turns : float
-        How long tasks take at least, while the pile is low and while it is high, in *turns*: what
-        collecting a result of every worker takes. The search knows no turns; see the forecast.
+    sizing : Sizing, optional
+        How large tasks are; by default what the search takes for the number of workers.
     """
 
     split_depth: int | None = None
     budget: int | None = None
-    task_seconds: float = search.TASK_SECONDS
-    pieces_per_worker: int = search.PIECES_PER_WORKER
-    stacks_per_worker: int = search.STACKS_PER_WORKER
-    split_nodes: int = search.SPLIT_NODES
-    first_budget: int = search.FIRST_BUDGET
-    least_budget: int = search.LEAST_BUDGET
-    least_turns: float = 0.0
-    full_turns: float = 0.0
+    sizing: Sizing | None = None
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"split_depth": 0, "budget": 1, "pieces_per_worker": 1})
+        check_bounds(self, {"split_depth": 0, "budget": 1})
 
 
 @dataclass(frozen=True)
@@ -154,24 +145,24 @@ def simulate(
     rules = rules or Rules()
     if shape is None:
         # a budget that nothing reaches: every subtree is one piece of work
-        rules = replace(rules, split_depth=0, budget=UNLIMITED, pieces_per_worker=begin.size)
+        rules = Rules(split_depth=0, budget=UNLIMITED, sizing=Sizing(1.0, 0.0, begin.size))
         shape = Shape.even()
     tables = (shape.shares, shape.bounds, shape.first, shape.last)
     _seed(seed)
     stacks, visited = _split(begin, workers, rules, tables)
     split_seconds = visited * costs.split
-    turn = costs.master * workers
+    sizing = rules.sizing or Sizing.of(workers)
     wall, searched, tasks, rounds = _run(
         stacks,
         workers,
         (1 / costs.rate, costs.overhead, costs.master),
         -1.0 if rules.budget is None else float(rules.budget),
         (
-            max(rules.task_seconds, rules.full_turns * turn) * costs.rate,
-            max(float(rules.least_budget), rules.least_turns * turn * costs.rate),
-            float(rules.first_budget),
+            sizing.full_seconds * costs.rate,
+            max(float(LEAST_BUDGET), sizing.least_seconds * costs.rate),
+            float(FIRST_BUDGET),
         ),
-        (rules.pieces_per_worker * workers, search.MOST_STACKS),
+        (sizing.pieces, search.MOST_STACKS),
         (TASKS_OUT * workers, search.MOST_OUT * workers),
         max(MOST_TASKS, 10 * workers),
         tables,
@@ -186,12 +177,12 @@ def _split(
     sizes: npt.NDArray[np.float64], workers: int, rules: Rules, tables: tuple
 ) -> tuple[npt.NDArray[np.float64], int]:
     """Expand the tree by levels, as `TreeSearch` does; return the stacks and the nodes visited."""
-    wanted, visited, level = rules.stacks_per_worker * workers, 0, 0
+    wanted, visited, level = search.STACKS_PER_WORKER * workers, 0, 0
     while sizes.max() > GRAIN:
         if rules.split_depth is not None:
             if level >= rules.split_depth:
                 break
-        elif sizes.size >= wanted or visited >= rules.split_nodes:
+        elif sizes.size >= wanted or visited >= search.SPLIT_NODES:
             break
         visited += sizes.size
         sizes = _expand(sizes, tables)

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import batchsolve as bs
-from batchsolve import search
 from batchsolve.counting import count
 from batchsolve.engines import get_engine
 from batchsolve.families import family
 from batchsolve.simulation import Costs, Rules, simulate
+from batchsolve.sizing import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
 from batchsolve.treeshape import Shape, sample_shape
 
 UNIT = Costs(rate=1.0)
@@ -98,19 +98,28 @@ def test_a_long_simulation_stops_and_goes_on_at_its_pace(monkeypatch):
     assert part.wall == pytest.approx(whole.wall, rel=0.1)
 
 
-def test_longer_tasks_spare_a_slow_master():
-    slow = Costs(rate=1e6, master=1e-3)
-    asis = simulate(1e11, 1000, slow, Shape.even(3))
-    spared = simulate(1e11, 1000, slow, Shape.even(3), Rules(least_turns=2, full_turns=4))
-    assert asis.efficiency < 0.5 < spared.efficiency
-    assert spared.tasks < asis.tasks
+def test_tasks_are_sized_so_that_the_master_keeps_up():
+    slow = Costs(rate=1e6, master=2e-4)
+    sized = simulate(1e12, 1024, slow, Shape.even(3))
+    alike = simulate(1e12, 1024, slow, Shape.even(3), Rules(sizing=Sizing(0.2, 0.0, 15 * 1024)))
+    assert alike.efficiency < 0.9 < 0.95 < sized.efficiency
+    assert sized.tasks < alike.tasks
 
 
-def test_rules_are_those_of_the_search():
-    rules = Rules()
-    assert rules.task_seconds == search.TASK_SECONDS
-    assert rules.least_budget == search.LEAST_BUDGET
-    assert rules.pieces_per_worker == search.PIECES_PER_WORKER
+@given(jobs=st.integers(1, 10**5), rate=st.floats(1, 1e9), waiting=st.integers(0, 10**7))
+def test_tasks_are_worth_a_turn_of_results_and_grow_with_the_pile(jobs, rate, waiting):
+    sizing = Sizing.of(jobs)
+    budget = sizing.budget(rate, waiting)
+    assert budget >= LEAST_BUDGET
+    assert budget >= int(rate * 2 * RESULT_SECONDS * jobs)
+    assert budget <= sizing.budget(rate, waiting + 1) <= sizing.budget(rate, sizing.pieces)
+    assert sizing.budget(rate, sizing.pieces + 1) == sizing.budget(rate, sizing.pieces)
+
+
+def test_few_workers_are_not_held_up():
+    assert Sizing.of(2).full_seconds == TASK_SECONDS
+    assert Sizing.of(16).pieces == 16 * 15
+    assert Sizing.of(1024).pieces == 1024 * 3
 
 
 @pytest.mark.parametrize(("sizes", "workers"), [([], 1), ([1.0, 0.0], 1), ([-1.0], 1), ([1.0], 0)])
