@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from batchsolve.engines import get_engine
+from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import InputError
 from batchsolve.machine import machine
 from batchsolve.scaling import Run
@@ -32,6 +32,7 @@ TASK_SCHEMA = pa.schema(
         ("worker", pa.int32()),
         ("nodes", pa.int64()),
         ("stacks", pa.int32()),
+        ("split", pa.bool_()),
     ]
 )
 
@@ -104,7 +105,7 @@ class Series:
         The work is counted in nodes where they are reproducible, else in stacks. It is compared
         with one worker, or with the fewest there are, whose efficiency is then taken to be 1.
         """
-        by_nodes = get_engine(self.first.engine).capabilities.reproducible_nodes
+        by_nodes = visits_the_same_nodes(self.first.engine)
 
         def speed(jobs: int) -> float:
             runs = self.at(jobs)
@@ -175,7 +176,7 @@ def tasks_table(experiment: Experiment) -> pa.Table:
         columns = [
             np.full(n, run.run),
             np.arange(n),
-            *map(np.asarray, (log.begin, log.seconds, log.worker, log.nodes, log.stacks)),
+            *map(np.asarray, (getattr(log, name) for name in TASK_SCHEMA.names[2:])),
         ]
         arrays = [pa.array(c, f.type) for c, f in zip(columns, TASK_SCHEMA, strict=True)]
         tables.append(pa.Table.from_arrays(arrays, schema=TASK_SCHEMA))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from batchsolve.engines import get_engine
+from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import InputError
 from batchsolve.estimator import estimate
 from batchsolve.experiment import Experiment, Series
@@ -132,11 +132,11 @@ def forecast(
             groups.setdefault((run.engine, run.backend), []).append(run)
     found = []
     for (engine, backend), runs in groups.items():
-        if not get_engine(engine).capabilities.reproducible_nodes:
+        if not visits_the_same_nodes(engine):
             continue  # no tree of its own
         nodes, known = _nodes(workload, runs)
         stack = workload.stacks[0]
-        kernel = get_engine(engine)
+        kernel = engines_for(engine, workload.problem)[0]
         shape = sample_shape(workload.problem, stack, kernel, nodes, seconds=shape_seconds)
         costs = measured_costs(runs)
         name = f"{Series(runs).first.problem}, {engine}, {backend}"
@@ -168,10 +168,7 @@ def measured_costs(runs: Sequence[Run]) -> Costs:
     return Costs(
         rate=statistics.median(run.rate for run in few),
         overhead=statistics.median(run.gap for run in several),
-        master=max(
-            statistics.median(run.gap for run in few),
-            statistics.median(run.master for run in several),
-        ),
+        master=max(statistics.median(run.master for run in group) for group in (few, several)),
         split=statistics.median(split) if split else 0.0,
     )
 
@@ -181,7 +178,7 @@ def _nodes(workload: Workload, runs: list[Run]) -> tuple[float, bool]:
     counted = [run.nodes for run in runs if run.complete]
     if counted:
         return float(counted[0]), True
-    engine = runs[0].engine
+    engine = engines_for(runs[0].engine, workload.problem)[0].name
     guess = estimate(workload.problem, workload.stacks[0], probes=PROBES, engine=engine)
     return max(guess.nodes, float(max(run.nodes for run in runs))), False
 

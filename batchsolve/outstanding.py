@@ -8,6 +8,7 @@ new, and what was found. Whoever keeps the steps can resume from any of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,28 @@ class Outstanding:
         """Return those at the places begin .. end - 1."""
         return Outstanding(self.stacks.between(begin, end), self.weights[begin:end])
 
+    def cut(self, n: int, most_stacks: int) -> list[Outstanding]:
+        """Cut into at most n pieces of about equal weight, or more if they were too long.
+
+        A frontier holds few stacks near the root of the tree, with most of its weight, and many far
+        down with hardly any; those stay together.
+
+        Examples
+        --------
+        >>> stacks = Stacks.from_lists([[1], [2], [3], [4]])
+        >>> [len(piece) for piece in Outstanding(stacks, np.array([4, 1, 1, 2.0])).cut(2, 99)]
+        [1, 3]
+        """
+        if not len(self):
+            return []
+        upto = np.cumsum(self.weights) - self.weights / 2  # to the middle of every stack
+        whole = max(float(self.weights.sum()), np.finfo(np.float64).tiny)
+        numbers = (upto * (max(1, min(n, len(self))) / whole)).astype(np.int64)
+        long = np.arange(len(self)) // most_stacks
+        cuts = np.flatnonzero(np.diff(numbers) | np.diff(long)) + 1
+        bounds = [0, *cuts.tolist(), len(self)]
+        return [self.between(begin, end) for begin, end in pairwise(bounds)]
+
     def take(self, places: npt.NDArray[np.int64]) -> Outstanding:
         """Return those at these places."""
         return Outstanding(self.stacks.take(places), self.weights[places])
@@ -58,19 +81,26 @@ class Outstanding:
 class Step:
     """What some results change: all of it is kept, or nothing."""
 
-    done: set[int] = field(default_factory=set)
-    new: dict[int, tuple[npt.NDArray[np.uint32], float]] = field(default_factory=dict)
     covers: list[Stacks] = field(default_factory=list)
     n_covers: int = 0
+    _done: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    _new: list[Outstanding] = field(default_factory=list)
 
-    def add(self, done: list[int], new: Outstanding, covers: Stacks) -> None:
-        """Add the changes of one result."""
-        for number in done:
-            if self.new.pop(number, None) is None:
-                self.done.add(number)
-        numbers = new.stacks.roots.tolist()
-        for number, stack, weight in zip(numbers, new.stacks, new.weights.tolist(), strict=True):
-            self.new[number] = (stack, weight)
+    def add(self, done: npt.NDArray[np.int64], new: Outstanding, covers: Stacks) -> None:
+        """Add the changes of one result: the numbers of stacks done, new stacks, covers."""
+        self._done.append(done)
+        self._new.append(new)
         if len(covers):
             self.covers.append(covers)
             self.n_covers += len(covers)
+
+    def changes(self) -> tuple[list[int], Outstanding]:
+        """Return the numbers of stacks that are done, and the new stacks that are outstanding.
+
+        Stacks that came and went within the step are in neither.
+        """
+        done = np.concatenate([np.empty(0, np.int64), *self._done])
+        new = Outstanding.join(self._new)
+        passed = np.isin(done, new.stacks.roots)
+        left = np.flatnonzero(np.isin(new.stacks.roots, done, invert=True))
+        return done[~passed].tolist(), new.take(left)

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from types import TracebackType
 
 import numpy as np
@@ -26,6 +26,8 @@ from batchsolve.backends import Here, Shared, get_workers
 from batchsolve.cover import ExactCover
 from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.stacks import Stacks
+
+_Out = dict[int, tuple[int, Task]]  # tasks that are with workers: ticket -> number and task
 
 ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
 
@@ -41,7 +43,7 @@ class Timing:
     seconds : float
         How long it took.
     worker : str
-        A process and a thread of it.
+        A process and a thread of it; empty for what was not handed out.
     """
 
     begin: float
@@ -97,6 +99,7 @@ class Pool:
         self.backend = backend
         self._workers = get_workers(backend, jobs, address)
         self._running: Generator[_Attempt] = (a for a in list[_Attempt]())
+        self._tickets = count()
 
     @property
     def jobs(self) -> int:
@@ -135,7 +138,7 @@ class Pool:
         Every root that was drawn comes back: in a `Done`, perhaps of a part of its task, or in a
         `Lost`. The tasks are numbered from 0 as they are drawn.
         """
-        out: dict[int, Task] = {}
+        out: _Out = {}
         fresh = enumerate(tasks)
         running = self._dispatch(engine, problem, fresh, out)
         return self._collect(engine, problem, fresh, out, running)
@@ -144,28 +147,42 @@ class Pool:
         self, engine: Engine, problem: ExactCover, tasks: Iterable[Task]
     ) -> Iterator[Done | Lost]:
         """Do as `start` does, but search in this process, for what is not worth a worker."""
-        out: dict[int, Task] = {}
+        out: _Out = {}
         fresh = enumerate(tasks)
-        running = (_attempt(engine, Here(problem), *numbered) for numbered in _noted(fresh, out))
-        return self._collect(engine, problem, fresh, out, running)
+        given = self._ticketed(fresh, out)
+        running = (_attempt(engine, Here(problem), *ticketed) for ticketed in given)
+        for result in self._collect(engine, problem, fresh, out, running):
+            if isinstance(result, Done):
+                result = replace(result, timing=replace(result.timing, worker=""))
+            yield result
 
     def _dispatch(
         self,
         engine: Engine,
         problem: ExactCover,
         tasks: Iterable[tuple[int, Task]],
-        out: dict[int, Task],
+        out: _Out,
     ) -> Iterator[_Attempt]:
         search = partial(_attempt, engine, self._workers.share(problem))
-        self._running = self._workers.run(search, _noted(tasks, out))
+        self._running = self._workers.run(search, self._ticketed(tasks, out))
         return self._running
+
+    def _ticketed(self, tasks: Iterable[tuple[int, Task]], out: _Out) -> Iterator[tuple[int, Task]]:
+        """Note that numbered tasks are out; pass them on with tickets, never given twice."""
+
+        def give(numbered: tuple[int, Task]) -> tuple[int, Task]:
+            ticket = next(self._tickets)
+            out[ticket] = numbered
+            return ticket, numbered[1]
+
+        return map(give, tasks)
 
     def _collect(
         self,
         engine: Engine,
         problem: ExactCover,
         fresh: Iterator[tuple[int, Task]],
-        out: dict[int, Task],
+        out: _Out,
         running: Iterator[_Attempt],
     ) -> Iterator[Done | Lost]:
         """Yield results; send the tasks of a dead worker again, and single out what kills."""
@@ -174,16 +191,18 @@ class Pool:
         while True:
             try:
                 for attempt in running:
-                    task = out.pop(attempt.number)
+                    if attempt.ticket not in out:
+                        continue  # joblib may hand over what a round found that was given up
+                    number, task = out.pop(attempt.ticket)
                     if attempt.outcome is None:
-                        suspects.append((attempt.number, task, attempt.error))
+                        suspects.append((number, task, attempt.error))
                     else:
-                        yield Done(attempt.number, task, attempt.outcome, attempt.timing)
+                        yield Done(number, task, attempt.outcome, attempt.timing)
                 break
             except self._workers.deaths:
-                again = [(n, task) for n, task in out.items() if n not in seen_dying]
-                suspects += [(n, task, "") for n, task in out.items() if n in seen_dying]
-                seen_dying.update(out)
+                again = [(n, task) for n, task in out.values() if n not in seen_dying]
+                suspects += [(n, task, "") for n, task in out.values() if n in seen_dying]
+                seen_dying.update(n for n, _ in out.values())
                 out.clear()
                 running = self._dispatch(engine, problem, chain(again, fresh), out)
             except GeneratorExit:
@@ -195,36 +214,28 @@ class Pool:
             if not parts:
                 yield Lost(number, task, error)
             for part in parts:
-                attempt = self._alone(engine, problem, number, part)
+                attempt = self._alone(engine, problem, part)
                 if attempt.outcome is None:
                     suspects.append((number, part, attempt.error))
                 else:
                     yield Done(number, part, attempt.outcome, attempt.timing)
 
-    def _alone(self, engine: Engine, problem: ExactCover, number: int, task: Task) -> _Attempt:
+    def _alone(self, engine: Engine, problem: ExactCover, task: Task) -> _Attempt:
+        out: _Out = {}
         try:
-            (attempt,) = self._dispatch(engine, problem, [(number, task)], {})
+            running = self._dispatch(engine, problem, [(0, task)], out)
+            (attempt,) = (attempt for attempt in running if attempt.ticket in out)
             return attempt
         except self._workers.deaths:
             why = "the search killed its worker process twice"
-            return _Attempt(number, None, Timing(0.0, 0.0, ""), why)
-
-
-def _noted(tasks: Iterable[tuple[int, Task]], out: dict[int, Task]) -> Iterator[tuple[int, Task]]:
-    """Pass tasks on, and note that they are out."""
-
-    def note(numbered: tuple[int, Task]) -> tuple[int, Task]:
-        out.update([numbered])
-        return numbered
-
-    return map(note, tasks)
+            return _Attempt(0, None, Timing(0.0, 0.0, ""), why)
 
 
 @dataclass(frozen=True, eq=False)
 class _Attempt:
     """What comes back from a worker: an outcome, or the text of an error."""
 
-    number: int
+    ticket: int
     outcome: Outcome | None
     timing: Timing
     error: str = ""
@@ -246,7 +257,7 @@ def _settle_in() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def _attempt(engine: Engine, shared: Shared, number: int, task: Task) -> _Attempt:
+def _attempt(engine: Engine, shared: Shared, ticket: int, task: Task) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
     _settle_in()
     outcome, error = None, ""
@@ -256,7 +267,7 @@ def _attempt(engine: Engine, shared: Shared, number: int, task: Task) -> _Attemp
     except Exception as failure:
         error = "the search failed: " + traceback.format_exception_only(failure)[-1].strip()
     worker = f"{os.getpid()}/{threading.get_native_id()}"
-    return _Attempt(number, outcome, Timing(begin, time.perf_counter() - start, worker), error)
+    return _Attempt(ticket, outcome, Timing(begin, time.perf_counter() - start, worker), error)
 
 
 def _halves(task: Task) -> list[Task]:

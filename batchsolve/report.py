@@ -270,9 +270,8 @@ def _assumptions(found: Forecast) -> list[str]:
         f"Between a worker's tasks pass {_micro(costs.overhead)}: the median measured with several "
         f"workers, and the latency asked for. There is no other cost of a network.",
         f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
-        f"one after another: the larger of the gap between the tasks of a single worker, who does "
-        f"everything himself, and the collecting thread's processor time. The search takes it for "
-        f"{_micro(RESULT_SECONDS)}, and makes tasks so long that it keeps up.",
+        f"one after another, as measured with short tasks that keep it busy. The search takes it "
+        f"for {_micro(RESULT_SECONDS)}, and makes tasks so long that it keeps up.",
         f"Splitting takes {_micro(costs.split)} a node.",
         "The tree falls apart as it did along random walks, where children's sizes were counted or "
         "estimated; the noise of the estimates makes it look less even than it is.",

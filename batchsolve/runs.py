@@ -218,8 +218,9 @@ class Run:
         part = None
         if step.covers:
             part = self._write_part(Stacks.concatenate(step.covers))
-        new = (_as_record(number, *about) for number, about in step.new.items())
-        self._journal.record(asdict(self._totals), step.done, new, part)
+        done, new = step.changes()
+        records = map(_as_record, new.stacks.roots.tolist(), new.stacks, new.weights.tolist())
+        self._journal.record(asdict(self._totals), done, records, part)
 
     def _write_part(self, covers: Stacks) -> tuple[str, int]:
         folder = os.path.join(self._directory, SOLUTIONS)

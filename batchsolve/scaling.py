@@ -19,18 +19,21 @@ import numpy as np
 from batchsolve import usage
 from batchsolve.corpus import Corpus
 from batchsolve.cover import ExactCover
-from batchsolve.engines import Engine, Task, check_bounds, check_support, get_engine
+from batchsolve.engines import Engine, Task, check_bounds
+from batchsolve.engines.choice import AUTO, engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.formats import TABLE_SUFFIXES, read_problem
 from batchsolve.outstanding import Outstanding
 from batchsolve.pool import Lost, Pool
 from batchsolve.search import Totals, TreeSearch, TreeSettings
+from batchsolve.sizing import LEAST_BUDGET
 from batchsolve.stacks import Stacks
 from batchsolve.tables import split_suffixes
 from batchsolve.tasklog import TaskLog
 
 WARM_SECONDS = 2.0  # how much later than the first the last worker may start
 WARM_NODES = 1_000  # of a task that warms up a worker
+BURST_SECONDS = 0.3  # for measuring what a result takes; hundreds of tasks
 
 
 class ScalingError(BatchsolveError):
@@ -109,10 +112,13 @@ class Grid:
 
     Attributes
     ----------
-    jobs : sequence of int
+    jobs : sequence of (int or None)
+        None is all the workers there are.
     split_depths : sequence of (int or None)
         None is the automatic depth.
     backends, engines : sequence of str
+    address : str, optional
+        The scheduler of a cluster.
     repeat : int
     budget : int, optional
         Nodes a task may visit; sized by time by default.
@@ -120,10 +126,11 @@ class Grid:
         Seconds after which a run stops; its speed is then measured by its nodes.
     """
 
-    jobs: tuple[int, ...] = (1, 2)
+    jobs: tuple[int | None, ...] = (1, 2)
     split_depths: tuple[int | None, ...] = (None,)
     backends: tuple[str, ...] = ("threading",)
-    engines: tuple[str, ...] = ("dlx",)
+    engines: tuple[str, ...] = (AUTO,)
+    address: str | None = None
     repeat: int = 3
     budget: int | None = None
     time_limit: float | None = None
@@ -131,7 +138,7 @@ class Grid:
     def __post_init__(self) -> None:
         check_bounds(self, {"repeat": 1})
         for jobs in self.jobs:
-            if jobs < 1:
+            if jobs is not None and jobs < 1:
                 raise InputError(f"the number of jobs is 1 or more, not {jobs}")
         for depth in self.split_depths:
             self.settings(depth)
@@ -173,8 +180,7 @@ class Run:
     gap : float
         Median of the seconds between a worker's tasks.
     master : float
-        Processor seconds of the collecting thread for each result; 0 for one worker, which shares
-        its thread.
+        Seconds that a result keeps the collecting process busy while short tasks follow each other.
     peak_mb : float
         Peak memory of all processes, in units of 2^20 bytes.
     """
@@ -236,13 +242,13 @@ def run_grid(
         product(workloads, grid.engines, grid.backends, grid.jobs, grid.split_depths)
     )
     for workload, engine, *_ in combinations:
-        check_support(get_engine(engine), workload.problem)
+        engines_for(engine, workload.problem)
     seen: dict[tuple[str, str, int], Run] = {}
     number = 0
     for repeat in range(grid.repeat):
         for workload, engine, backend, jobs, depth in combinations:
             label = {"run": number, "repeat": repeat, "split_depth": depth}
-            run, log = measure(workload, get_engine(engine), backend, jobs, grid, label)
+            run, log = measure(workload, engine, backend, jobs, grid, label)
             _check_same_work(run, seen)
             on_run(run)
             yield run, log
@@ -254,8 +260,8 @@ def _check_same_work(run: Run, seen: dict[tuple[str, str, int], Run]) -> None:
     if not run.complete:
         return
     first = seen.setdefault((run.problem, run.engine, run.stacks), run)
-    can = get_engine(run.engine).capabilities
-    if first.count != run.count or (can.reproducible_nodes and first.nodes != run.nodes):
+    same_nodes = not visits_the_same_nodes(run.engine) or first.nodes == run.nodes
+    if first.count != run.count or not same_nodes:
         raise ScalingError(
             f"{run.problem}, engine {run.engine}: run {run.run} counted {run.count:,} covers in "
             f"{run.nodes:,} nodes, run {first.run} {first.count:,} in {first.nodes:,}; they must "
@@ -266,9 +272,9 @@ def _check_same_work(run: Run, seen: dict[tuple[str, str, int], Run]) -> None:
 
 def measure(
     workload: Workload,
-    engine: Engine,
+    engine: str,
     backend: str,
-    jobs: int,
+    jobs: int | None,
     grid: Grid,
     label: dict[str, Any],
 ) -> tuple[Run, TaskLog]:
@@ -277,21 +283,26 @@ def measure(
     Parameters
     ----------
     workload : Workload
-    engine : Engine
-    backend : str
-    jobs : int
+    engine, backend : str
+    jobs : int, optional
+        All the workers there are by default.
     grid : Grid
-        Whose budget and time limit are used.
+        Whose budget, time limit and address are used.
     label : dict
         Run, repeat and split depth.
     """
-    stacks, totals = workload.begin(jobs), Totals()
-    with Pool(jobs, backend) as pool:
-        _warm_up(pool, engine, workload.problem, stacks)
+    totals = Totals()
+    engines = engines_for(engine, workload.problem)
+    with Pool(jobs, backend, grid.address) as pool:
+        jobs = pool.jobs
+        stacks = workload.begin(jobs)
+        for one in engines:
+            _warm_up(pool, one, workload.problem, stacks)
+        master = _result_seconds(pool, engines[0], workload.problem, stacks)
         settings = grid.settings(label["split_depth"])
         search = TreeSearch(
             workload.problem,
-            [engine],
+            engines,
             pool,
             settings,
             Outstanding.whole(stacks),
@@ -301,14 +312,10 @@ def measure(
         usage.forget_peak()
         cpu = usage.cpu_seconds()
         epoch, begin = time.time(), time.perf_counter()
-        collecting = time.thread_time()
         log = TaskLog()
         for done in search.run():
             log.add(done, epoch)
-            if log.worker[-1] < 0:
-                collecting = time.thread_time()
         wall = time.perf_counter() - begin
-        collecting = time.thread_time() - collecting
         cpu, peak = usage.cpu_seconds() - cpu, usage.peak_bytes(log.processes())
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
@@ -316,7 +323,7 @@ def measure(
     run = Run(
         problem=workload.name,
         kind=workload.kind,
-        engine=engine.name,
+        engine=engine,
         backend=backend,
         jobs=jobs,
         wall=wall,
@@ -327,12 +334,34 @@ def measure(
         stacks=len(stacks),
         subproblems=totals.subproblems,
         rounds=totals.rounds,
-        master=0.0 if jobs == 1 else collecting / max(1, shares["tasks"]),
+        master=master,
         peak_mb=peak / 2**20,
         **shares,
         **label,
     )
     return run, log
+
+
+def _result_seconds(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> float:
+    """Measure with short tasks what a result takes: to draw its task, hand it out, and collect it.
+
+    A single worker shares the collecting thread, which has nothing else to do between two tasks.
+    Beside threads it is that thread's processor time, beside processes that of the whole process.
+    """
+    begin = Outstanding.whole(stacks.between(0, 1))
+    settings = TreeSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
+    search = TreeSearch(problem, [engine], pool, settings, begin, Totals(), lambda step: None)
+    wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
+    log = TaskLog()
+    for done in search.run():
+        log.add(done, 0.0)
+    if pool.jobs == 1:
+        spent = time.perf_counter() - wall - sum(log.seconds)
+    elif os.getpid() in log.processes():
+        spent = time.thread_time() - thread
+    else:
+        spent = time.process_time() - process
+    return max(0.0, spent) / max(1, len(log.seconds))
 
 
 def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:

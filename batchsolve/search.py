@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +25,9 @@ MOST_STACKS = 4096  # in a task; those that it does not come to are copied
 MOST_OUT = 8  # tasks a worker may be ahead of what was accepted
 STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
+WARM_NODES = 1_000  # so that what is measured then is not the loading of kernels
 TRIAL_NODES, TRIAL_LAPS = 10_000, 3  # some hundredths of a second for every engine
+FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
 TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
 STEP_BYTES = 64 << 20  # covers that may wait to be kept
@@ -209,22 +210,30 @@ class TreeSearch:
             yield 1
 
     def _try_engines(self) -> Iterator[Done]:
-        """Let the engines take turns at what is on top of the pile; go on with the fastest."""
+        """Let the engines take turns at what is on top of the pile; go on with the fastest.
+
+        The first lap loads kernels and builds arrays. After that, an engine that falls far behind
+        drops out.
+        """
         nodes = dict.fromkeys(self._engines, 0)
-        seconds = dict.fromkeys(self._engines, 0.0)
-        for lap in range(1 + TRIAL_LAPS):
-            for engine in self._engines:
+        seconds = dict.fromkeys(self._engines, 1e-9)
+        running = list(self._engines)
+        for most_nodes in [WARM_NODES, *[TRIAL_NODES] * TRIAL_LAPS]:
+            for engine in running:
                 if not self._pile or self._at_limit():
                     return
                 self._engine = engine
-                draws = _Draws(partial(self._draw, TRIAL_NODES), most=1)
+                draws = _Draws(partial(self._draw, most_nodes), most=1)
                 for done in self._round(self._pool.start_here, draws):
-                    if lap > 0:  # the first lap loads kernels and builds arrays
+                    if most_nodes != WARM_NODES:
                         nodes[engine] += int(done.outcome.nodes.sum())
                         seconds[engine] += done.timing.seconds
                     yield done
-        rates = {engine: nodes[engine] / max(seconds[engine], 1e-9) for engine in self._engines}
-        self._engine = max(self._engines, key=lambda engine: rates[engine])
+            rates = {engine: nodes[engine] / seconds[engine] for engine in self._engines}
+            running = [e for e in running if rates[e] * FAR_BEHIND >= max(rates.values())]
+            if len(running) == 1:
+                break
+        self._engine = max(running, key=lambda engine: rates[engine])
         self._worked_nodes, self._worked_seconds = nodes[self._engine], seconds[self._engine]
         self.rates = {engine.name: rate for engine, rate in rates.items()}
 
@@ -278,12 +287,8 @@ class TreeSearch:
 
     def _put_back(self, part: Outstanding) -> None:
         """Lay what is left on the pile; cut it up if the pile is low, or if it is large."""
-        n = len(part)
         missing = self._sizing.pieces - len(self._pile)
-        n_pieces = min(n, max(missing, -(-n // MOST_STACKS)))
-        cuts = np.linspace(0, n, n_pieces + 1).astype(np.int64).tolist()
-        pieces = [part.between(begin, end) for begin, end in pairwise(cuts)]
-        self._pile.extend(reversed(pieces))
+        self._pile.extend(reversed(part.cut(missing, MOST_STACKS)))
 
     def _round(
         self,
@@ -308,10 +313,10 @@ class TreeSearch:
     def _returned(self, result: Done | Lost) -> Outstanding:
         """Take what a result is about out of what is with the workers."""
         piece, budget = self._out[result.number]
-        mine = np.isin(piece.stacks.roots, result.task.stacks.roots)
-        if mine.all():
+        if len(result.task.stacks) == len(piece):
             del self._out[result.number]
             return piece
+        mine = np.isin(piece.stacks.roots, result.task.stacks.roots)
         self._out[result.number] = (piece.take(np.flatnonzero(~mine)), budget)
         return piece.take(np.flatnonzero(mine))
 
@@ -342,9 +347,7 @@ class TreeSearch:
         part = Outstanding(outcome.frontier.with_roots(numbers), weights)
         self._open_weight += float(weights.sum() - given.weights.sum())
         self._put_back(part)
-        self._step.add(
-            roots[searched].tolist(), part.take(np.flatnonzero(is_new)), outcome.solutions
-        )
+        self._step.add(roots[searched], part.take(np.flatnonzero(is_new)), outcome.solutions)
         due = time.monotonic() - self._kept_at > STEP_SECONDS
         if due or self._step.n_covers * self._cover_bytes >= STEP_BYTES:
             self._flush()

@@ -168,9 +168,9 @@ def simulate(
         tables,
     )
     work = float(begin.sum()) / costs.rate
-    share = min(1.0, searched / float(stacks.sum()))
+    share = min(1.0, searched / float(stacks[:, 0].sum()))
     seconds = split_seconds + wall / share
-    return Simulated(workers, seconds, work, split_seconds, tasks, rounds, stacks.size, share)
+    return Simulated(workers, seconds, work, split_seconds, tasks, rounds, len(stacks), share)
 
 
 def _split(
@@ -178,16 +178,17 @@ def _split(
 ) -> tuple[npt.NDArray[np.float64], int]:
     """Expand the tree by levels, as `TreeSearch` does; return the stacks and the nodes visited."""
     wanted, visited, level = search.STACKS_PER_WORKER * workers, 0, 0
-    while sizes.max() > GRAIN:
+    stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])
+    while stacks[:, 0].max() > GRAIN:
         if rules.split_depth is not None:
             if level >= rules.split_depth:
                 break
-        elif sizes.size >= wanted or visited >= search.SPLIT_NODES:
+        elif len(stacks) >= wanted or visited >= search.SPLIT_NODES:
             break
-        visited += sizes.size
-        sizes = _expand(sizes, tables)
+        visited += len(stacks)
+        stacks = _expand(stacks, tables)
         level += 1
-    return sizes, visited
+    return stacks, visited
 
 
 @njit(cache=True, nogil=True)
@@ -206,50 +207,52 @@ def _sample(size, tables):
 
 
 @njit(cache=True, nogil=True)
-def _expand(sizes, tables):
+def _expand(stacks, tables):
     """Replace every subtree by those of its children."""
-    shares, out, n = tables[0], np.empty(2 * sizes.size), 0
-    for s in sizes:
-        if s <= GRAIN:
-            out = _appended(out, n, s)
+    shares, out, n = tables[0], np.empty((2 * len(stacks), 2)), 0
+    for s in range(len(stacks)):
+        size, weight = stacks[s]
+        if size <= GRAIN:
+            out = _appended(out, n, size, weight)
             n += 1
             continue
-        begin, end = _sample(s, tables)
+        begin, end = _sample(size, tables)
         for x in range(begin, end):
             if shares[x] > 0.0:
-                out = _appended(out, n, shares[x] * s)
+                out = _appended(out, n, shares[x] * size, weight / (end - begin))
                 n += 1
     return out[:n]
 
 
 @njit(cache=True, nogil=True)
-def _appended(values, n, value):
-    """Write a value behind the first n; return the array, or a longer one."""
-    if n == values.size:
-        longer = np.empty(2 * n)
-        longer[:n] = values
-        values = longer
-    values[n] = value
-    return values
+def _appended(stacks, n, size, weight):
+    """Write a stack behind the first n; return the array, or a longer one."""
+    if n == len(stacks):
+        longer = np.empty((2 * n, 2))
+        longer[:n] = stacks
+        stacks = longer
+    stacks[n] = size, weight
+    return stacks
 
 
 @njit(cache=True, nogil=True)
-def _cut(size, visited, tables):
+def _cut(size, weight, visited, tables):
     """List what is left of a subtree after some of its nodes, the last in tree order first."""
-    shares, right, n = tables[0], np.empty(16), 0
+    shares, right, n = tables[0], np.empty((16, 2)), 0
     while size > GRAIN:
         begin, end = _sample(size, tables)
+        weight /= end - begin
         x, passed = begin, 0.0
         while x < end - 1 and passed + shares[x] * size <= visited:
             passed += shares[x] * size
             x += 1
         for y in range(end - 1, x, -1):
             if shares[y] > 0.0:
-                right = _appended(right, n, shares[y] * size)
+                right = _appended(right, n, shares[y] * size, weight)
                 n += 1
         visited, size = visited - passed, shares[x] * size
     if size > visited:
-        right = _appended(right, n, size - visited)
+        right = _appended(right, n, size - visited, weight)
         n += 1
     return right[:n]
 
@@ -257,34 +260,39 @@ def _cut(size, visited, tables):
 @njit(cache=True, nogil=True)
 def _search(stacks, budget, tables):
     """Search stacks, the first in tree order last; return the nodes visited and what is left."""
-    visited, n = 0.0, stacks.size
-    while n and visited + stacks[n - 1] <= budget:
+    visited, n = 0.0, len(stacks)
+    while n and visited + stacks[n - 1, 0] <= budget:
         n -= 1
-        visited += stacks[n]
+        visited += stacks[n, 0]
     left = budget - visited
     if n == 0 or left <= 0.0:
         return visited, stacks[:n].copy()
-    return budget, np.concatenate((stacks[: n - 1], _cut(stacks[n - 1], left, tables)))
+    size, weight = stacks[n - 1]
+    return budget, np.concatenate((stacks[: n - 1], _cut(size, weight, left, tables)))
 
 
 @njit(cache=True, nogil=True)
 def _put_back(part, pile, lengths, wanted, most_stacks):
     """Lay stacks on the pile; cut them up if the pile is low, or if they are many."""
-    n = part.size
-    if n == 0:
+    if len(part) == 0:
         return
-    pieces = min(n, max(wanted - len(lengths), -(-n // most_stacks)))
-    for s in part:
-        pile.append(s)
-    for p in range(pieces, 0, -1):
-        lengths.append(n * p // pieces - n * (p - 1) // pieces)
+    each = part[:, 1].sum() / max(1, min(wanted - len(lengths), len(part)))
+    upto, length, number = 0.0, 0, 0
+    for size, weight in part:
+        middle = int((upto + weight / 2) / each)
+        if length == most_stacks or (length and middle != number):
+            lengths.append(length)
+            length = 0
+        pile.append((size, weight))
+        upto, length, number = upto + weight, length + 1, middle
+    lengths.append(length)
 
 
 @njit(cache=True, nogil=True)
 def _draw(pile, lengths):
     """Take the piece on top of the pile."""
     n = lengths.pop()
-    piece = np.empty(n)
+    piece = np.empty((n, 2))
     for x in range(n - 1, -1, -1):
         piece[x] = pile.pop()
     return piece
@@ -302,10 +310,10 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
     full_budget, least, first_budget = budgets
     wanted, most_stacks = pieces
     ahead, most_out = out_bounds
-    pile, lengths = [0.0 for _ in range(0)], [0 for _ in range(0)]
+    pile, lengths = [(0.0, 0.0) for _ in range(0)], [0 for _ in range(0)]
     _put_back(sizes[::-1].copy(), pile, lengths, wanted, most_stacks)
     # what each task leaves, by the number of its slot
-    leaves = [np.empty(0) for _ in range(most_out)]
+    leaves = [np.empty((0, 2)) for _ in range(most_out)]
     free_slots = list(range(most_out - 1, -1, -1))
     ends = [(0.0, 0) for _ in range(0)]  # when workers are done, and with what
     results = np.empty(most_out, np.int64)  # a ring of what waits for the master
@@ -362,7 +370,7 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
                 head = (head + 1) % most_out
                 n_results -= 1
                 _put_back(leaves[slot], pile, lengths, wanted, most_stacks)
-                leaves[slot] = np.empty(0)
+                leaves[slot] = np.empty((0, 2))
                 free_slots.append(slot)
                 out -= 1
                 accepted_any = True

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 TASK_SECONDS = 0.2  # what a task may take while the pile is high; less when it is low
 RESULT_SECONDS = 0.0003  # what a result takes to collect; 0.15 to 0.27 ms were measured
-FULL_TURNS, LEAST_TURNS = 10, 2  # what a task takes at least while the pile is high, and low
+FULL_TURNS, LEAST_TURNS = 5, 1  # what a task takes at least while the pile is high, and low
 PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
 FEW_PIECES, MANY_PIECES = 3, 240  # fewer for each worker, down to the former, of more than these
-FIRST_BUDGET = 50_000
+FIRST_BUDGET = 50_000  # while the speed of a worker is not known
 LEAST_BUDGET = 5_000  # so that a task is worth handing out
 
 
@@ -40,7 +40,7 @@ class Sizing:
         Examples
         --------
         >>> Sizing.of(2)
-        Sizing(full_seconds=0.2, least_seconds=0.0012, pieces=30)
+        Sizing(full_seconds=0.2, least_seconds=0.0006, pieces=30)
         """
         turn = RESULT_SECONDS * jobs
         return cls(

@@ -23,9 +23,12 @@ class TaskLog:
     begin, seconds : list of float
         When a task began, from the beginning of its run, and how long it took.
     worker : list of int
-        Workers are numbered as they begin; -1 is the process that splits and collects.
+        Workers are numbered as they begin; -1 is the process that hands out and collects, which
+        splits the tree and tries engines.
     nodes, stacks : list of int
         Nodes visited, and stacks in the task.
+    split : list of bool
+        Whether the task split the tree.
     """
 
     begin: list[float] = field(default_factory=list)
@@ -33,18 +36,20 @@ class TaskLog:
     worker: list[int] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)
     stacks: list[int] = field(default_factory=list)
+    split: list[bool] = field(default_factory=list)
 
     numbers: dict[str, int] = field(default_factory=dict)
 
     def add(self, done: Done, epoch: float) -> None:
         """Add a task that was searched."""
-        split = done.task.depth != UNLIMITED
-        number = -1 if split else self.numbers.setdefault(done.timing.worker, len(self.numbers))
+        name = done.timing.worker
+        number = self.numbers.setdefault(name, len(self.numbers)) if name else -1
         self.begin.append(done.timing.begin - epoch)
         self.seconds.append(done.timing.seconds)
         self.worker.append(number)
         self.nodes.append(int(done.outcome.nodes.sum()))
         self.stacks.append(len(done.task.stacks))
+        self.split.append(done.task.depth != UNLIMITED)
 
     def processes(self) -> set[int]:
         """Return the processes that workers were in."""
@@ -59,7 +64,7 @@ class TaskLog:
     def shares(self, wall: float, jobs: int) -> dict[str, Any]:
         """Return the fields of a `Run` that follow from its tasks."""
         begin, seconds, worker = self.of_workers()
-        split = np.array(self.worker, np.int64) < 0
+        split = np.array(self.split, np.bool_)
         quantiles = {
             f"task_{name}": float(np.quantile(seconds, q)) if seconds.size else 0.0
             for name, q in QUANTILES.items()

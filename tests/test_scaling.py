@@ -54,10 +54,10 @@ def test_counts_and_nodes_are_equal_in_all_runs(experiment):
 def test_tasks_add_up_to_their_run(experiment):
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
         assert sum(log.nodes) == run.nodes
-        split = [k for k, number in enumerate(log.worker) if number < 0]
+        split = np.flatnonzero(log.split)
         assert sum(log.nodes[k] for k in split) == run.split_nodes
         assert (run.split_nodes > 0) == (run.split_depth != 0)
-        assert run.tasks == len(log.nodes) - len(split)
+        assert run.tasks == sum(number >= 0 for number in log.worker)
         assert max(log.worker) < run.jobs
         _, seconds, _ = log.of_workers()
         assert run.busy == pytest.approx(seconds.sum())
@@ -75,7 +75,7 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     assert [log.nodes for log in again.logs] == [log.nodes for log in experiment.logs]
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
-    assert tasks.column_names == ["run", "task", "begin", "seconds", "worker", "nodes", "stacks"]
+    assert tasks.column_names == ["run", "task", "begin", "seconds", "worker", "nodes", "stacks", "split"]
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__

@@ -9,6 +9,7 @@ import typer
 
 from batchsolve.cli import app
 from batchsolve.cli.common import (
+    Address,
     Alphabet,
     Box,
     Budget,
@@ -76,17 +77,24 @@ def scale(
         str, typer.Option("--output", "-o", metavar="DIR", help="A new directory for the results.")
     ],
     jobs: Annotated[
-        str, typer.Option("--jobs", "-j", metavar="LIST", help="Workers, such as 1,2,4..8.")
-    ] = "1,2",
+        str | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="LIST",
+            help="Workers, such as 1,2,4..8; 1,2 by default, but all of a cluster.",
+        ),
+    ] = None,
     split_depth: Annotated[
         str, typer.Option("--split-depth", metavar="LIST", help="Depths, such as 0..8,auto.")
     ] = "auto",
     backend: Annotated[
         str, typer.Option("--backend", metavar="LIST", help="Backends, such as threading,loky.")
     ] = "threading",
+    address: Address = None,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="LIST", help="Engines, such as dlx,algorithm-x.")
-    ] = "dlx",
+        str, typer.Option("--engine", metavar="LIST", help="Engines, such as auto,dlx.")
+    ] = "auto",
     repeat: Annotated[int, typer.Option(metavar="N", help="Runs of every combination.")] = 3,
     weak: Annotated[
         int | None,
@@ -120,7 +128,7 @@ def scale(
 ) -> None:
     """Measure how searches scale with workers; write tables, pictures and a report."""
     shape = box_shape(box)
-    workers, levels = numbers(jobs, "--jobs"), depths(split_depth)
+    workers, levels = _workers(jobs, address), depths(split_depth)
     more = numbers(forecast_workers, "--forecast-workers") if forecast_workers else ()
 
     def command() -> int:
@@ -147,6 +155,7 @@ def scale(
             split_depths=levels,
             backends=names(backend),
             engines=names(engine),
+            address=address,
             repeat=repeat,
             budget=budget,
             time_limit=time_limit,
@@ -175,6 +184,12 @@ def scale(
         return 0
 
     exit_with(command)
+
+
+def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:
+    if jobs is None and address is not None:
+        return (None,)
+    return numbers(jobs or "1,2", "--jobs")
 
 
 def _tell(run: Run, quiet: bool) -> None:

@@ -51,6 +51,11 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     return engines
 
 
+def visits_the_same_nodes(name: str) -> bool:
+    """Whether the engines under a name visit the same nodes, however a search is cut up."""
+    return name == AUTO or get_engine(name).capabilities.reproducible_nodes
+
+
 def engine_for_rows(name: str, problem: Sudoku) -> Engine:
     """Return the engine that searches puzzles of one shape under a name.
 
