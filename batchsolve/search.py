@@ -25,8 +25,7 @@ MOST_STACKS = 4096  # in a task; those that it does not come to are copied
 MOST_OUT = 8  # tasks a worker may be ahead of what was accepted
 STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
-WARM_NODES = 1_000  # so that what is measured then is not the loading of kernels
-TRIAL_NODES, TRIAL_LAPS = 10_000, 3  # some hundredths of a second for every engine
+TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; some hundredths of a second
 FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
 TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
@@ -212,29 +211,27 @@ class TreeSearch:
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at what is on top of the pile; go on with the fastest.
 
-        The first lap loads kernels and builds arrays. After that, an engine that falls far behind
-        drops out.
+        The first lap loads kernels and builds arrays. In later ones tasks are longer, for what an
+        engine prepares for each counts less in the search; who falls far behind drops out.
         """
-        nodes = dict.fromkeys(self._engines, 0)
-        seconds = dict.fromkeys(self._engines, 1e-9)
+        rates = dict.fromkeys(self._engines, 0.0)
         running = list(self._engines)
-        for most_nodes in [WARM_NODES, *[TRIAL_NODES] * TRIAL_LAPS]:
+        for lap, most_nodes in enumerate(TRIAL_NODES):
             for engine in running:
                 if not self._pile or self._at_limit():
                     return
                 self._engine = engine
                 draws = _Draws(partial(self._draw, most_nodes), most=1)
                 for done in self._round(self._pool.start_here, draws):
-                    if most_nodes != WARM_NODES:
-                        nodes[engine] += int(done.outcome.nodes.sum())
-                        seconds[engine] += done.timing.seconds
+                    rates[engine] = int(done.outcome.nodes.sum()) / max(done.timing.seconds, 1e-9)
                     yield done
-            rates = {engine: nodes[engine] / seconds[engine] for engine in self._engines}
-            running = [e for e in running if rates[e] * FAR_BEHIND >= max(rates.values())]
+            if lap > 0:
+                best = max(rates[engine] for engine in running)
+                running = [engine for engine in running if rates[engine] * FAR_BEHIND >= best]
             if len(running) == 1:
                 break
         self._engine = max(running, key=lambda engine: rates[engine])
-        self._worked_nodes, self._worked_seconds = nodes[self._engine], seconds[self._engine]
+        self._worked_nodes, self._worked_seconds = int(rates[self._engine]), 1.0
         self.rates = {engine.name: rate for engine, rate in rates.items()}
 
     def _at_limit(self) -> bool:

@@ -7,8 +7,8 @@ usage() {
     cat <<'EOF'
 usage: scripts/reproduce.sh [--inputs DIR] [--yardstick PROGRAM] [--venv DIR] [--out DIR]
 
-Makes the figures of the README: sets up a virtual environment, runs scripts/bench_corpus.py,
-scripts/bench_search.py and "batchsolve scale", and leaves the results in --out.
+Makes the figures of the README: sets up a virtual environment, runs scripts/bench_engines.py,
+bench_search.py and bench_corpus.py and "batchsolve scale", and leaves the results in --out.
 
   --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, kaggle_rated_7034.csv,
                        bell12.ec, matching8.ec and pentomino_6_10.ec are; none of them is shipped.
@@ -42,14 +42,17 @@ done
 
 many=datasets/many16.csv#3
 if [ -n "$inputs" ]; then
-    corpora=("$inputs"/{sudoku9_17clue.txt,sudoku9_top1465.txt,kaggle_rated_7034.csv})
+    puzzles=("$inputs"/{sudoku9_17clue,sudoku9_top1465}.txt)
+    corpora=("${puzzles[@]}" "$inputs/kaggle_rated_7034.csv" "$out/sudoku9_17clue_1000000.txt")
     problems=("$inputs"/{bell12,matching8,pentomino_6_10}.ec queens:12 "$many")
-    rows=(1000000 10000000)
+    rows=(10000000)
 else
+    puzzles=()
     corpora=(datasets/sudoku9.csv)
     problems=(pentominoes:6x10 queens:12 "$many")
     rows=(1000000)
 fi
+puzzles+=(datasets/hard9.csv datasets/sudoku9.csv)
 against_c=()
 corpus_yardstick=()
 if [ -n "$yardstick" ]; then
@@ -60,30 +63,40 @@ fi
 cat <<EOF
 Results go to $out. On two cores this takes about
    2 min  a virtual environment in $venv, unless it is there, and compiled kernels
+   6 min  engines and other programs on langford:12, pentominoes:6x10 and $many, and on puzzles
+   $([ -n "$inputs" ] && echo 6 || echo 3) min  single problems: ${problems[*]}
    $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
-   2 min  single problems: ${problems[*]}
-   1 min  scaling of $many and pentominoes:6x10 on one and two workers
+   3 min  scaling of $many and pentominoes:6x10 on one and two workers
    1 min  time against split depth
    1 min  weak scaling over datasets/sudoku9.csv
-   4 min  the forecast for 1,024 workers, of queens:22
+   5 min  forecasts for queens:20 on 1,024 workers and for queens:22 on 100,000
 EOF
 [ "$estimate" = no ] || exit 0
 mkdir "$out"
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet -e '.[plot]'
+"$venv/bin/pip" install --quiet -e '.[bench,plot]'
 run() {
     echo "+ $*"
     "$venv/bin/$@"
 }
 
-run python scripts/bench_corpus.py "${corpora[@]}" "${corpus_yardstick[@]}" --repeat 7 \
-    --memory-rows "${rows[@]}" --out "$out/corpus.json"
+if [ -n "$inputs" ]; then  # over and over, to a million rows
+    while cat "$inputs/sudoku9_17clue.txt"; do :; done 2>/dev/null |
+        head -n 1000000 >"$out/sudoku9_17clue_1000000.txt" || [ $? -eq 141 ]
+fi
+run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
+    --repeat 5 --patience 4 --most 9 --puzzles "${puzzles[@]}" --out "$out/engines.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
     --workers "$many" pentominoes:6x10 --enumerate "$many" --out "$out/search.json"
-run batchsolve scale "$many" pentominoes:6x10 --jobs 1,2 --repeat 5 -o "$out/strong"
+run python scripts/bench_corpus.py "${corpora[@]}" "${corpus_yardstick[@]}" \
+    --memory-rows "${rows[@]}" --out "$out/corpus.json"
+run batchsolve scale "$many" pentominoes:6x10 --jobs 1,2 --engine dlx,auto --repeat 5 -o "$out/strong"
 run batchsolve scale "$many" --jobs 2 --split-depth 0..4,auto --repeat 3 -o "$out/depth"
 run batchsolve scale datasets/sudoku9.csv --weak 5000 --jobs 1,2 --repeat 5 -o "$out/weak"
-run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
+run batchsolve scale queens:20 --jobs 1,2 --repeat 3 --time-limit 20 \
     --forecast-workers 1024 -o "$out/forecast"
+run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
+    --forecast-workers 100000 -o "$out/forecast-100000"
+rm -f "$out/sudoku9_17clue_1000000.txt"
 echo "done: $out/*.json and $out/*/report.html"

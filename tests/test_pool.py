@@ -71,6 +71,23 @@ def test_a_worker_killed_once_costs_nothing(tmp_path, counts):
     assert (tmp_path / "killed").exists()
 
 
+def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):
+    found = []
+    with Pool(2) as pool:
+        real = pool._workers.run
+
+        def leaking(function, arguments):
+            yield from found
+            for attempt in real(function, arguments):
+                found.append(attempt)
+                yield attempt
+
+        monkeypatch.setattr(pool._workers, "run", leaking)
+        next(pool.start(get_engine("dlx"), PROBLEM, tasks()))
+        assert found
+        assert by_root(pool.start(get_engine("dlx"), PROBLEM, tasks())) == counts
+
+
 def test_lost_rows_are_reported_unfinished_and_the_others_answered(monkeypatch):
     engine = Failing([0], "raise")
     monkeypatch.setattr("batchsolve.rounds.engine_for_rows", lambda name, problem: engine)

@@ -75,7 +75,16 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     assert [log.nodes for log in again.logs] == [log.nodes for log in experiment.logs]
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
-    assert tasks.column_names == ["run", "task", "begin", "seconds", "worker", "nodes", "stacks", "split"]
+    assert tasks.column_names == [
+        "run",
+        "task",
+        "begin",
+        "seconds",
+        "worker",
+        "nodes",
+        "stacks",
+        "split",
+    ]
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__

@@ -257,7 +257,8 @@ def _warm_up(engine: str, problem: ExactCover, quiet: bool) -> None:
     from batchsolve.solve import warm_up
 
     with told_when_compiling(quiet):
-        warm_up(engines_for(engine, problem)[0], problem)
+        for one in engines_for(engine, problem):
+            warm_up(one, problem)
 
 
 def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:

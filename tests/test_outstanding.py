@@ -1,0 +1,58 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve.outstanding import Outstanding, Step
+from batchsolve.stacks import Stacks
+
+weights = st.lists(
+    st.floats(0, 1) | st.sampled_from([0.0, 1e-300, 1e-30, 1.0]), min_size=0, max_size=40
+)
+
+
+def outstanding(numbers, weights):
+    stacks = Stacks.from_lists([[k, k + 1] for k in numbers], numbers)
+    return Outstanding(stacks, np.array(weights, np.float64))
+
+
+@given(weights=weights, n=st.integers(-3, 50), most_stacks=st.integers(1, 50))
+def test_pieces_make_up_the_whole_and_are_neither_many_nor_long(weights, n, most_stacks):
+    whole = outstanding(range(len(weights)), weights)
+    pieces = whole.cut(n, most_stacks)
+    assert [k for piece in pieces for k in piece.stacks.roots.tolist()] == list(range(len(whole)))
+    assert [w for piece in pieces for w in piece.weights.tolist()] == weights
+    assert all(1 <= len(piece) <= most_stacks for piece in pieces)
+    assert len(pieces) <= max(1, n) + len(whole) // most_stacks
+
+
+def test_stacks_far_down_stay_together():
+    frontier = outstanding(range(64), 2.0 ** -np.arange(64, 0, -1))
+    assert [len(piece) for piece in frontier.cut(10, 99)] == [61, 1, 1, 1]
+    equal = outstanding(range(64), np.full(64, 1 / 64))
+    assert [len(piece) for piece in equal.cut(8, 99)] == [8] * 8
+
+
+@given(st.data())
+def test_a_step_holds_what_is_left_of_its_changes(data):
+    """The oracle is a dict of what is new and a set of what is done."""
+    outside, done, new = set(range(10)), set(), {}
+    step, n_next = Step(), 10
+    for _ in range(data.draw(st.integers(0, 6))):
+        searched = data.draw(st.lists(st.sampled_from(sorted(outside | new.keys())), unique=True))
+        fresh = list(range(n_next, n_next + data.draw(st.integers(0, 4))))
+        n_next += len(fresh)
+        step.add(np.array(searched, np.int64), outstanding(fresh, fresh), Stacks.empty())
+        for number in searched:
+            if new.pop(number, None) is None:
+                done.add(number)
+        outside -= set(searched)
+        new.update((k, float(k)) for k in fresh)
+        if not outside | new.keys():
+            break
+    gone, left = step.changes()
+    assert sorted(gone) == sorted(done)
+    assert dict(zip(left.stacks.roots.tolist(), left.weights.tolist(), strict=True)) == new
+    assert all(
+        stack.tolist() == [root, root + 1]
+        for root, stack in zip(left.stacks.roots, left.stacks, strict=True)
+    )
