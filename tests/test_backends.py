@@ -20,6 +20,7 @@ from batchsolve.counting import count
 from batchsolve.engines import Task, get_engine
 from batchsolve.families import family
 from batchsolve.pool import Done, Lost, Pool
+from batchsolve.scaling import Grid, read_workload, run_grid
 
 QUEENS, N_QUEENS, N_NODES = family("queens:9"), 352, 3827
 CLUES, N_GRIDS = [1, 2, 3, 4], 78_336  # the first cells of a 6×6 grid
@@ -101,6 +102,15 @@ def test_solved_files_are_the_same(workers, tmp_path):
     summary = bs.solve_file(str(corpus), str(tmp_path / "out.csv"), chunk=100, **workers)
     assert summary.jobs == 2
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "threads.csv").read_bytes()
+
+
+def test_scaling_is_measured(workers):
+    where = {"jobs": (workers.get("jobs"),), "address": workers.get("address")}
+    grid = Grid(backends=(workers["backend"],), engines=("auto",), repeat=1, **where)
+    ((run, log),) = run_grid([read_workload("queens:9")], grid)
+    assert (run.count, run.nodes, run.jobs) == (N_QUEENS, N_NODES, 2)
+    assert sum(log.nodes) == N_NODES
+    assert run.master > 0
 
 
 @pytest.mark.parametrize("workers", ["dask"], indirect=True)

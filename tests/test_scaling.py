@@ -238,6 +238,7 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
         (["queens:6", "--weak", "0"], "1 or more"),
         (["queens:6", "--weak", "1", "--forecast-workers", "8"], "leave out"),
         (["queens:6", "--latency", "-1"], "0 seconds or more"),
+        (["queens:6", "--scheduler", "tcp://localhost:1"], "takes no address"),
         (["nothing:6"], "no such file"),
         (["queens:6", "--engine", "lanes"], "Sudoku only"),
     ],
