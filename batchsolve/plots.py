@@ -218,7 +218,7 @@ def gantt_figure(experiment: Experiment) -> Figure | None:
         axes.broken_barh(bars, (number - 0.4, 0.8), facecolors=colors, rasterized=True)
     numbers = sorted(set(worker.tolist()))
     if len(numbers) <= 24:
-        names = ["split" if number < 0 else str(number) for number in numbers]
+        names = ["master" if number < 0 else str(number) for number in numbers]
         axes.set_yticks(numbers, names)
     axes.set_xlim(left=0)
     return figure
