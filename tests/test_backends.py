@@ -275,6 +275,7 @@ def unused_port():
     [
         ("dask", "tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
         ("dask", "nowhere", "no Dask scheduler answers .*missing port"),
+        ("dask", "tls://127.0.0.1:{port}", "names no certificate of the client"),
         ("ray", "127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
         ("ray", "nowhere", "no Ray cluster answers"),
     ],
@@ -292,6 +293,16 @@ def test_a_cluster_that_is_not_there_is_one_clear_error(
     with pytest.raises(bs.InputError, match=why):
         bs.solve_file(str(corpus), str(tmp_path / "out.csv"), backend=backend, address=address)
     assert os.listdir(tmp_path) == ["in.txt"]  # so the same command can be tried again
+
+
+def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    with (
+        dask.config.set({"distributed.comm.require-encryption": True}),
+        pytest.raises(bs.InputError, match="requires encryption"),
+    ):
+        count(QUEENS, backend="dask", address=f"tcp://127.0.0.1:{unused_port()}")
 
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):

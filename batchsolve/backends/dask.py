@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import dask
 import distributed
-from distributed.comm.addressing import get_address_host_port
+from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
 from batchsolve.backends.workers import Capabilities, Workers, cannot_load
@@ -106,12 +106,13 @@ class DaskWorkers(Workers):
             cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
             try:
                 if self._address is not None:
-                    get_address_host_port(self._address)
+                    _check_address(self._address)
                 client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
             except (OSError, ValueError) as error:
                 reason = str(error).splitlines()[0]
                 raise InputError(
-                    f"{self._address}: no Dask scheduler answers ({reason}); write tcp://host:port"
+                    f"{self._address}: no Dask scheduler answers ({reason}); "
+                    "write tcp://host:port, or tls://host:port for one with TLS"
                 ) from error
             self._client = opened.enter_context(client)
             self.jobs = self._width()
@@ -152,6 +153,17 @@ class DaskWorkers(Workers):
     def _forget(self, key: str) -> None:
         if self._client.status == "running":
             self._client.unregister_worker_plugin(key)
+
+
+def _check_address(address: str) -> None:
+    """Raise ValueError for an address that Dask would try for seconds, to end in a TypeError."""
+    get_address_host_port(address)
+    connection = distributed.Security().get_connection_args("client")
+    encrypted = parse_address(address)[0] == "tls"
+    if encrypted and connection["ssl_context"] is None:
+        raise ValueError("Dask's configuration names no certificate of the client")
+    if connection["require_encryption"] and not encrypted:
+        raise ValueError("Dask's configuration requires encryption")
 
 
 @contextmanager
