@@ -175,6 +175,8 @@ class Run:
                     what = "a run is kept there; go on with --resume" if begun else "is not empty"
                     raise OutputError(f"{self._directory}: {what}, or name another directory")
             os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
+        except OutputError:
+            raise
         except FileExistsError as error:
             raise OutputError(f"{self._directory}: is no directory; name another") from error
         except OSError as error:
