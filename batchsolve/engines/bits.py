@@ -28,7 +28,7 @@ from numba import njit, uint64
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
-from batchsolve.engines.dlx import DancingLinks, Ragged, _empty, _ragged, _run
+from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import (
     LANES,
     add_meet,
@@ -41,12 +41,15 @@ from batchsolve.engines.intrinsics import (
     splat,
     trailing_zeros,
 )
+from batchsolve.engines.ragged import append, no_stacks, ragged_of, run, stack_at
 from batchsolve.engines.residual import (
     COVERED,
     build,
     entries_of,
+    fill_set,
     list_left,
     make_scratch,
+    most_left,
     select,
 )
 
@@ -187,36 +190,6 @@ def _list_alive(arena, place, alive, at, scratch):
 
 
 @njit(cache=True, nogil=True)
-def _fill(alive, at, n_options):
-    """Write the set of all options of a residual."""
-    for w in range((n_options + 63) // 64):
-        n_bits = min(64, n_options - 64 * w)
-        alive[at + w] = ~W(0) >> W(64 - n_bits)
-
-
-@njit(cache=True, nogil=True)
-def _append(ragged, n, root, stack, chosen, children, length):
-    """Write a stack, followed by the options chosen on levels 0 .. length - 1, as row n."""
-    offsets, options, roots, weights = ragged
-    begin = offsets[n]
-    end = begin + stack.size + length
-    if n == roots.size:
-        offsets, roots = np.append(offsets, np.zeros(n, np.int64)), np.append(roots, roots)
-        weights = np.append(weights, weights)
-    if end > options.size:
-        options = np.append(options, np.zeros(end, np.uint32))
-    options[begin : begin + stack.size] = stack
-    weight = 1.0
-    for s in range(length):
-        options[begin + stack.size + s] = chosen[s]
-        weight /= children[s]
-    offsets[n + 1] = end
-    roots[n] = root
-    weights[n] = weight
-    return Ragged(offsets, options, roots, weights)
-
-
-@njit(cache=True, nogil=True)
 def _name_choices(arena, places, bases, level, pick, chosen):
     """Write the numbers that the choices on all levels above `level` have in the problem."""
     f = len(places) - 1
@@ -229,8 +202,8 @@ def _name_choices(arena, places, bases, level, pick, chosen):
 
 @njit(cache=True, nogil=True)
 def _hand_back(
-    arena, places, bases, level, left, stride, root, stack, chosen, children, front, n_front
-):
+    arena, places, bases, level, left, stride, stacks, k, chosen, children, front
+):  # fmt: skip
     """Write what is left of every level above `level`; `chosen` is overwritten."""
     f = len(places) - 1
     while level > 0:
@@ -241,20 +214,18 @@ def _hand_back(
         for o in range(place.n_options):
             if (left[W(level) * stride + W(o >> 6)] >> W(o & 63)) & W(1):
                 chosen[level] = arena[place.options + o]
-                front = _append(front, n_front, root, stack, chosen, children, level + 1)
-                n_front += 1
-    return front, n_front
+                front = append(front, stacks, k, chosen, children, level + 1)
+    return front
 
 
 @njit(cache=True, nogil=True)
 def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
     """Search below every stack of a batch; the arguments are those of `Task`."""
-    n_stacks = stacks.roots.size
+    n_stacks = stacks.n
     counts = np.zeros(n_stacks, np.int64)
     nodes = np.zeros(n_stacks, np.int64)
     clash = np.full(n_stacks, -1, np.int32)
-    found, n_found = _empty(), 0
-    front, n_front = _empty(), 0
+    found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena = np.empty(1024, np.uint64)
@@ -266,14 +237,13 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
     least = 2 * LANES
     for k in range(n_stacks):
         root = stacks.roots[k]
-        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        stack = stack_at(stacks, k)
         if k == 0 or root != stacks.roots[k - 1]:
             want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
         if want == 0:
             continue
         if budget == 0 or allowance == 0 or room == 0:
-            front = _append(front, n_front, root, stack, chosen, children, 0)
-            n_front += 1
+            front = append(front, stacks, k, chosen, children, 0)
             continue
         # X1. [Initialize.]
         clash[k] = select(stack, entries, held)
@@ -286,7 +256,7 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
         if W(alive.size) < W(n_open + 1) * stride:
             alive = np.empty(W(n_open + 1) * stride, np.uint64)
             left = np.empty(W(n_open + 1) * stride, np.uint64)
-        _fill(alive, 0, n_alive)
+        fill_set(alive, 0, n_alive)
         allowed, most = min(budget, allowance), min(want, room)
         visited, count, level, entered = np.int64(0), np.int64(0), 0, True
         while True:
@@ -304,7 +274,7 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
                 places.append(place)
                 bases.append(level)
                 begun.append(visited)
-                _fill(alive, at, n_alive)
+                fill_set(alive, at, n_alive)
                 entered = True
             elif event == _DONE:
                 n_options = places.pop().n_options
@@ -317,40 +287,24 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
                 _name_choices(arena, places, bases, level, pick, chosen)
                 if event == _COVER:
                     if to_keep > 0:
-                        found = _append(found, n_found, root, stack, chosen, children, level)
-                        n_found += 1
+                        found = append(found, stacks, k, chosen, children, level)
                         to_keep -= 1
                     if count == most:
                         break
                 else:
-                    front = _append(front, n_front, root, stack, chosen, children, level)
-                    n_front += 1
+                    front = append(front, stacks, k, chosen, children, level)
                     if event == _SPENT:
                         break
         if len(places) > 0 and (event == _SPENT or most < want):
-            front, n_front = _hand_back(
-                arena, places, bases, level, left, stride, root, stack, chosen, children, front,
-                n_front,
-            )  # fmt: skip
+            front = _hand_back(
+                arena, places, bases, level, left, stride, stacks, k, chosen, children, front
+            )
         counts[k], nodes[k] = count, visited
         want -= count
         room -= count
         allowance -= visited
         budget -= visited
-    return counts, nodes, clash, found, n_found, front, n_front
-
-
-@njit(cache=True, nogil=True)
-def _most_left(entries, stacks):
-    """Return how many options the stack that leaves the most of them leaves."""
-    held = np.empty(entries.n_items, np.int64)
-    scratch = make_scratch(entries)
-    most = 0
-    for k in range(stacks.roots.size):
-        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
-        if select(stack, entries, held) < 0:
-            most = max(most, list_left(entries, held, scratch)[0])
-    return most
+    return counts, nodes, clash, found, front
 
 
 class BitParallel:
@@ -370,7 +324,7 @@ class BitParallel:
         entries = entries_of(problem)
         if (
             problem.n_options > MOST_OPTIONS
-            and _most_left(entries, _ragged(task.stacks)) > MOST_OPTIONS
+            and most_left(entries, ragged_of(task.stacks)) > MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
-        return _run(_search, (entries,), task)
+        return run(_search, (entries,), task)

@@ -32,11 +32,19 @@ import numpy as np
 from numba import njit, uint64
 
 from batchsolve.cover import ExactCover
-from batchsolve.engines.bits import _append, _fill, _most_left
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
-from batchsolve.engines.dlx import DancingLinks, _empty, _ragged, _run
+from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
-from batchsolve.engines.residual import build, entries_of, list_left, make_scratch, select
+from batchsolve.engines.ragged import append, no_stacks, ragged_of, run, stack_at
+from batchsolve.engines.residual import (
+    build,
+    entries_of,
+    fill_set,
+    list_left,
+    make_scratch,
+    most_left,
+    select,
+)
 
 W = uint64
 
@@ -110,7 +118,7 @@ def _quads(arena, place, n_cells, quads):
 @njit(cache=True, nogil=True)
 def _start(arena, place, path, n_cells):
     """Write the row of the topmost node."""
-    _fill(path.alive, 0, place.n_options)
+    fill_set(path.alive, 0, place.n_options)
     path.cells[:n_cells] = ~path.cells.dtype.type(0)
     for i in range(place.n_items):
         size = W(0)
@@ -254,7 +262,7 @@ def _walk(
 
 
 @njit(cache=True, nogil=True)
-def _hand_back(arena, place, path, n_branches, root, stack, chosen, front, n_front):
+def _hand_back(arena, place, path, n_branches, stacks, k, chosen, front):
     """Write the children that are still to be tried; `chosen` is overwritten."""
     while n_branches > 0:
         n_branches -= 1
@@ -262,9 +270,8 @@ def _hand_back(arena, place, path, n_branches, root, stack, chosen, front, n_fro
         for o in range(place.n_options):
             if (path.left[n_branches * place.words + (o >> 6)] >> W(o & 63)) & W(1):
                 chosen[level] = arena[place.options + o]
-                front = _append(front, n_front, root, stack, chosen, path.children, level + 1)
-                n_front += 1
-    return front, n_front
+                front = append(front, stacks, k, chosen, path.children, level + 1)
+    return front
 
 
 @njit(cache=True, nogil=True)
@@ -273,12 +280,11 @@ def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, roo
 
     Of `cells` nothing counts but the type.
     """
-    n_stacks = stacks.roots.size
+    n_stacks = stacks.n
     counts = np.zeros(n_stacks, np.int64)
     nodes = np.zeros(n_stacks, np.int64)
     clash = np.full(n_stacks, -1, np.int32)
-    found, n_found = _empty(), 0
-    front, n_front = _empty(), 0
+    found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena, quads = np.empty(1024, np.uint64), np.empty(0, np.uint64)
@@ -289,14 +295,13 @@ def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, roo
     want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
     for k in range(n_stacks):
         root = stacks.roots[k]
-        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        stack = stack_at(stacks, k)
         if k == 0 or root != stacks.roots[k - 1]:
             want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
         if want == 0:
             continue
         if budget == 0 or allowance == 0 or room == 0:
-            front = _append(front, n_front, root, stack, chosen, path.children, 0)
-            n_front += 1
+            front = append(front, stacks, k, chosen, path.children, 0)
             continue
         # X1. [Initialize.]
         clash[k] = select(stack, entries, held)
@@ -328,24 +333,20 @@ def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, roo
                     chosen[s] = arena[W(place.options) + path.pick[s]]
             if event == _COVER:
                 if to_keep > 0:
-                    found = _append(found, n_found, root, stack, chosen, path.children, level)
-                    n_found += 1
+                    found = append(found, stacks, k, chosen, path.children, level)
                     to_keep -= 1
                 if count == most:
                     break
             elif event in (_DEEP, _SPENT):
-                front = _append(front, n_front, root, stack, chosen, path.children, level)
-                n_front += 1
+                front = append(front, stacks, k, chosen, path.children, level)
         if event == _SPENT or most < want:
-            front, n_front = _hand_back(
-                arena, place, path, n_branches, root, stack, chosen, front, n_front
-            )
+            front = _hand_back(arena, place, path, n_branches, stacks, k, chosen, front)
         counts[k], nodes[k] = count, visited
         want -= count
         room -= count
         allowance -= visited
         budget -= visited
-    return counts, nodes, clash, found, n_found, front, n_front
+    return counts, nodes, clash, found, front
 
 
 class Cells:
@@ -365,10 +366,10 @@ class Cells:
         entries = entries_of(problem)
         if problem.n_primary > MOST_ITEMS or (
             problem.n_options > MOST_OPTIONS
-            and _most_left(entries, _ragged(task.stacks)) > MOST_OPTIONS
+            and most_left(entries, ragged_of(task.stacks)) > MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
-        return _run(_search, (entries, np.empty(0, _cell(problem))), task)
+        return run(_search, (entries, np.empty(0, _cell(problem))), task)
 
 
 def _cell(problem: ExactCover) -> type[np.uint8] | type[np.uint16]:

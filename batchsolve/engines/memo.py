@@ -19,9 +19,9 @@ The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**12
 search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
 entering; one of more than 128 bits is not stored.
 
-The helpers from `batchsolve.engines.dlx` are compiled into the kernels of this file. Numba's cache
-on disk notices changes of the file that a kernel stands in and of no other: whoever changes those
-helpers must touch this file too.
+The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
+notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
+must touch this file too.
 """
 
 # compiled kernels are typed by their arguments
@@ -41,23 +41,21 @@ from numba import njit, uint64
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
-from batchsolve.engines.dlx import (
+from batchsolve.engines.links import (
     Links,
     U,
-    _append,
-    _color,
-    _commit_others,
-    _cover,
-    _deselect,
-    _empty,
-    _links,
-    _ragged,
-    _select,
-    _shared,
-    _trim,
-    _uncommit_others,
-    _uncover,
+    color,
+    commit_others,
+    cover,
+    deselect,
+    leave,
+    links_of,
+    name_choices,
+    select,
+    uncommit_others,
+    uncover,
 )
+from batchsolve.engines.ragged import append, no_stacks, ragged_of, shared, stack_at, stacks_of
 from batchsolve.errors import InputError
 from batchsolve.stacks import Stacks
 
@@ -86,7 +84,7 @@ def _flip(p, links, uncovered):
         if j == 0:
             q = up[q]
         else:
-            if _color(q, links) == 0:
+            if color(q, links) == 0:
                 uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
             q = U(q + U(1))
         if q == p:
@@ -103,9 +101,9 @@ def _write_key(key, uncovered, links, n_primary):
     for j in range(n_primary + 1, n_items + 1):
         if links.size[j] == 0:
             key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
-        elif _color(j, links) != 0:
+        elif color(j, links) != 0:
             k = W(j - n_primary - 1)
-            key[words + (k >> W(1))] |= W(_color(j, links)) << (W(32) * (k & W(1)))
+            key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
 
 
 @njit(inline="always")
@@ -236,7 +234,7 @@ def _walk(
                             marks.handed[level] = handed
                     if entered:
                         # X4. [Cover i.]
-                        _cover(i, links)
+                        cover(i, links)
                         choice[level] = down[i]
         while True:
             if not entered:
@@ -246,17 +244,17 @@ def _walk(
                 level -= 1
                 # X6. [Try again.]
                 _flip(choice[level], links, uncovered)
-                _uncommit_others(choice[level], links)
+                uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
-                _commit_others(choice[level], links)
+                commit_others(choice[level], links)
                 _flip(choice[level], links, uncovered)
                 level += 1
                 entered = True
                 break
             # X7. [Backtrack.]
-            _uncover(choice[level], links)
+            uncover(choice[level], links)
             entered = False
             if marks.handed[level] == handed:
                 low, high, beyond = _difference(total, marks.sums[level])
@@ -269,15 +267,17 @@ def _walk(
 @njit(cache=True, nogil=True)
 def _search(links, n_primary, table, stacks, allowances, budget, depth):
     """Search below every stack of a batch; the arguments are those of `Task`."""
-    n_stacks = stacks.roots.size
+    n_stacks = stacks.n
     totals = np.zeros((n_stacks, 3), np.uint64)
     nodes = np.zeros(n_stacks, np.int64)
     clash = np.full(n_stacks, -1, np.int32)
-    front, n_front = _empty(), 0
-    n_items = U(links.left.size - 1)
+    front = no_stacks()
+    n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
+    chosen = np.zeros(n_items + 1, np.uint32)
+    children = np.ones(n_items + 1, np.uint64)
     uncovered = np.zeros(table.shape[1] - 3, np.uint64)
     key = np.zeros(uncovered.size, np.uint64)
     marks = Marks(
@@ -288,24 +288,23 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
     allowance = np.int64(0)
     for k in range(n_stacks):
         root = stacks.roots[k]
-        stack = stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
+        stack = stack_at(stacks, k)
         if k == 0 or root != stacks.roots[k - 1]:
             allowance = allowances[k]
         if budget == 0 or allowance == 0:
-            front = _append(front, n_front, root, stack, choice, 0, U(0), links)
-            n_front += 1
+            front = append(front, stacks, k, chosen, children, 0)
             continue
         # X1. [Initialize.]
         # Links stay where the last stack was selected, for adjacent stacks of a frontier are alike.
-        shared = _shared(stack, selected)
-        _deselect(selected, shared, links, covered)
-        clash[k] = _select(stack, shared, links, covered)
+        common = shared(stack, selected)
+        deselect(selected, common, links, covered)
+        clash[k] = select(stack, common, links, covered)
         selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
         uncovered[:] = 0
         for j in range(1, n_items + 1):
-            if covered[j] == 0 or _color(j, links) != 0:
+            if covered[j] == 0 or color(j, links) != 0:
                 uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
         allowed = min(budget, allowance)
         visited, level, entered = np.int64(0), 0, True
@@ -313,26 +312,17 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
         while event == _DEEP:
             event, level, visited = _walk(
                 links, n_primary, table, uncovered, key, marks, totals[k], choice, level, entered,
-                depth, visited, allowed, n_front,
+                depth, visited, allowed, front.n,
             )  # fmt: skip
             entered = False
             if event != _DONE:
-                front = _append(front, n_front, root, stack, choice, level, U(0), links)
-                n_front += 1
-        while level > 0:
-            level -= 1
-            x = choice[level]
-            p = links.down[x]
-            while p > n_items:
-                front = _append(front, n_front, root, stack, choice, level, p, links)
-                n_front += 1
-                p = links.down[p]
-            _uncommit_others(x, links)
-            _uncover(links.top[x], links)
+                name_choices(links, choice, level, chosen, children)
+                front = append(front, stacks, k, chosen, children, level)
+        front = leave(links, choice, level, True, stacks, k, chosen, children, front)
         nodes[k] = visited
         allowance -= visited
         budget -= visited
-    return totals, nodes, clash, front, n_front
+    return totals, nodes, clash, front
 
 
 @dataclass(frozen=True)
@@ -373,18 +363,17 @@ class MemoisedCounting:
                 f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
                 f"limit on their number, leave it out"
             )
-        mine = _links(problem)
+        mine = links_of(problem)
         with _borrowed_table(problem, self.megabytes) as table:
             return _outcome(mine, problem.n_primary, table, task)
 
 
 def _outcome(links: Links, n_primary: int, table: npt.NDArray[np.uint64], task: Task) -> Outcome:
-    stacks = task.stacks
-    totals, nodes, clash, front, n_front = _search(
+    totals, nodes, clash, front = _search(
         links,
         n_primary,
         table,
-        _ragged(stacks),
+        ragged_of(task.stacks),
         task.allowances,
         task.budget,
         task.depth,
@@ -396,8 +385,8 @@ def _outcome(links: Links, n_primary: int, table: npt.NDArray[np.uint64], task: 
         nodes,
         clash,
         Stacks.from_lists([]),
-        _trim(front, n_front),
-        front.weights[:n_front],
+        stacks_of(front),
+        front.weights[: front.n],
     )
 
 

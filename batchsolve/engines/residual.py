@@ -29,6 +29,7 @@ from numba import njit, uint64
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines.intrinsics import LANES
+from batchsolve.engines.ragged import stack_at
 
 W = uint64
 
@@ -240,6 +241,14 @@ def _fill_items(masks, place, arena):
 
 
 @njit(cache=True, nogil=True)
+def fill_set(alive, at, n_options):
+    """Write the set of all options of a residual."""
+    for w in range((n_options + 63) // 64):
+        n_bits = min(64, n_options - 64 * w)
+        alive[at + w] = ~W(0) >> W(64 - n_bits)
+
+
+@njit(cache=True, nogil=True)
 def select(stack, entries, held):
     """Note which items the options of a stack cover; return -1, or where an option clashes.
 
@@ -291,3 +300,15 @@ def list_left(entries, held, scratch):
             scratch.open_items[n_open] = i
             n_open += 1
     return n_alive, n_open
+
+
+@njit(cache=True, nogil=True)
+def most_left(entries, stacks):
+    """Return how many options the stack that leaves the most of them leaves."""
+    held = np.empty(entries.n_items, np.int64)
+    scratch = make_scratch(entries)
+    most = 0
+    for k in range(stacks.n):
+        if select(stack_at(stacks, k), entries, held) < 0:
+            most = max(most, list_left(entries, held, scratch)[0])
+    return most

@@ -1,0 +1,376 @@
+"""The arrays of dancing links, and what may be done to them.
+
+The data structure is the one of *The Art of Computer Programming* 7.2.2.1, Algorithm X: every
+node of an option has an item (TOP) and its neighbours in the item's list (ULINK, DLINK); nodes of
+one option are adjacent and options are parted by spacers, so that an option is walked without
+links of its own; item headers 1..n_items carry LLINK and RLINK. Two things differ from the book:
+
+* indices are unsigned, because signed ones make the compiler test every access for wrap-around;
+* a *stack* (a partial cover: a puzzle's clues, or a subproblem) is selected before the search, and
+  what the next stack does not share is undone after it: one set of links serves a whole batch.
+
+Where there are colours, every node has one (COLOR), as in Algorithm C. To *commit* to a node
+without a colour is to cover its item. To commit to one with a colour is to *purify* its item:
+options that give the item another colour are hidden, and the nodes of those that give it the same
+one are marked as `_PURE`, so that nothing more is done to them. Kernels are compiled twice, for
+links with colours and without; in the latter a node's colour is the constant 0, and the compiler
+drops all that depends on it.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, types, uint32
+from numba.extending import overload
+
+from batchsolve.cover import ExactCover
+from batchsolve.engines.ragged import append
+
+U = uint32
+
+
+class Links(NamedTuple):
+    """The dancing links of one problem.
+
+    Nodes ``0 .. n_items`` are the root and the item headers, the others the options and spacers.
+    """
+
+    top: np.ndarray  # node -> its item; 0 for a spacer
+    up: np.ndarray  # node -> the node above; spacer -> first node of the option before it
+    down: np.ndarray  # node -> the node below; spacer -> last node of the option after it
+    left: np.ndarray  # item -> the active primary item before it
+    right: np.ndarray  # item -> the active primary item after it
+    size: np.ndarray  # item -> number of options in its list
+    option: np.ndarray  # node -> its option
+    first: np.ndarray  # option -> its first node
+    color: np.ndarray | None  # node -> its colour, 0 or `_PURE`; item -> the colour of its list
+
+
+_PURE = U(0xFFFFFFFF)
+
+
+def color(x, links):
+    """Return the colour of a node or an item."""
+
+
+def _paint(x, color, links):
+    """Change the colour of a node or an item."""
+
+
+@overload(color, inline="always")
+def _color_of_kind(x, links):
+    if _has_colors(links):
+        return lambda x, links: links.color[x]
+    return lambda x, links: U(0)
+
+
+@overload(_paint, inline="always")
+def _paint_of_kind(x, color, links):
+    if _has_colors(links):
+
+        def paint(x, color, links):
+            links.color[x] = color
+
+        return paint
+    return lambda x, color, links: None
+
+
+def _has_colors(links: types.NamedTuple) -> bool:
+    """Return whether links of this type have colours."""
+    return isinstance(links.types[links.fields.index("color")], types.Array)
+
+
+@njit(cache=True)
+def _build(indptr, indices, n_items, n_primary):
+    """Lay out the options of a CSR matrix as linked nodes, without colours."""
+    n_options = indptr.size - 1
+    n_nodes = n_items + 2 + indices.size + n_options
+    top = np.zeros(n_nodes, np.uint32)
+    up = np.zeros(n_nodes, np.uint32)
+    down = np.zeros(n_nodes, np.uint32)
+    option = np.zeros(n_nodes, np.uint32)
+    left = np.zeros(n_items + 1, np.uint32)
+    right = np.zeros(n_items + 1, np.uint32)
+    size = np.zeros(n_items + 1, np.uint32)
+    first = np.zeros(n_options, np.uint32)
+    for i in range(n_items + 1):
+        up[i] = down[i] = left[i] = right[i] = i
+    for i in range(1, n_primary + 1):
+        left[i] = i - 1
+        right[i - 1] = i
+    right[n_primary] = 0
+    left[0] = n_primary
+    x = n_items + 1
+    for o in range(n_options):
+        spacer = x
+        x += 1
+        first[o] = x
+        for k in range(indptr[o], indptr[o + 1]):
+            i = indices[k] + 1
+            top[x] = i
+            option[x] = o
+            up[x] = up[i]
+            down[x] = i
+            down[up[i]] = x
+            up[i] = x
+            size[i] += 1
+            x += 1
+        down[spacer] = x - 1
+        up[x] = first[o]
+    return Links(top, up, down, left, right, size, option, first, None)
+
+
+@njit(inline="always")
+def _hide(p, links):
+    """Remove every node of p's option, p itself excepted, from its item's list."""
+    top, up, down, size = links.top, links.up, links.down, links.size
+    q = U(p + U(1))
+    while q != p:
+        x = top[q]
+        if x == 0:
+            q = up[q]
+        else:
+            if color(q, links) != _PURE:
+                u, d = up[q], down[q]
+                down[u] = d
+                up[d] = u
+                size[x] -= U(1)
+            q = U(q + U(1))
+
+
+@njit(inline="always")
+def _unhide(p, links):
+    top, up, down, size = links.top, links.up, links.down, links.size
+    q = U(p - U(1))
+    while q != p:
+        x = top[q]
+        if x == 0:
+            q = down[q]
+        else:
+            if color(q, links) != _PURE:
+                u, d = up[q], down[q]
+                down[u] = q
+                up[d] = q
+                size[x] += U(1)
+            q = U(q - U(1))
+
+
+@njit(inline="always")
+def cover(i, links):
+    """Hide every option of an item, and take a primary item out of the header list."""
+    down = links.down
+    p = down[i]
+    while p != i:
+        _hide(p, links)
+        p = down[p]
+    ll, r = links.left[i], links.right[i]
+    links.right[ll] = r
+    links.left[r] = ll
+
+
+@njit(inline="always")
+def uncover(i, links):
+    """Undo `cover`."""
+    ll, r = links.left[i], links.right[i]
+    links.right[ll] = i
+    links.left[r] = i
+    up = links.up
+    p = up[i]
+    while p != i:
+        _unhide(p, links)
+        p = up[p]
+
+
+@njit(inline="always")
+def _purify(p, links):
+    """Hide the options that give p's item another colour than p; mark those that give it the same.
+
+    p itself keeps its colour: this is how `_uncommit` knows that p's item was purified for p. In
+    the search p is hidden by then, but a stack may have an option whose first item has a colour.
+    """
+    down = links.down
+    c, i = color(p, links), links.top[p]
+    _paint(i, c, links)
+    q = down[i]
+    while q != i:
+        if color(q, links) != c:
+            _hide(q, links)
+        elif q != p:
+            _paint(q, _PURE, links)
+        q = down[q]
+
+
+@njit(inline="always")
+def _unpurify(p, links):
+    up = links.up
+    c, i = color(p, links), links.top[p]
+    q = up[i]
+    while q != i:
+        if color(q, links) == _PURE:
+            _paint(q, c, links)
+        elif q != p:
+            _unhide(q, links)
+        q = up[q]
+    _paint(i, U(0), links)
+
+
+@njit(inline="always")
+def _commit(p, links):
+    """Cover or purify the item of a node."""
+    c = color(p, links)
+    if c == 0:
+        cover(links.top[p], links)
+    elif c != _PURE:
+        _purify(p, links)
+
+
+@njit(inline="always")
+def _uncommit(p, links):
+    c = color(p, links)
+    if c == 0:
+        uncover(links.top[p], links)
+    elif c != _PURE:
+        _unpurify(p, links)
+
+
+@njit(inline="always")
+def commit_others(p, links):
+    """Commit to the nodes of p's option, p itself excepted."""
+    top, up = links.top, links.up
+    q = U(p + U(1))
+    while q != p:
+        if top[q] == 0:
+            q = up[q]
+        else:
+            _commit(q, links)
+            q = U(q + U(1))
+
+
+@njit(inline="always")
+def uncommit_others(p, links):
+    """Undo `commit_others`."""
+    top, down = links.top, links.down
+    q = U(p - U(1))
+    while q != p:
+        if top[q] == 0:
+            q = down[q]
+        else:
+            _uncommit(q, links)
+            q = U(q - U(1))
+
+
+@njit(cache=True, nogil=True)
+def deselect(stack, begin, links, covered):
+    """Undo the selection of the options of a stack from place `begin` on, last first."""
+    for s in range(stack.size - 1, begin - 1, -1):
+        p = links.first[stack[s]]
+        uncommit_others(p, links)
+        _uncommit(p, links)
+        q = p
+        while links.top[q] != 0:
+            covered[links.top[q]] -= U(1)
+            q = U(q + U(1))
+
+
+@njit(inline="always")
+def _is_in(option, stack):
+    found = False
+    for other in stack:
+        found |= other == option
+    return found
+
+
+@njit(cache=True, nogil=True)
+def select(stack, begin, links, covered):
+    """Select the options of a stack from place `begin` on, up to the first that clashes.
+
+    Returns -1, or where in the stack that is. `covered` counts the options that cover or purify an
+    item.
+    """
+    for s in range(begin, stack.size):
+        clashes = stack[s] >= links.first.size
+        if not clashes:
+            all_pure = True
+            q = links.first[stack[s]]
+            while links.top[q] != 0:
+                if color(q, links) != _PURE:
+                    all_pure = False
+                    clashes |= covered[links.top[q]] != 0
+                q = U(q + U(1))
+            if all_pure:
+                clashes = _is_in(stack[s], stack[:s])
+        if clashes:
+            return s
+        p = links.first[stack[s]]
+        q = p
+        while links.top[q] != 0:
+            covered[links.top[q]] += U(1)
+            q = U(q + U(1))
+        _commit(p, links)
+        commit_others(p, links)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def name_choices(links, choice, level, chosen, children):
+    """Write the options of the nodes chosen above `level`, and how many children there were.
+
+    A covered item's list keeps the size that it had when it was covered.
+    """
+    for s in range(level):
+        chosen[s] = links.option[choice[s]]
+        children[s] = links.size[links.top[choice[s]]]
+
+
+@njit(cache=True, nogil=True)
+def leave(links, choice, level, is_left, stacks, k, chosen, children, front):
+    """Undo the choices above `level`; if anything is left, append what was not yet tried there.
+
+    `chosen` and `children` are overwritten. Returns the frontier.
+    """
+    n_items = U(links.left.size - 1)
+    name_choices(links, choice, level, chosen, children)
+    while level > 0:
+        level -= 1
+        x = choice[level]
+        if is_left:
+            p = links.down[x]
+            while p > n_items:
+                chosen[level] = links.option[p]
+                front = append(front, stacks, k, chosen, children, level + 1)
+                p = links.down[p]
+        uncommit_others(x, links)
+        uncover(links.top[x], links)
+    return front
+
+
+_PREPARED: OrderedDict[str, Links] = OrderedDict()
+_PREPARED_MOST = 8
+_PREPARED_LOCK = threading.Lock()
+_CHANGING = ("up", "down", "left", "right", "size", "color")
+
+
+def links_of(problem: ExactCover) -> Links:
+    """Return links for one search of a problem, copies of those built once in each process."""
+    with _PREPARED_LOCK:
+        links = _PREPARED.get(problem.fingerprint)
+        if links is None:
+            arrays = (np.array(problem.indptr), np.array(problem.indices))
+            links = _build(*arrays, problem.n_items, problem.n_primary)
+            if problem.colors is not None:
+                colors = np.zeros(links.top.size, np.uint32)  # headers and spacers have none
+                colors[links.top != 0] = problem.colors
+                links = links._replace(color=colors)
+            _PREPARED[problem.fingerprint] = links
+        _PREPARED.move_to_end(problem.fingerprint)
+        while len(_PREPARED) > _PREPARED_MOST:
+            _PREPARED.popitem(last=False)
+    fields = {name: getattr(links, name) for name in _CHANGING}
+    return links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})
