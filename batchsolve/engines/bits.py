@@ -41,7 +41,8 @@ from batchsolve.engines.intrinsics import (
     splat,
     trailing_zeros,
 )
-from batchsolve.engines.ragged import append, no_stacks, ragged_of, run, stack_at
+from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
+from batchsolve.engines.ragged import append, no_stacks, ragged_of, stack_at
 from batchsolve.engines.residual import (
     COVERED,
     build,
@@ -201,9 +202,7 @@ def _name_choices(arena, places, bases, level, pick, chosen):
 
 
 @njit(cache=True, nogil=True)
-def _hand_back(
-    arena, places, bases, level, left, stride, stacks, k, chosen, children, front
-):  # fmt: skip
+def _hand_back(arena, places, bases, level, left, stride, stacks, k, chosen, children, front):
     """Write what is left of every level above `level`; `chosen` is overwritten."""
     f = len(places) - 1
     while level > 0:
@@ -219,12 +218,9 @@ def _hand_back(
 
 
 @njit(cache=True, nogil=True)
-def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
-    """Search below every stack of a batch; the arguments are those of `Task`."""
-    n_stacks = stacks.n
-    counts = np.zeros(n_stacks, np.int64)
-    nodes = np.zeros(n_stacks, np.int64)
-    clash = np.full(n_stacks, -1, np.int32)
+def _search(entries, ledger):
+    """Search below every stack of a task; return covers and the frontier."""
+    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
     found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
@@ -233,20 +229,16 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
     pick = np.zeros(entries.n_primary + 1, np.uint64)
     children = np.ones(entries.n_primary + 1, np.uint64)
     chosen = np.zeros(entries.n_primary + 1, np.uint32)
-    want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
     least = 2 * LANES
-    for k in range(n_stacks):
-        root = stacks.roots[k]
-        stack = stack_at(stacks, k)
-        if k == 0 or root != stacks.roots[k - 1]:
-            want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
+    for k in range(stacks.n):
+        want, allowed, most = turn_page(ledger, k)
         if want == 0:
             continue
-        if budget == 0 or allowance == 0 or room == 0:
+        if allowed == 0 or most == 0:
             front = append(front, stacks, k, chosen, children, 0)
             continue
         # X1. [Initialize.]
-        clash[k] = select(stack, entries, held)
+        clash[k] = select(stack_at(stacks, k), entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
@@ -257,12 +249,11 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
             alive = np.empty(W(n_open + 1) * stride, np.uint64)
             left = np.empty(W(n_open + 1) * stride, np.uint64)
         fill_set(alive, 0, n_alive)
-        allowed, most = min(budget, allowance), min(want, room)
         visited, count, level, entered = np.int64(0), np.int64(0), 0, True
         while True:
             event, level, visited, count = _walk(
                 arena, places[-1], alive, left, stride, pick, children, bases[-1], level, entered,
-                depth, visited, allowed, count, most, to_keep > 0, least,
+                depth, visited, allowed, count, most, ledger.left[KEEP] > 0, least,
             )  # fmt: skip
             entered = False
             if event == _NARROW:
@@ -286,9 +277,9 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
             else:
                 _name_choices(arena, places, bases, level, pick, chosen)
                 if event == _COVER:
-                    if to_keep > 0:
+                    if ledger.left[KEEP] > 0:
                         found = append(found, stacks, k, chosen, children, level)
-                        to_keep -= 1
+                        ledger.left[KEEP] -= 1
                     if count == most:
                         break
                 else:
@@ -299,12 +290,8 @@ def _search(entries, stacks, limits, allowances, budget, depth, keep, room):
             front = _hand_back(
                 arena, places, bases, level, left, stride, stacks, k, chosen, children, front
             )
-        counts[k], nodes[k] = count, visited
-        want -= count
-        room -= count
-        allowance -= visited
-        budget -= visited
-    return counts, nodes, clash, found, front
+        close_page(ledger, k, visited, count)
+    return found, front
 
 
 class BitParallel:

@@ -35,7 +35,8 @@ from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
-from batchsolve.engines.ragged import append, no_stacks, ragged_of, run, stack_at
+from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
+from batchsolve.engines.ragged import append, no_stacks, ragged_of, stack_at
 from batchsolve.engines.residual import (
     build,
     entries_of,
@@ -275,15 +276,12 @@ def _hand_back(arena, place, path, n_branches, stacks, k, chosen, front):
 
 
 @njit(cache=True, nogil=True)
-def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, room):
-    """Search below every stack of a batch; the arguments are those of `Task`.
+def _search(entries, cells, ledger):
+    """Search below every stack of a task; return covers and the frontier.
 
     Of `cells` nothing counts but the type.
     """
-    n_stacks = stacks.n
-    counts = np.zeros(n_stacks, np.int64)
-    nodes = np.zeros(n_stacks, np.int64)
-    clash = np.full(n_stacks, -1, np.int32)
+    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
     found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
@@ -292,19 +290,15 @@ def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, roo
     path = Path(none, cells, none, np.empty(0, np.int64), none, none)
     chosen = np.zeros(entries.n_primary + 1, np.uint32)
     covered = W(1) << W(8 * cells.itemsize - 1)
-    want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
-    for k in range(n_stacks):
-        root = stacks.roots[k]
-        stack = stack_at(stacks, k)
-        if k == 0 or root != stacks.roots[k - 1]:
-            want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
+    for k in range(stacks.n):
+        want, allowed, most = turn_page(ledger, k)
         if want == 0:
             continue
-        if budget == 0 or allowance == 0 or room == 0:
+        if allowed == 0 or most == 0:
             front = append(front, stacks, k, chosen, path.children, 0)
             continue
         # X1. [Initialize.]
-        clash[k] = select(stack, entries, held)
+        clash[k] = select(stack_at(stacks, k), entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
@@ -315,13 +309,12 @@ def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, roo
         path = _make_path(path, place.words, n_cells + _GROUP, n_rows, n_open + 1)
         quads, per = _quads(arena, place, n_cells, quads)
         _start(arena, place, path, n_cells)
-        allowed, most = min(budget, allowance), min(want, room)
         visited, count, level, entered = np.int64(0), np.int64(0), 0, True
         n_branches, event = 0, _DEEP
         while event >= _COVER:
             event, n_branches, level, visited, count = _walk(
                 arena, place, quads, per, path, length, covered, n_rows, n_branches, level, entered,
-                depth, visited, allowed, count, most, to_keep > 0,
+                depth, visited, allowed, count, most, ledger.left[KEEP] > 0,
             )  # fmt: skip
             entered = event == _FULL
             if event == _FULL:
@@ -332,21 +325,17 @@ def _search(entries, cells, stacks, limits, allowances, budget, depth, keep, roo
                 for s in range(level):
                     chosen[s] = arena[W(place.options) + path.pick[s]]
             if event == _COVER:
-                if to_keep > 0:
+                if ledger.left[KEEP] > 0:
                     found = append(found, stacks, k, chosen, path.children, level)
-                    to_keep -= 1
+                    ledger.left[KEEP] -= 1
                 if count == most:
                     break
             elif event in (_DEEP, _SPENT):
                 front = append(front, stacks, k, chosen, path.children, level)
         if event == _SPENT or most < want:
             front = _hand_back(arena, place, path, n_branches, stacks, k, chosen, front)
-        counts[k], nodes[k] = count, visited
-        want -= count
-        room -= count
-        allowance -= visited
-        budget -= visited
-    return counts, nodes, clash, found, front
+        close_page(ledger, k, visited, count)
+    return found, front
 
 
 class Cells:

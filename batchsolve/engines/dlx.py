@@ -21,19 +21,19 @@ from numba import njit
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
+from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
 from batchsolve.engines.links import (
     U,
     commit_others,
     cover,
-    deselect,
     leave,
     links_of,
     name_choices,
-    select,
+    reselect,
     uncommit_others,
     uncover,
 )
-from batchsolve.engines.ragged import append, no_stacks, run, shared, stack_at
+from batchsolve.engines.ragged import append, no_stacks, stack_at
 
 _DONE, _SPENT, _COVER, _DEEP = 0, 1, 2, 3
 
@@ -105,12 +105,9 @@ def _walk(links, choice, level, entered, depth, visited, allowed, count, most, p
 
 
 @njit(cache=True, nogil=True)
-def _search(links, stacks, limits, allowances, budget, depth, keep, room):
-    """Search below every stack of a batch; the arguments are those of `Task`."""
-    n_stacks = stacks.n
-    counts = np.zeros(n_stacks, np.int64)
-    nodes = np.zeros(n_stacks, np.int64)
-    clash = np.full(n_stacks, -1, np.int32)
+def _search(links, ledger):
+    """Search below every stack of a task; return covers and the frontier."""
+    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
     found, front = no_stacks(), no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
@@ -118,38 +115,30 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
     choice = np.zeros(n_items + 1, np.uint32)
     chosen = np.zeros(n_items + 1, np.uint32)
     children = np.ones(n_items + 1, np.uint64)
-    want, allowance, to_keep = np.int64(0), np.int64(0), np.int64(0)
-    for k in range(n_stacks):
-        root = stacks.roots[k]
-        stack = stack_at(stacks, k)
-        if k == 0 or root != stacks.roots[k - 1]:
-            want, allowance, to_keep = limits[k], allowances[k], np.int64(keep)
+    for k in range(stacks.n):
+        want, allowed, most = turn_page(ledger, k)
         if want == 0:
             continue
-        if budget == 0 or allowance == 0 or room == 0:
+        if allowed == 0 or most == 0:
             front = append(front, stacks, k, chosen, children, 0)
             continue
         # X1. [Initialize.]
-        # Links stay where the last stack was selected, for adjacent stacks of a frontier are alike.
-        common = shared(stack, selected)
-        deselect(selected, common, links, covered)
-        clash[k] = select(stack, common, links, covered)
-        selected = stack if clash[k] < 0 else stack[: clash[k]]
+        clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
-        allowed, most = min(budget, allowance), min(want, room)
         visited, count, level, entered = np.int64(0), np.int64(0), 0, True
         event = _DEEP
         while event >= _COVER:
             event, level, visited, count = _walk(
-                links, choice, level, entered, depth, visited, allowed, count, most, to_keep > 0
-            )
+                links, choice, level, entered, depth, visited, allowed, count, most,
+                ledger.left[KEEP] > 0,
+            )  # fmt: skip
             entered = False
             if event == _COVER:
-                if to_keep > 0:
+                if ledger.left[KEEP] > 0:
                     name_choices(links, choice, level, chosen, children)
                     found = append(found, stacks, k, chosen, children, level)
-                    to_keep -= 1
+                    ledger.left[KEEP] -= 1
                 if count == most:
                     break
             elif event in (_DEEP, _SPENT):
@@ -157,12 +146,8 @@ def _search(links, stacks, limits, allowances, budget, depth, keep, room):
                 front = append(front, stacks, k, chosen, children, level)
         is_left = event == _SPENT or (event == _COVER and most < want)
         front = leave(links, choice, level, is_left, stacks, k, chosen, children, front)
-        counts[k], nodes[k] = count, visited
-        want -= count
-        room -= count
-        allowance -= visited
-        budget -= visited
-    return counts, nodes, clash, found, front
+        close_page(ledger, k, visited, count)
+    return found, front
 
 
 class DancingLinks:

@@ -267,7 +267,7 @@ def uncommit_others(p, links):
 
 
 @njit(cache=True, nogil=True)
-def deselect(stack, begin, links, covered):
+def _deselect(stack, begin, links, covered):
     """Undo the selection of the options of a stack from place `begin` on, last first."""
     for s in range(stack.size - 1, begin - 1, -1):
         p = links.first[stack[s]]
@@ -288,7 +288,7 @@ def _is_in(option, stack):
 
 
 @njit(cache=True, nogil=True)
-def select(stack, begin, links, covered):
+def _select(stack, begin, links, covered):
     """Select the options of a stack from place `begin` on, up to the first that clashes.
 
     Returns -1, or where in the stack that is. `covered` counts the options that cover or purify an
@@ -318,6 +318,28 @@ def select(stack, begin, links, covered):
     return -1
 
 
+@njit(inline="always")
+def _shared(stack, other):
+    """Return how many options two stacks share at their beginnings."""
+    s = 0
+    while s < stack.size and s < other.size and stack[s] == other[s]:
+        s += 1
+    return s
+
+
+@njit(cache=True, nogil=True)
+def reselect(selected, stack, links, covered):
+    """Select a stack instead of the one that is selected.
+
+    What the two share stays selected, for adjacent stacks of a frontier are alike. Returns -1, or
+    where the stack clashes, and the part of it that is selected now.
+    """
+    begin = _shared(stack, selected)
+    _deselect(selected, begin, links, covered)
+    clash = _select(stack, begin, links, covered)
+    return clash, stack if clash < 0 else stack[:clash]
+
+
 @njit(cache=True, nogil=True)
 def name_choices(links, choice, level, chosen, children):
     """Write the options of the nodes chosen above `level`, and how many children there were.
@@ -329,7 +351,8 @@ def name_choices(links, choice, level, chosen, children):
         children[s] = links.size[links.top[choice[s]]]
 
 
-@njit(cache=True, nogil=True)
+# not cached: a cache of its own would not notice changes of `append`
+@njit(nogil=True)
 def leave(links, choice, level, is_left, stacks, k, chosen, children, front):
     """Undo the choices above `level`; if anything is left, append what was not yet tried there.
 

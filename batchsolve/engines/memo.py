@@ -32,7 +32,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -41,23 +41,22 @@ from numba import njit, uint64
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
+from batchsolve.engines.ledger import close_page, run, turn_page
 from batchsolve.engines.links import (
     Links,
     U,
     color,
     commit_others,
     cover,
-    deselect,
     leave,
     links_of,
     name_choices,
-    select,
+    reselect,
     uncommit_others,
     uncover,
 )
-from batchsolve.engines.ragged import append, no_stacks, ragged_of, shared, stack_at, stacks_of
+from batchsolve.engines.ragged import append, no_stacks, stack_at
 from batchsolve.errors import InputError
-from batchsolve.stacks import Stacks
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
@@ -265,12 +264,9 @@ def _walk(
 
 
 @njit(cache=True, nogil=True)
-def _search(links, n_primary, table, stacks, allowances, budget, depth):
-    """Search below every stack of a batch; the arguments are those of `Task`."""
-    n_stacks = stacks.n
-    totals = np.zeros((n_stacks, 3), np.uint64)
-    nodes = np.zeros(n_stacks, np.int64)
-    clash = np.full(n_stacks, -1, np.int32)
+def _search(links, n_primary, table, totals, ledger):
+    """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
+    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
     front = no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
@@ -285,28 +281,19 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
         np.zeros(n_items + 1, np.int64),
         np.zeros(n_items + 1, np.int64),
     )
-    allowance = np.int64(0)
-    for k in range(n_stacks):
-        root = stacks.roots[k]
-        stack = stack_at(stacks, k)
-        if k == 0 or root != stacks.roots[k - 1]:
-            allowance = allowances[k]
-        if budget == 0 or allowance == 0:
+    for k in range(stacks.n):
+        _, allowed, _ = turn_page(ledger, k)
+        if allowed == 0:
             front = append(front, stacks, k, chosen, children, 0)
             continue
         # X1. [Initialize.]
-        # Links stay where the last stack was selected, for adjacent stacks of a frontier are alike.
-        common = shared(stack, selected)
-        deselect(selected, common, links, covered)
-        clash[k] = select(stack, common, links, covered)
-        selected = stack if clash[k] < 0 else stack[: clash[k]]
+        clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
         uncovered[:] = 0
         for j in range(1, n_items + 1):
             if covered[j] == 0 or color(j, links) != 0:
                 uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
-        allowed = min(budget, allowance)
         visited, level, entered = np.int64(0), 0, True
         event = _DEEP
         while event == _DEEP:
@@ -319,10 +306,8 @@ def _search(links, n_primary, table, stacks, allowances, budget, depth):
                 name_choices(links, choice, level, chosen, children)
                 front = append(front, stacks, k, chosen, children, level)
         front = leave(links, choice, level, True, stacks, k, chosen, children, front)
-        nodes[k] = visited
-        allowance -= visited
-        budget -= visited
-    return totals, nodes, clash, front
+        close_page(ledger, k, visited, 0)
+    return no_stacks(), front
 
 
 @dataclass(frozen=True)
@@ -369,25 +354,11 @@ class MemoisedCounting:
 
 
 def _outcome(links: Links, n_primary: int, table: npt.NDArray[np.uint64], task: Task) -> Outcome:
-    totals, nodes, clash, front = _search(
-        links,
-        n_primary,
-        table,
-        ragged_of(task.stacks),
-        task.allowances,
-        task.budget,
-        task.depth,
-    )
+    totals = np.zeros((len(task.stacks), 3), np.uint64)
+    outcome = run(_search, (links, n_primary, table, totals), task)
     counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
     fits = max(counts, default=0) < 2**63
-    return Outcome(
-        np.array(counts, np.int64 if fits else object),
-        nodes,
-        clash,
-        Stacks.from_lists([]),
-        stacks_of(front),
-        front.weights[: front.n],
-    )
+    return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
 
 
 _FREE: list[tuple[tuple[str, int], npt.NDArray[np.uint64]]] = []

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from batchsolve.engines.contract import Outcome, Task
 from batchsolve.stacks import Stacks
 
 
@@ -48,15 +46,6 @@ def no_stacks():
 def stack_at(stacks, k):
     """Return the options of stack `k`."""
     return stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
-
-
-@njit(inline="always")
-def shared(stack, other):
-    """Return how many options two stacks share at their beginnings."""
-    s = 0
-    while s < stack.size and s < other.size and stack[s] == other[s]:
-        s += 1
-    return s
 
 
 @njit(cache=True, nogil=True)
@@ -98,19 +87,3 @@ def append(ragged, stacks, k, chosen, children, length):
     roots[n] = stacks.roots[k]
     weights[n] = weight
     return Ragged(offsets, options, roots, weights, n + 1)
-
-
-def run(search: Callable[..., Any], arrays: tuple[Any, ...], task: Task) -> Outcome:
-    """Call a compiled search of a task with the arrays of its problem."""
-    counts, nodes, clash, found, front = search(
-        *arrays,
-        ragged_of(task.stacks),
-        task.limits,
-        task.allowances,
-        task.budget,
-        task.depth,
-        task.keep,
-        task.room,
-    )
-    weights = front.weights[: front.n]
-    return Outcome(counts, nodes, clash, stacks_of(found), stacks_of(front), weights)
