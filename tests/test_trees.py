@@ -315,10 +315,9 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
         begun = (tmp_path / "run" / "journal.sqlite-wal").stat().st_size
         assert run.search(jobs=1, budget=30).count == 288
     monkeypatch.setattr(runs.Run, "_keep", keep)
-    copies = [path for path in tmp_path.iterdir() if path.name.startswith("copy")]
-    assert len(copies) > 10
+    copies = sorted(path for path in tmp_path.iterdir() if path.name.startswith("copy"))
     went_back = 0
-    for copy in copies:
+    for copy in rng.sample(copies, 20):
         wal = copy / "journal.sqlite-wal"
         os.truncate(wal, rng.randint(begun, wal.stat().st_size))
         before = len(list((copy / "solutions").iterdir()))
