@@ -3,7 +3,8 @@
 The tree is a line: a subtree of s nodes is s units of work in tree order, and what a budget leaves
 of it are the subtrees to the right of the path on which the search stopped. How a subtree falls
 into smaller ones is drawn from a `Shape`. Workers, the pile, draws, budgets, and the cutting up
-when the pile is low follow `batchsolve.search`; its constants are read from there.
+when the pile is low follow `batchsolve.search`; its constants are read from there. A stack is a
+pair: its size, which a search does not know, and its weight, by which frontiers are cut.
 """
 
 from __future__ import annotations
