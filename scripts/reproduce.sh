@@ -75,7 +75,7 @@ EOF
 mkdir "$out"
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet -e '.[bench,plot]'
+"$venv/bin/pip" install --quiet -e '.[bench,plot,sat]'
 run() {
     echo "+ $*"
     "$venv/bin/$@"
