@@ -62,7 +62,7 @@ class Experiment:
             groups.setdefault(key, []).append(run)
         return [Series(runs) for runs in groups.values()]
 
-    def longest(self) -> Run:
+    def widest(self) -> Run:
         """Return the run with the most workers, and of these the first: that of the Gantt chart."""
         return max(self.runs, key=lambda run: (run.jobs, -run.run))
 

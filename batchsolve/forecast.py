@@ -10,7 +10,7 @@ from typing import Any
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import InputError
 from batchsolve.estimator import estimate
-from batchsolve.experiment import Experiment, Series
+from batchsolve.experiment import Experiment
 from batchsolve.scaling import Run, Workload
 from batchsolve.simulation import Costs, Rules, Simulated, simulate
 from batchsolve.sizing import PIECES_PER_WORKER, TASK_SECONDS, Sizing
@@ -139,7 +139,7 @@ def forecast(
         kernel = engines_for(engine, workload.problem)[0]
         shape = sample_shape(workload.problem, stack, kernel, nodes, seconds=shape_seconds)
         costs = measured_costs(runs)
-        name = f"{Series(runs).first.problem}, {engine}, {backend}"
+        name = f"{runs[0].problem}, {engine}, {backend}"
         checks = [_check(run, nodes, costs, shape) for run in runs]
         away = replace(costs, overhead=costs.overhead + latency)
         powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]

@@ -119,13 +119,18 @@ class Journal:
         """
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("DELETE FROM progress")
-            self._db.execute("INSERT INTO progress VALUES (?)", [json.dumps(state)])
-            self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
-            self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", new)
-            if part is not None:
-                self._db.execute("INSERT INTO parts VALUES (?, ?)", part)
-            self._db.execute("COMMIT")
+            try:
+                self._db.execute("DELETE FROM progress")
+                self._db.execute("INSERT INTO progress VALUES (?)", [json.dumps(state)])
+                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
+                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", new)
+                if part is not None:
+                    self._db.execute("INSERT INTO parts VALUES (?, ?)", part)
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
 
     def stacks(self) -> list[tuple[int, bytes, float]]:
         """Return number, options and weight of every outstanding stack."""

@@ -64,9 +64,12 @@ class Outstanding:
         """
         if not len(self):
             return []
-        upto = np.cumsum(self.weights) - self.weights / 2  # to the middle of every stack
-        whole = max(float(self.weights.sum()), np.finfo(np.float64).tiny)
-        numbers = (upto * (max(1, min(n, len(self))) / whole)).astype(np.int64)
+        weights = self.weights
+        if weights.sum() < len(self) * np.finfo(np.float64).tiny:  # too far down to tell
+            weights = np.ones(len(self))
+        upto = np.cumsum(weights) - weights / 2  # to the middle of every stack
+        n_pieces = max(1, min(n, len(self)))
+        numbers = (upto / weights.sum() * n_pieces).astype(np.int64)
         long = np.arange(len(self)) // most_stacks
         cuts = np.flatnonzero(np.diff(numbers) | np.diff(long)) + 1
         bounds = [0, *cuts.tolist(), len(self)]

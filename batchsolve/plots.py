@@ -197,7 +197,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
 
 def gantt_figure(experiment: Experiment) -> Figure | None:
     """Draw when each worker was busy, in the run with the most workers."""
-    run = experiment.longest()
+    run = experiment.widest()
     log = experiment.logs[experiment.runs.index(run)]
     if not log.begin:
         return None

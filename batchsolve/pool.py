@@ -43,7 +43,7 @@ class Timing:
     seconds : float
         How long it took.
     worker : str
-        A process and a thread of it; empty for what was not handed out.
+        A process and a thread of it; empty for what the calling process did itself.
     """
 
     begin: float

@@ -94,21 +94,21 @@ class Run:
         self._collect = collect
         self._engine = engine
         self._notation = notation
-        options = np.asarray(stack, np.int64).tolist()
-        problem.check_stack(options)
+        self._stack: list[int] = np.asarray(stack, np.int64).tolist()
+        problem.check_stack(self._stack)
         self._make_directory(resume)
         self._journal = Journal(
             os.path.join(self._directory, JOURNAL),
             "enumerate" if collect else "count",
             {
                 "problem": problem.fingerprint,
-                "stack": options,
+                "stack": self._stack,
                 "engine": engine,
                 "alphabet": notation.name if notation else None,
             },
         )
         try:
-            self._outstanding, self._totals = self._load(options)
+            self._begin: tuple[Outstanding, Totals] | None = self._load()
             self._remove_unrecorded_parts()
         except BaseException:
             self._journal.close()
@@ -146,13 +146,14 @@ class Run:
             The sums of this and all earlier searches of the run.
         """
         chosen = TreeSettings(collect=self._collect, **settings)
+        outstanding, self._totals = self._begin or self._load()
         with Pool(jobs, backend, address) as pool:
             search = TreeSearch(
                 self._problem,
                 engines_for(self._engine, self._problem),
                 pool,
                 chosen,
-                self._outstanding,
+                outstanding,
                 self._totals,
                 self._keep,
             )
@@ -162,9 +163,9 @@ class Run:
                         on_progress(search)
             except BaseException as error:
                 error.add_note(f"what is done is kept in {self._directory}; go on with --resume")
+                self._begin = None  # what is left is what the journal says
                 raise
-            finally:
-                self._outstanding = search.outstanding
+            self._begin = search.outstanding, search.totals
             return summary(search, pool)
 
     def _make_directory(self, resume: bool) -> None:
@@ -182,11 +183,11 @@ class Run:
         except OSError as error:
             raise _cannot_write(self._directory, error) from error
 
-    def _load(self, stack: list[int]) -> tuple[Outstanding, Totals]:
+    def _load(self) -> tuple[Outstanding, Totals]:
         """Read the outstanding stacks and the sums, or begin."""
         state = self._journal.state()
         if state is None:
-            begin = Outstanding.whole(Stacks.from_lists([stack]))
+            begin = Outstanding.whole(Stacks.from_lists([self._stack]))
             self._journal.record(asdict(Totals()), new=[_as_record(0, begin.stacks[0], 1.0)])
             return begin, Totals()
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]

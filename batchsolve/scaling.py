@@ -34,6 +34,7 @@ from batchsolve.tasklog import TaskLog
 WARM_SECONDS = 2.0  # how much later than the first the last worker may start
 WARM_NODES = 1_000  # of a task that warms up a worker
 BURST_SECONDS = 0.3  # for measuring what a result takes; hundreds of tasks
+BURST_STACKS = 256  # to begin with, for a problem may be small
 
 
 class ScalingError(BatchsolveError):
@@ -167,12 +168,13 @@ class Run:
         Stacks to begin with, stacks searched, tasks handed out to workers, rounds of them.
     task_median, task_p90, task_p99, task_max : float
         Seconds of tasks.
-    busy : float
-        Seconds of all tasks, added.
+    busy, busy_nodes : float, int
+        Seconds of all tasks that workers had, added; nodes that they visited.
     idle_share : float
         What share of the workers' time no task took.
     serial_share : float
-        What share of the time no worker was busy, for the tree was split or results collected.
+        What share of the time no worker was busy, for the tree was split, engines were tried or
+        results collected.
     split_seconds : float
         Seconds of splitting.
     split_nodes : int
@@ -207,6 +209,7 @@ class Run:
     task_p99: float
     task_max: float
     busy: float
+    busy_nodes: int
     idle_share: float
     serial_share: float
     split_seconds: float
@@ -218,7 +221,7 @@ class Run:
     @property
     def rate(self) -> float:
         """Nodes that a worker visits in a second in which it is busy."""
-        return (self.nodes - self.split_nodes) / max(self.busy, 1e-9)
+        return self.busy_nodes / max(self.busy, 1e-9)
 
 
 def run_grid(
@@ -296,9 +299,9 @@ def measure(
     with Pool(jobs, backend, grid.address) as pool:
         jobs = pool.jobs
         stacks = workload.begin(jobs)
+        master = _result_seconds(pool, workload.problem, stacks)
         for one in engines:
             _warm_up(pool, one, workload.problem, stacks)
-        master = _result_seconds(pool, engines[0], workload.problem, stacks)
         settings = grid.settings(label["split_depth"])
         search = TreeSearch(
             workload.problem,
@@ -342,22 +345,26 @@ def measure(
     return run, log
 
 
-def _result_seconds(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> float:
+def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     """Measure with short tasks what a result takes: to draw its task, hand it out, and collect it.
 
-    A single worker shares the collecting thread, which has nothing else to do between two tasks.
+    A single worker may share the collecting thread, which has nothing else to do between two tasks.
     Beside threads it is that thread's processor time, beside processes that of the whole process.
+    Afterwards workers may have to be warmed up: joblib ends processes that a round left behind.
     """
-    begin = Outstanding.whole(stacks.between(0, 1))
+    engine = engines_for(AUTO, problem)[0]
+    _warm_up(pool, engine, problem, stacks)
+    begin = Outstanding.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     settings = TreeSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
     search = TreeSearch(problem, [engine], pool, settings, begin, Totals(), lambda step: None)
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log = TaskLog()
     for done in search.run():
         log.add(done, 0.0)
-    if pool.jobs == 1:
+    here = os.getpid() in log.processes()
+    if pool.jobs == 1 and here:
         spent = time.perf_counter() - wall - sum(log.seconds)
-    elif os.getpid() in log.processes():
+    elif here:
         spent = time.thread_time() - thread
     else:
         spent = time.process_time() - process

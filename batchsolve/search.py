@@ -154,6 +154,7 @@ class TreeSearch:
         self._cover_bytes = 4 * max(1, problem.n_primary)  # at most one option an item
         self._next_number = int(outstanding.stacks.roots.max(initial=-1)) + 1
         self._step = Step()
+        self._consistent = True  # whether totals and step hold the same results
         self._kept_at = time.monotonic()
         self._seconds_before = totals.seconds
         self._begin = time.monotonic()
@@ -191,7 +192,8 @@ class TreeSearch:
                 yield from self._round(self._pool.start, _Draws(self._draw))
         finally:
             self._at_limit()  # reads the clock
-            self._flush()
+            if self._consistent:
+                self._flush()
 
     def _split_depths(self) -> Iterator[int]:
         """Yield depths to expand to, while expanding pays."""
@@ -217,21 +219,25 @@ class TreeSearch:
         rates = dict.fromkeys(self._engines, 0.0)
         running = list(self._engines)
         for lap, most_nodes in enumerate(TRIAL_NODES):
+            measured: dict[Engine, float] = {}
             for engine in running:
                 if not self._pile or self._at_limit():
                     return
                 self._engine = engine
                 draws = _Draws(partial(self._draw, most_nodes), most=1)
                 for done in self._round(self._pool.start_here, draws):
-                    rates[engine] = int(done.outcome.nodes.sum()) / max(done.timing.seconds, 1e-9)
+                    visited = int(done.outcome.nodes.sum())
+                    if lap > 0 and 2 * visited >= most_nodes:  # fewer would tell little
+                        measured[engine] = visited / max(done.timing.seconds, 1e-9)
                     yield done
-            if lap > 0:
-                best = max(rates[engine] for engine in running)
-                running = [engine for engine in running if rates[engine] * FAR_BEHIND >= best]
+            rates.update(measured)
+            best = max(measured.values(), default=0.0)
+            running = [e for e in running if measured.get(e, best) * FAR_BEHIND >= best]
             if len(running) == 1:
                 break
         self._engine = max(running, key=lambda engine: rates[engine])
-        self._worked_nodes, self._worked_seconds = int(rates[self._engine]), 1.0
+        if rates[self._engine]:
+            self._worked_nodes, self._worked_seconds = int(rates[self._engine]), 1.0
         self.rates = {engine.name: rate for engine, rate in rates.items()}
 
     def _at_limit(self) -> bool:
@@ -324,6 +330,7 @@ class TreeSearch:
 
     def _accept(self, done: Done) -> None:
         """Add a result to the sums and the step; put back what it leaves."""
+        self._consistent = False
         outcome, totals = done.outcome, self.totals
         nodes = int(outcome.nodes.sum())
         totals.count += _total(outcome.counts)
@@ -345,14 +352,17 @@ class TreeSearch:
         self._open_weight += float(weights.sum() - given.weights.sum())
         self._put_back(part)
         self._step.add(roots[searched], part.take(np.flatnonzero(is_new)), outcome.solutions)
+        self._consistent = True
         due = time.monotonic() - self._kept_at > STEP_SECONDS
         if due or self._step.n_covers * self._cover_bytes >= STEP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
-        """Have the changes since the last step kept."""
+        """Have the changes since the last step kept; if that fails, it is not tried again."""
+        self._consistent = False
         step, self._step = self._step, Step()
         self._keep(step)
+        self._consistent = True
         self._kept_at = time.monotonic()
 
 

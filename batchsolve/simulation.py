@@ -3,8 +3,8 @@
 The tree is a line: a subtree of s nodes is s units of work in tree order, and what a budget leaves
 of it are the subtrees to the right of the path on which the search stopped. How a subtree falls
 into smaller ones is drawn from a `Shape`. Workers, the pile, draws, budgets, and the cutting up
-when the pile is low follow `batchsolve.search`; its constants are read from there. A stack is a
-pair: its size, which a search does not know, and its weight, by which frontiers are cut.
+when the pile is low follow `batchsolve.search` and `batchsolve.sizing`, whose constants are read. A
+stack is a pair: its size, which a search does not know, and its weight, by which frontiers are cut.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from batchsolve.errors import InputError
 from batchsolve.sizing import FIRST_BUDGET, LEAST_BUDGET, Sizing
 from batchsolve.treeshape import GRAIN, Shape
 
+TINY = np.finfo(np.float64).tiny
 MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; some 2 seconds
 
 
@@ -50,7 +51,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Rules:
-    """How a search cuts up its tree; the defaults are those of `batchsolve.search`.
+    """How a search cuts up its tree; by default as `batchsolve.search` does.
 
     Attributes
     ----------
@@ -277,7 +278,7 @@ def _put_back(part, pile, lengths, wanted, most_stacks):
     """Lay stacks on the pile; cut them up if the pile is low, or if they are many."""
     if len(part) == 0:
         return
-    each = part[:, 1].sum() / max(1, min(wanted - len(lengths), len(part)))
+    each = max(TINY, part[:, 1].sum() / max(1, min(wanted - len(lengths), len(part))))
     upto, length, number = 0.0, 0, 0
     for size, weight in part:
         middle = int((upto + weight / 2) / each)

@@ -64,7 +64,8 @@ class TaskLog:
     def shares(self, wall: float, jobs: int) -> dict[str, Any]:
         """Return the fields of a `Run` that follow from its tasks."""
         begin, seconds, worker = self.of_workers()
-        split = np.array(self.split, np.bool_)
+        split, here = np.array(self.split, np.bool_), np.array(self.worker, np.int64) < 0
+        nodes = np.array(self.nodes, np.int64)
         quantiles = {
             f"task_{name}": float(np.quantile(seconds, q)) if seconds.size else 0.0
             for name, q in QUANTILES.items()
@@ -75,10 +76,11 @@ class TaskLog:
             "tasks": int(seconds.size),
             "task_max": float(seconds.max(initial=0.0)),
             "busy": busy,
+            "busy_nodes": int(nodes[~here].sum()),
             "idle_share": max(0.0, 1 - busy / (jobs * wall)),
             "serial_share": max(0.0, 1 - covered(begin, begin + seconds) / wall),
             "split_seconds": float(np.array(self.seconds)[split].sum()),
-            "split_nodes": int(np.array(self.nodes, np.int64)[split].sum()),
+            "split_nodes": int(nodes[split].sum()),
             "gap": _median_gap(begin, seconds, worker),
         }
 

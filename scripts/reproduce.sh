@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat <<'EOF'
-usage: scripts/reproduce.sh [--inputs DIR] [--yardstick PROGRAM] [--venv DIR] [--out DIR]
+usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [--venv DIR]
+                            [--out DIR]
 
 Makes the figures of the README: sets up a virtual environment, runs scripts/bench_engines.py,
 bench_search.py and bench_corpus.py and "batchsolve scale", and leaves the results in --out.
@@ -82,8 +83,9 @@ run() {
 }
 
 if [ -n "$inputs" ]; then  # over and over, to a million rows
+    [ -s "$inputs/sudoku9_17clue.txt" ]
     while cat "$inputs/sudoku9_17clue.txt"; do :; done 2>/dev/null |
-        head -n 1000000 >"$out/sudoku9_17clue_1000000.txt" || [ $? -eq 141 ]
+        head -n 1000000 >"$out/sudoku9_17clue_1000000.txt"
 fi
 run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
     --repeat 5 --patience 4 --most 9 --puzzles "${puzzles[@]}" --out "$out/engines.json"

@@ -30,6 +30,8 @@ def test_stacks_far_down_stay_together():
     assert [len(piece) for piece in frontier.cut(10, 99)] == [61, 1, 1, 1]
     equal = outstanding(range(64), np.full(64, 1 / 64))
     assert [len(piece) for piece in equal.cut(8, 99)] == [8] * 8
+    too_far_to_tell = outstanding(range(64), np.zeros(64))
+    assert [len(piece) for piece in too_far_to_tell.cut(8, 99)] == [8] * 8
 
 
 @given(st.data())

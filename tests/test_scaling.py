@@ -61,6 +61,8 @@ def test_tasks_add_up_to_their_run(experiment):
         assert max(log.worker) < run.jobs
         _, seconds, _ = log.of_workers()
         assert run.busy == pytest.approx(seconds.sum())
+        by_workers = [n for n, w in zip(log.nodes, log.worker, strict=True) if w >= 0]
+        assert run.busy_nodes == sum(by_workers)
         assert run.busy <= run.jobs * run.wall * 1.01
         assert run.idle_share == pytest.approx(1 - run.busy / (run.jobs * run.wall), abs=0.01)
         assert run.task_median <= run.task_p90 <= run.task_p99 <= run.task_max

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve import runs
+from batchsolve import journal, outstanding, runs, search
 from batchsolve.counting import count, solutions
 from batchsolve.families import family
 from batchsolve.parts import merge_results, read_part, write_parts
@@ -326,6 +326,48 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
             assert run.search().count == 288
         assert len(set(read_all(copy))) == len(read_all(copy)) == 288
     assert went_back > 3
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (search.TreeSearch, "_returned"),
+        (search.TreeSearch, "_put_back"),
+        (outstanding.Step, "add"),
+        (outstanding.Step, "changes"),
+        (runs.Run, "_write_part"),
+        (runs.Run, "_keep"),
+        (journal.Journal, "record"),
+    ],
+)
+def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
+    tmp_path, monkeypatch, owner, name, after, resumed
+):
+    monkeypatch.setattr("batchsolve.search.STEP_SECONDS", 0)
+    real, calls = getattr(owner, name), []
+
+    def interrupted(*arguments, **named):
+        calls.append(name)
+        if len(calls) == 8 and not after:
+            raise KeyboardInterrupt
+        result = real(*arguments, **named)
+        if len(calls) == 8:
+            raise KeyboardInterrupt
+        return result
+
+    problem = bs.Sudoku(2, 2)
+    monkeypatch.setattr(owner, name, interrupted)
+    with runs.Run(tmp_path / "run", problem, collect=True) as run:
+        with pytest.raises(KeyboardInterrupt):
+            run.search(jobs=1, budget=30)
+        if not resumed:
+            assert run.search(jobs=1, budget=30).count == 288
+    if resumed:
+        with runs.Run(tmp_path / "run", problem, collect=True, resume=True) as run:
+            assert run.search(jobs=1, budget=30).count == 288
+    assert len(set(read_all(tmp_path / "run"))) == len(read_all(tmp_path / "run")) == 288
 
 
 def test_parts_add_up_to_the_whole(tmp_path):

@@ -17,6 +17,7 @@ from batchsolve.cli.common import (
     Quiet,
     box_shape,
     exit_with,
+    interrupts,
     told_when_compiling,
 )
 
@@ -166,8 +167,13 @@ def scale(
         ]
         home = new_directory(output)
         facts = about(sys.argv[1:])
-        with told_when_compiling(quiet):
-            made = list(run_grid(workloads, grid, lambda run: _tell(run, quiet)))
+
+        def tell(run: Run) -> None:
+            check()
+            _tell(run, quiet)
+
+        with told_when_compiling(quiet), interrupts() as check:
+            made = list(run_grid(workloads, grid, tell))
         experiment = Experiment([run for run, _ in made], [log for _, log in made], facts)
         write_experiment(home, experiment)
         forecasts = []

@@ -15,6 +15,9 @@ both renumbered in their old order, so that few words hold a set of options. It 
 Residuals of residuals lie behind one another in one growing array of words, the *arena*; `Place`
 says where. Two options conflict if they share a primary item, or a secondary item to which they do
 not give the same colour; nothing but the construction of ``conflicts`` knows about this.
+
+A helper from another file is compiled into a kernel of this one. Numba's cache on disk notices
+changes of this file only: whoever changes that helper must touch this file too.
 """
 
 # compiled kernels are typed by their arguments
