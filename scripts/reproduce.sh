@@ -64,13 +64,13 @@ fi
 cat <<EOF
 Results go to $out. On two cores this takes about
    2 min  a virtual environment in $venv, unless it is there, and compiled kernels
-   6 min  engines and other programs on langford:12, pentominoes:6x10 and $many, and on puzzles
-   $([ -n "$inputs" ] && echo 6 || echo 3) min  single problems: ${problems[*]}
-   $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
    3 min  scaling of $many and pentominoes:6x10 on one and two workers
    1 min  time against split depth
    1 min  weak scaling over datasets/sudoku9.csv
    5 min  forecasts for queens:20 on 1,024 workers and for queens:22 on 100,000
+   6 min  engines and other programs on langford:12, pentominoes:6x10 and $many, and on puzzles
+   $([ -n "$inputs" ] && echo 6 || echo 3) min  single problems: ${problems[*]}
+   $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
 EOF
 [ "$estimate" = no ] || exit 0
 mkdir "$out"
@@ -82,6 +82,13 @@ run() {
     "$venv/bin/$@"
 }
 
+run batchsolve scale "$many" pentominoes:6x10 --jobs 1,2 --engine dlx,auto --repeat 5 -o "$out/strong"
+run batchsolve scale "$many" --jobs 2 --split-depth 0..4,auto --repeat 3 -o "$out/depth"
+run batchsolve scale datasets/sudoku9.csv --weak 5000 --jobs 1,2 --repeat 5 -o "$out/weak"
+run batchsolve scale queens:20 --jobs 1,2 --repeat 3 --time-limit 20 \
+    --forecast-workers 1024 -o "$out/forecast"
+run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
+    --forecast-workers 100000 -o "$out/forecast-100000"
 if [ -n "$inputs" ]; then  # over and over, to a million rows
     [ -s "$inputs/sudoku9_17clue.txt" ]
     while cat "$inputs/sudoku9_17clue.txt"; do :; done 2>/dev/null |
@@ -93,12 +100,5 @@ run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
     --workers "$many" pentominoes:6x10 --enumerate "$many" --out "$out/search.json"
 run python scripts/bench_corpus.py "${corpora[@]}" "${corpus_yardstick[@]}" \
     --memory-rows "${rows[@]}" --out "$out/corpus.json"
-run batchsolve scale "$many" pentominoes:6x10 --jobs 1,2 --engine dlx,auto --repeat 5 -o "$out/strong"
-run batchsolve scale "$many" --jobs 2 --split-depth 0..4,auto --repeat 3 -o "$out/depth"
-run batchsolve scale datasets/sudoku9.csv --weak 5000 --jobs 1,2 --repeat 5 -o "$out/weak"
-run batchsolve scale queens:20 --jobs 1,2 --repeat 3 --time-limit 20 \
-    --forecast-workers 1024 -o "$out/forecast"
-run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
-    --forecast-workers 100000 -o "$out/forecast-100000"
 rm -f "$out/sudoku9_17clue_1000000.txt"
 echo "done: $out/*.json and $out/*/report.html"
