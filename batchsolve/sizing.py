@@ -12,7 +12,7 @@ TASK_SECONDS = 0.2  # what a task may take while the pile is high; less when it 
 RESULT_SECONDS = 0.0003  # what a result takes to collect; 0.07 to 0.2 ms were measured
 FULL_TURNS, LEAST_TURNS = 5, 1  # what a task takes at least while the pile is high, and low
 PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
-FEW_PIECES, MANY_PIECES = 3, 240  # fewer for each worker, down to the former, of more than these
+FEW_PIECES, MANY_PIECES = 4, 240  # fewer for each worker, down to the former, of more than these
 FIRST_BUDGET = 50_000  # while the speed of a worker is not known
 LEAST_BUDGET = 5_000  # so that a task is worth handing out
 

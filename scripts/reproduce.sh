@@ -84,11 +84,11 @@ run() {
 
 run batchsolve scale "$many" pentominoes:6x10 --jobs 1,2 --engine dlx,auto --repeat 5 -o "$out/strong"
 run batchsolve scale "$many" --jobs 2 --split-depth 0..4,auto --repeat 3 -o "$out/depth"
-run batchsolve scale datasets/sudoku9.csv --weak 5000 --jobs 1,2 --repeat 5 -o "$out/weak"
+run batchsolve scale datasets/sudoku9.csv --weak 50000 --engine dlx --jobs 1,2 --repeat 5 -o "$out/weak"
 run batchsolve scale queens:20 --jobs 1,2 --repeat 3 --time-limit 20 \
     --forecast-workers 1024 -o "$out/forecast"
 run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
-    --forecast-workers 100000 -o "$out/forecast-100000"
+    --forecast-workers 1024,100000 -o "$out/forecast-22"
 if [ -n "$inputs" ]; then  # over and over, to a million rows
     [ -s "$inputs/sudoku9_17clue.txt" ]
     while cat "$inputs/sudoku9_17clue.txt"; do :; done 2>/dev/null |

@@ -119,7 +119,7 @@ def test_tasks_are_worth_a_turn_of_results_and_grow_with_the_pile(jobs, rate, wa
 def test_few_workers_are_not_held_up():
     assert Sizing.of(2).full_seconds == TASK_SECONDS
     assert Sizing.of(16).pieces == 16 * 15
-    assert Sizing.of(1024).pieces == 1024 * 3
+    assert Sizing.of(1024).pieces == 1024 * 4
 
 
 @pytest.mark.parametrize(("sizes", "workers"), [([], 1), ([1.0, 0.0], 1), ([-1.0], 1), ([1.0], 0)])
