@@ -117,7 +117,8 @@ def yardstick(program: str, instance: str, repeat: int) -> float:
 
 def memory(path: str, sizes: list[int]) -> list[dict[str, float]]:
     """Return the peak memory of runs over the first rows of a corpus, repeated to each size."""
-    lines = Path(path).read_text().split()
+    rows = csv.DictReader(Path(path).read_text().splitlines()) if path.endswith(".csv") else None
+    lines = [row["puzzle"] for row in rows] if rows else Path(path).read_text().split()
     results = []
     with tempfile.TemporaryDirectory() as folder:
         source, out = os.path.join(folder, "in.txt"), os.path.join(folder, "out.csv")
@@ -139,9 +140,9 @@ def memory(path: str, sizes: list[int]) -> list[dict[str, float]]:
                 }
             )
             with open(out, newline="") as file:
-                rows = sum(1 for _ in csv.reader(file)) - 1
-            if rows != size:
-                raise SystemExit(f"{rows} rows written for {size} read")
+                written = sum(1 for _ in csv.reader(file)) - 1
+            if written != size:
+                raise SystemExit(f"{written} rows written for {size} read")
     return results
 
 
