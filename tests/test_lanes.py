@@ -9,10 +9,12 @@ import pytest
 from conftest import hard_puzzles
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from llvmlite import ir
 
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.engines.lanes import WIDTHS, SudokuLanes, best_width
+from batchsolve.engines.vectors import align_stack
 
 USUAL = Sudoku(3, 3)
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
@@ -304,3 +306,11 @@ def test_the_compiled_search_is_found_again_on_disk():
         for _ in range(2)
     ]
     assert runs[1].stdout.split() == ["1", "0"]
+
+
+def test_vectors_on_the_stack_are_aligned():
+    function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), []), "f")
+    builder = ir.IRBuilder(function.append_basic_block())
+    align_stack(builder)
+    builder.ret_void()
+    assert "alignstack(64)" in str(function)

@@ -22,7 +22,6 @@ from functools import lru_cache
 
 import numpy as np
 from llvmlite import binding
-from numba import njit
 
 from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import Capabilities, Outcome, Task, check_support
@@ -42,14 +41,6 @@ from batchsolve.engines.lanes_search import run
 from batchsolve.stacks import Stacks
 
 WIDTHS = (8, 16, 32)
-
-
-@njit(cache=True, nogil=True)
-def _sort_covers(covers, order, options):
-    """Write the options of covers, one after another in that order."""
-    for k in range(order.size):
-        for x in range(N_CELLS):
-            options[k, x] = covers[order[k], x]
 
 
 @lru_cache(maxsize=1)
@@ -107,8 +98,7 @@ def _solutions(stacks: Stacks, covers: Covers, n: int) -> Stacks:
     """Return the covers found, in the order of the stacks above them."""
     origins = covers.origins[:n]
     order = np.argsort(origins, kind="stable")
-    options = np.empty((n, N_CELLS), np.uint32)
-    _sort_covers(covers.options, order, options)
+    options = covers.options.take(order, axis=0).astype(np.uint32)
     return Stacks(np.arange(n + 1) * N_CELLS, options.reshape(-1), stacks.roots[origins[order]])
 
 

@@ -29,15 +29,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from batchsolve.engines.vectors import Vector, VectorArray, forget
+from batchsolve.engines.vectors import Vector, VectorArray, align_stack, forget
 
 N_CELLS = 81
 ALL_DIGITS = 0x1FF
 NINE, THREE = range(9), range(3)
 
-ROW = [cell // 9 for cell in range(N_CELLS)]
 COLUMN = [cell % 9 for cell in range(N_CELLS)]
-BOX = [cell // 27 * 3 + cell % 9 // 3 for cell in range(N_CELLS)]
 
 # Segment s = 3·line + k of a direction is where the line meets the k-th box on its way.
 ROW_SEGMENTS = [[9 * (s // 3) + 3 * (s % 3) + k for k in THREE] for s in range(27)]
@@ -166,7 +164,7 @@ def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int
             left = draft[cell] & ~(row_out[s] | column_out[3 * c + cell // 27])
             hidden = left & ~(not_single & twice["column"][c])
             y = hidden.equals(0).select(left, hidden)
-            changed |= grid[cell] ^ y
+            changed |= grid[cell] & ~y  # a pass only takes candidates away
             grid[cell] = y
 
     bad = ~((missing & ALL_DIGITS) | clash).equals(0)
@@ -181,25 +179,30 @@ def _emit_branch(builder: Any, grid: VectorArray, place: VectorArray, n_lanes: i
 
     It is a cell with the fewest candidates, two or more, or with none. Of those with two, it is one
     with the most such cells in its row, column and box. Ties go to the first.
+
+    The largest rank wins. From the highest bit down it holds 9 less the number of candidates (four
+    bits), the pairs around the cell (five), and 127 less the cell's number (seven).
     """
     none = Vector.filled(builder, n_lanes, 0)
-    one = Vector.filled(builder, n_lanes, 1)
+    pair = Vector.filled(builder, n_lanes, 1 << 7)
     row, column, box = [none] * 9, [none] * 9, [none] * 9
-    for cell in range(N_CELLS):
-        pair = grid[cell].popcount().equals(2).select(one, none)
-        row[ROW[cell]] += pair
-        column[COLUMN[cell]] += pair
-        box[BOX[cell]] += pair
+    for s, cells in enumerate(ROW_SEGMENTS):
+        pairs = none
+        for cell in cells:
+            here = grid[cell].popcount().equals(2).select(pair, none)
+            column[COLUMN[cell]] += here
+            pairs += here
+        row[s // 3] += pairs
+        box[ROWS.box[s]] += pairs
     forget(builder)
-    best, choice = none, none
-    for cell in range(N_CELLS):
-        size = grid[cell].popcount()
-        pairs = row[ROW[cell]] + column[COLUMN[cell]] + box[BOX[cell]]
-        rank = size.equals(1).select(none, ((none + 10 - size) << 5) + pairs)
-        is_better = rank > best
-        best = is_better.select(rank, best)
-        choice = is_better.select(none + cell, choice)
-    place[0] = choice
+    best = none
+    for s, cells in enumerate(ROW_SEGMENTS):
+        pairs = row[s // 3] + box[ROWS.box[s]]
+        for cell in cells:
+            size = grid[cell].popcount()
+            rank = (pairs + column[COLUMN[cell]] + ((9 << 12) + 127 - cell)) - (size << 12)
+            best = best.largest(size.equals(1).select(none, rank))
+    place[0] = none + 127 - (best & 127)
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any) -> Any:
@@ -234,6 +237,7 @@ def propagate(typing_context, grid, draft, lanes):
             VectorArray(builder, _pointer(context, builder, kinds[k], args[k]), kinds[2].count)
             for k in range(2)
         )
+        align_stack(builder)
         masks = _emit_pass(builder, first, second, kinds[2].count)
         return context.make_tuple(builder, signature.return_type, masks)
 
@@ -259,6 +263,7 @@ def choose_cells(typing_context, grid, place, lanes):
             VectorArray(builder, _pointer(context, builder, kinds[k], args[k]), kinds[2].count)
             for k in range(2)
         )
+        align_stack(builder)
         _emit_branch(builder, first, second, kinds[2].count)
         return context.get_dummy_value()
 

@@ -94,6 +94,10 @@ class Vector:
         compared = self._builder.icmp_unsigned(">", self.value, self._operand(other))
         return Mask(self._builder, compared)
 
+    def largest(self, other: Vector) -> Vector:
+        """Take the larger number in every lane."""
+        return (self > other).select(self, other)
+
     def popcount(self) -> Vector:
         """Count the ones of every lane."""
         kind = self.value.type
@@ -127,3 +131,14 @@ def forget(builder: Any) -> None:
     """
     nothing = ir.FunctionType(ir.VoidType(), [])
     builder.asm(nothing, "", "~{memory}", [], side_effect=True)
+
+
+def align_stack(builder: Any) -> None:
+    """Make the function that is being built keep its vectors on the stack where cache lines begin.
+
+    Callers align the stack to 16 bytes only, and a vector that straddles two lines takes twice as
+    long to read: a pass took between 370 and 610 ns, as the environment's length had it.
+    """
+    attributes = builder.function.attributes
+    attributes.alignstack = 64
+    attributes.add("nounwind")  # true of what numba compiles; llvmlite writes no attribute without
