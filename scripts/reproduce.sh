@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make every figure of the README from nothing: environment, measurements, scaling reports.
 set -euo pipefail
+caller=$PWD
 cd "$(dirname "$0")/.."
 
 usage() {
@@ -24,6 +25,8 @@ An otherwise idle machine gives the best figures.
 EOF
 }
 
+absolute() { case $1 in /*) echo "$1" ;; *) echo "$caller/$1" ;; esac; }
+
 inputs="" yardstick="" venv=.venv out=reproduced estimate=no
 while [ $# -gt 0 ]; do
     case $1 in
@@ -33,10 +36,10 @@ while [ $# -gt 0 ]; do
         *) usage >&2; exit 2 ;;
     esac
     case $1 in
-        --inputs) inputs=$2 ;;
-        --yardstick) yardstick=$2 ;;
-        --venv) venv=$2 ;;
-        --out) out=$2 ;;
+        --inputs) inputs=$(absolute "$2") ;;
+        --yardstick) yardstick=$(absolute "$2") ;;
+        --venv) venv=$(absolute "$2") ;;
+        --out) out=$(absolute "$2") ;;
     esac
     shift 2
 done
