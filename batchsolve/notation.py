@@ -231,8 +231,7 @@ class Notation:
         pyarrow.StringArray, length n
         """
         if self.symbols:
-            table = np.frombuffer((self.blank + self.symbols).encode(), np.uint8)
-            data = table[grids].reshape(-1)
+            data = grids.tobytes().translate((self.blank + self.symbols).encode().ljust(256))
             starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(self.n_digits**2)
         else:
             data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))

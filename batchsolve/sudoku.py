@@ -27,22 +27,29 @@ if TYPE_CHECKING:
 
 
 @njit(cache=True, nogil=True)
-def _fill_stacks(grids, n_digits, offsets, options):
+def _stacks_of(grids, n_digits):
+    """Return the offsets and the options of the stacks of many grids."""
+    offsets = np.zeros(grids.shape[0] + 1, np.int64)
     for k in range(grids.shape[0]):
-        x = offsets[k]
+        n_clues = 0
         for cell in range(grids.shape[1]):
-            if grids[k, cell] != 0:
-                options[x] = cell * n_digits + grids[k, cell] - 1
-                x += 1
+            n_clues += grids[k, cell] != 0
+        offsets[k + 1] = offsets[k] + n_clues
+    options = np.empty(offsets[-1] + 1, np.uint32)
+    x = 0
+    for k in range(grids.shape[0]):
+        for cell in range(grids.shape[1]):
+            options[x] = cell * n_digits + grids[k, cell] - 1  # overwritten if the cell is blank
+            x += grids[k, cell] != 0
+    return offsets, options[:-1]
 
 
 @njit(cache=True, nogil=True)
-def _fill_grids(offsets, options, rows, n_digits, grids):
+def _fill_grids(offsets, options, rows, cells, digits, grids):
     for k in range(rows.size):
         grid = grids[rows[k]]
         for x in range(offsets[k], offsets[k + 1]):
-            cell = options[x] // n_digits
-            grid[cell] = options[x] - cell * n_digits + np.uint32(1)
+            grid[cells[options[x]]] = digits[options[x]]
 
 
 @njit(cache=True, nogil=True)
@@ -97,6 +104,7 @@ class Sudoku(ExactCover):
         self.box_rows, self.box_columns, self.n_digits = box_rows, box_columns, n
         option = np.arange(n**3)
         cell, digit = np.divmod(option, n)
+        self._cells, self._digits = cell.astype(np.uint16), (digit + 1).astype(np.uint8)
         row, column = np.divmod(cell, n)
         box = row // box_rows * box_rows + column // box_columns
         kinds = [cell, row * n + digit, column * n + digit, box * n + digit]
@@ -156,10 +164,7 @@ class Sudoku(ExactCover):
             n stacks; the root of each is its place.
         """
         array = self.as_grids(grids)
-        offsets = np.zeros(len(array) + 1, np.int64)
-        np.cumsum(np.count_nonzero(array, axis=1), out=offsets[1:])
-        options = np.empty(offsets[-1], np.uint32)
-        _fill_stacks(array, self.n_digits, offsets, options)
+        offsets, options = _stacks_of(array, self.n_digits)
         return Stacks(offsets, options, np.arange(len(array)))
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
@@ -188,7 +193,9 @@ class Sudoku(ExactCover):
 
     def write_grids(self, stacks: Stacks, grids: npt.NDArray[np.uint8]) -> None:
         """Write stacks into an array of grids, shape (n, N²), at the rows that are their roots."""
-        _fill_grids(stacks.offsets, stacks.options, stacks.roots, np.uint32(self.n_digits), grids)
+        _fill_grids(
+            stacks.offsets, stacks.options, stacks.roots, self._cells, self._digits, grids
+        )
 
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
