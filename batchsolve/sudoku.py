@@ -193,9 +193,7 @@ class Sudoku(ExactCover):
 
     def write_grids(self, stacks: Stacks, grids: npt.NDArray[np.uint8]) -> None:
         """Write stacks into an array of grids, shape (n, N²), at the rows that are their roots."""
-        _fill_grids(
-            stacks.offsets, stacks.options, stacks.roots, self._cells, self._digits, grids
-        )
+        _fill_grids(stacks.offsets, stacks.options, stacks.roots, self._cells, self._digits, grids)
 
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
