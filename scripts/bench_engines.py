@@ -26,13 +26,15 @@ from peers import PEERS, yardstick
 
 import batchsolve
 from batchsolve.corpus import Corpus
-from batchsolve.engines import Task, engine_names, get_engine
+from batchsolve.cover import ExactCover
+from batchsolve.engines import Engine, Task, engine_names, get_engine
 from batchsolve.formats import read_problem
 from batchsolve.machine import machine
 from batchsolve.stacks import Stacks
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
 TASK_ROWS = 4096
+TURN_SECONDS = 0.5  # at least, or a fast engine's turn would be too short to be measured
 
 
 def contenders(program: str | None) -> list[str]:
@@ -111,6 +113,19 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def rate_of(engine: Engine, problem: ExactCover, stacks: Stacks) -> tuple[float, int]:
+    """Return the stacks that an engine searches in a second, and the nodes of all of them."""
+    begin, n_times, spent = time.perf_counter(), 0, 0.0
+    while spent < TURN_SECONDS:
+        nodes = 0
+        for k in range(0, len(stacks), TASK_ROWS):
+            task = Task.of(stacks.between(k, k + TASK_ROWS), limit=2, keep=1)
+            nodes += int(engine.search(problem, task).nodes.sum())
+        n_times += 1
+        spent = time.perf_counter() - begin
+    return n_times * len(stacks) / spent, nodes
+
+
 def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
     """Compare the engines that solve rows, one thread, tasks as workers get them."""
     corpus = Corpus([path])
@@ -120,15 +135,9 @@ def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
     nodes: dict[str, int] = {}
     for turn in range(repeat + 1):
         for name, found in rates.items():
-            engine = get_engine(name)
-            begin = time.perf_counter()
-            outcomes = [
-                engine.search(problem, Task.of(stacks.between(k, k + TASK_ROWS), limit=2, keep=1))
-                for k in range(0, len(stacks), TASK_ROWS)
-            ]
+            rate, nodes[name] = rate_of(get_engine(name), problem, stacks)
             if turn > 0:  # the first warms up
-                found.append(len(stacks) / (time.perf_counter() - begin))
-            nodes[name] = sum(int(outcome.nodes.sum()) for outcome in outcomes)
+                found.append(rate)
     medians = {name: statistics.median(found) for name, found in rates.items()}
     return {
         "puzzles": len(stacks),
