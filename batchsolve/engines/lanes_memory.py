@@ -15,8 +15,8 @@ N_LEVELS = N_CELLS + 1
 class Lanes(NamedTuple):
     """The working memory of a search with n lanes."""
 
-    grid: np.ndarray  # cell, lane -> candidates
-    draft: np.ndarray  # room for a pass
+    grid: np.ndarray  # n · cell + lane -> candidates
+    draft: np.ndarray  # room for a pass, as large
     branch: np.ndarray  # lane -> its branch cell, where it is stuck
     saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
     rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
@@ -99,21 +99,20 @@ class Frontier(NamedTuple):
         )
 
 
-def _aligned(n_rows: int, width: int) -> np.ndarray:
-    """Return an array of uint16 that begins where a cache line does."""
-    n_bytes = 2 * n_rows * width
-    memory = np.zeros(n_bytes + 64, np.uint8)
+def _aligned(n: int) -> np.ndarray:
+    """Return an array of n uint16 that begins where a cache line does."""
+    memory = np.zeros(2 * n + 64, np.uint8)
     begin = -memory.ctypes.data % 64
-    return memory[begin : begin + n_bytes].view(np.uint16).reshape(n_rows, width)
+    return memory[begin : begin + 2 * n].view(np.uint16)
 
 
 def workspace(width: int, budget: int, room: int) -> Lanes:
     """Return the memory of a search that has not begun."""
     whole = np.zeros(width, np.int64)
     return Lanes(
-        grid=_aligned(N_CELLS, width),
-        draft=_aligned(N_CELLS, width),
-        branch=_aligned(1, width)[0],
+        grid=_aligned(N_CELLS * width),
+        draft=_aligned(N_CELLS * width),
+        branch=_aligned(width),
         saved=np.empty((N_LEVELS, width, N_CELLS), np.uint16),
         rest=np.zeros((N_LEVELS, width), np.uint16),
         path=np.zeros((width, N_LEVELS), np.uint32),

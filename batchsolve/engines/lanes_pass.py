@@ -8,9 +8,10 @@ possible. One pass deduces, for all grids and in this order,
 * locked candidates: where a line's places for a digit lie in one box, it goes from the box's other
   lines, and where a box's places lie in one line, it goes from the line's other boxes.
 
-Three cells in which a line meets a box are a *segment* here. What a segment has, and what it has
-twice, is computed once for its line and its box; and locked candidates are a matter of segments
-alone.
+Three cells in which a line meets a box are a *segment* here, and locked candidates are a matter of
+segments alone. The rows of a band, or the columns of a stack, and their boxes are made of the same
+nine segments; such a *chute* is dealt with as a whole, so that what is known of it stays in
+registers. The columns already miss the candidates that are locked out in the rows.
 
 All deductions are monotone (fewer candidates never allow fewer deductions), so passes lead to one
 fixpoint, whatever they deduce first. Contradictions are found on the way or, at the latest, at
@@ -23,6 +24,7 @@ Whoever edits this file or `vectors` must touch `lanes_search`: numba keeps its 
 from __future__ import annotations
 
 from functools import reduce
+from itertools import product
 from typing import Any
 
 from llvmlite import ir
@@ -36,15 +38,9 @@ ALL_DIGITS = 0x1FF
 NINE, THREE = range(9), range(3)
 
 COLUMN = [cell % 9 for cell in range(N_CELLS)]
-
-# Segment s = 3·line + k of a direction is where the line meets the k-th box on its way.
-ROW_SEGMENTS = [[9 * (s // 3) + 3 * (s % 3) + k for k in THREE] for s in range(27)]
-COLUMN_SEGMENTS = [[9 * (3 * (s % 3) + k) + s // 3 for k in THREE] for s in range(27)]
-
-
-def _box(line: int, k: int, across: bool) -> int:
-    """Return the box in which the k-th segment of a line lies."""
-    return 3 * k + line // 3 if across else 3 * (line // 3) + k
+BOX = [cell // 27 * 3 + cell % 9 // 3 for cell in range(N_CELLS)]
+# Segment s = 3·row + k is where the row meets the k-th box on its way.
+ROW_SEGMENTS = [[3 * s + k for k in THREE] for s in range(27)]
 
 
 def _any(vectors: list[Vector]) -> Vector:
@@ -65,112 +61,134 @@ def _naked(x: Vector) -> Vector:
     return (x & (x - 1)).equals(0).select(x, x ^ x)
 
 
-class _Direction:
-    """The segments of all rows, or of all columns, and what is known of them."""
+class _Chute:
+    """Three lines that pass through three boxes: the rows of a band, or the columns of a stack.
 
-    def __init__(self, segments: list[list[int]], across: bool) -> None:
-        self.segments = segments
-        self.box = [_box(s // 3, s % 3, across) for s in range(27)]
-        self.in_box = [[s for s in range(27) if self.box[s] == b] for b in NINE]
+    Digits that are possible in the segment of a line and a box: ``once[line, box]`` in one of its
+    cells or more, ``twice[line, box]`` in two or three.
+    """
 
-    def of_line(self, values: list[Vector], line: int) -> list[Vector]:
-        return values[3 * line : 3 * line + 3]
+    def __init__(self) -> None:
+        self.once: dict[tuple[int, int], Vector] = {}
+        self.twice: dict[tuple[int, int], Vector] = {}
 
-    def of_box(self, values: list[Vector], box: int) -> list[Vector]:
-        return [values[s] for s in self.in_box[box]]
+    def add(self, line: int, box: int, cells: list[Vector]) -> None:
+        """Add the segment with these cells."""
+        self.once[line, box] = _any(cells)
+        self.twice[line, box] = _twice(*cells)
 
-    def locked_out(self, once: list[Vector]) -> list[Vector]:
+    def locked_out(self) -> dict[tuple[int, int], Vector]:
         """Return for every segment the digits that its line or its box needs elsewhere."""
-        by_line, by_box = [], []
-        for s in range(27):
-            line, box = self._others(s)
-            by_line.append(once[s] & ~(once[line[0]] | once[line[1]]))
-            by_box.append(once[s] & ~(once[box[0]] | once[box[1]]))
-        return [
-            _any([by_box[o] for o in self._others(s)[0]] + [by_line[o] for o in self._others(s)[1]])
-            for s in range(27)
-        ]
-
-    def _others(self, s: int) -> tuple[list[int], list[int]]:
-        line = [o for o in range(3 * (s // 3), 3 * (s // 3) + 3) if o != s]
-        return line, [o for o in self.in_box[self.box[s]] if o != s]
+        here = self.once
+        in_line = {(i, k): here[i, k] & ~_any([here[i, o] for o in _others(k)]) for i, k in here}
+        in_box = {(i, k): here[i, k] & ~_any([here[o, k] for o in _others(i)]) for i, k in here}
+        return {
+            (i, k): _any([in_box[i, o] for o in _others(k)] + [in_line[o, k] for o in _others(i)])
+            for i, k in here
+        }
 
 
-ROWS = _Direction(ROW_SEGMENTS, False)
-COLUMNS = _Direction(COLUMN_SEGMENTS, True)
+def _others(k: int) -> list[int]:
+    return [o for o in THREE if o != k]
 
 
-def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int) -> list[Any]:
-    """Emit one pass; return bits for the lanes that contradict, stay the same, and are solved."""
-    none = Vector.filled(builder, n_lanes, 0)
+class _Review:
+    """What has come to light about the grids, unit by unit: digits, in any unit."""
 
-    # The digits that are naked singles in each unit.
+    def __init__(self, none: Vector) -> None:
+        self.missing = none  # without a place
+        self.clash = none  # the only candidate of a cell, and possible in another
+        self.lone = none  # with one place, in a cell that has other candidates
+        self.several = none  # with several places
+
+    def several_places(
+        self, chute: _Chute, segments: list[tuple[int, int]], naked: Vector
+    ) -> Vector:
+        """Look at the unit of three segments; return its digits that have several places.
+
+        `naked` has the digits that are naked singles of the unit.
+        """
+        once = [chute.once[s] for s in segments]
+        several = _any([_twice(*once), *(chute.twice[s] for s in segments)])
+        self.missing |= ~_any(once)
+        self.clash |= naked & several
+        self.lone |= ~(naked | several)
+        return several
+
+
+def _naked_singles(
+    grid: VectorArray, none: Vector
+) -> tuple[list[Vector], list[Vector], list[Vector]]:
+    """Return the digits that are naked singles in every row, column and box."""
     row, column, box = [none] * 9, [none] * 9, [none] * 9
     for s, cells in enumerate(ROW_SEGMENTS):
         naked = [_naked(grid[cell]) for cell in cells]
         for cell, x in zip(cells, naked, strict=True):
             column[COLUMN[cell]] |= x
         row[s // 3] |= (both := _any(naked))
-        box[ROWS.box[s]] |= both
+        box[BOX[cells[0]]] |= both
+    return row, column, box
+
+
+def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int) -> list[Any]:
+    """Emit one pass; return bits for the lanes that contradict, stay the same, and are solved."""
+    none = Vector.filled(builder, n_lanes, 0)
+    row, column, box = _naked_singles(grid, none)
     forget(builder)
 
-    # Naked singles go from the other cells; what is then possible once and twice in a segment.
-    once_row, twice_row = [], []
-    for s, cells in enumerate(ROW_SEGMENTS):
-        taken = row[s // 3] | box[ROWS.box[s]]
-        here = []
-        for cell in cells:
-            x = grid[cell]
-            left = x & ~(taken | column[COLUMN[cell]])
-            # Nothing is left in naked singles, and in cells that contradict them.
-            draft[cell] = y = left.equals(0).select(x, left)
-            here.append(y)
-        once_row.append(_any(here))
-        twice_row.append(_twice(*here))
-    forget(builder)
-    once_column, twice_column = [], []
-    for cells in COLUMN_SEGMENTS:
-        here = [draft[cell] for cell in cells]
-        once_column.append(_any(here))
-        twice_column.append(_twice(*here))
+    review = _Review(none)
+    row_out, not_single = {}, {}
+    for band in THREE:
+        rows = _Chute()
+        for k, i in product(THREE, THREE):
+            y, b = 3 * band + i, 3 * band + k
+            taken = row[y] | box[b]
+            cells = []
+            for x in range(3 * k, 3 * k + 3):
+                here = grid[9 * y + x]
+                left = here & ~(taken | column[x])
+                # Nothing is left in naked singles, and in cells that contradict them.
+                draft[9 * y + x] = left = left.equals(0).select(here, left)
+                cells.append(left)
+            rows.add(i, k, cells)
+        in_row = [
+            review.several_places(rows, [(i, k) for k in THREE], row[3 * band + i]) for i in THREE
+        ]
+        in_box = [
+            review.several_places(rows, [(i, k) for i in THREE], box[3 * band + k]) for k in THREE
+        ]
+        review.several |= _any(in_row)
+        for (i, k), out in rows.locked_out().items():
+            row_out[3 * band + i, k] = out
+            not_single[3 * band + i, k] = in_row[i] & in_box[k]
+        forget(builder)
 
-    # The same for units, and whether it fits together.
-    missing, clash, lone, several = none, none, none, none
-    twice: dict[str, list[Vector]] = {"row": [], "column": [], "box": []}
-    for kind, direction, once_of, twice_of, single in (
-        ("row", ROWS, once_row, twice_row, row),
-        ("column", COLUMNS, once_column, twice_column, column),
-        ("box", ROWS, once_row, twice_row, box),
-    ):
-        part = direction.of_box if kind == "box" else direction.of_line
-        for unit in NINE:
-            ones = part(once_of, unit)
-            two = _any([_twice(*ones), *part(twice_of, unit)])
-            missing |= ~_any(ones)
-            clash |= single[unit] & two
-            lone |= ~(single[unit] | two)
-            if kind == "row":
-                several |= two
-            twice[kind].append(two)
-
-    # Hidden singles and locked candidates.
-    row_out, column_out = ROWS.locked_out(once_row), COLUMNS.locked_out(once_column)
     changed = none
-    forget(builder)
-    for s, cells in enumerate(ROW_SEGMENTS):
-        not_single = twice["row"][s // 3] & twice["box"][ROWS.box[s]]
-        for cell in cells:
-            c = COLUMN[cell]
-            left = draft[cell] & ~(row_out[s] | column_out[3 * c + cell // 27])
-            hidden = left & ~(not_single & twice["column"][c])
-            y = hidden.equals(0).select(left, hidden)
-            changed |= grid[cell] & ~y  # a pass only takes candidates away
-            grid[cell] = y
+    for stack in THREE:
+        columns = _Chute()
+        for i, k in product(THREE, THREE):
+            x = 3 * stack + i
+            cells = [draft[9 * y + x] & ~row_out[y, stack] for y in range(3 * k, 3 * k + 3)]
+            columns.add(i, k, cells)
+        in_column = [
+            review.several_places(columns, [(i, k) for k in THREE], column[3 * stack + i])
+            for i in THREE
+        ]
+        column_out = columns.locked_out()
+        forget(builder)
+        for y, i in product(NINE, THREE):
+            cell = 9 * y + 3 * stack + i
+            left = draft[cell] & ~(row_out[y, stack] | column_out[i, y // 3])
+            hidden = left & ~(not_single[y, stack] & in_column[i])
+            left = hidden.equals(0).select(left, hidden)
+            changed |= grid[cell] & ~left  # a pass only takes candidates away
+            grid[cell] = left
+        forget(builder)
 
-    bad = ~((missing & ALL_DIGITS) | clash).equals(0)
+    bad = ~((review.missing & ALL_DIGITS) | review.clash).equals(0)
     same = changed.equals(0)
-    bad |= same & ~(lone & ALL_DIGITS).equals(0)
-    solved = several.equals(0) & ~bad
+    bad |= same & ~(review.lone & ALL_DIGITS).equals(0)
+    solved = review.several.equals(0) & ~bad
     return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
 
 
@@ -193,11 +211,11 @@ def _emit_branch(builder: Any, grid: VectorArray, place: VectorArray, n_lanes: i
             column[COLUMN[cell]] += here
             pairs += here
         row[s // 3] += pairs
-        box[ROWS.box[s]] += pairs
+        box[BOX[cells[0]]] += pairs
     forget(builder)
     best = none
     for s, cells in enumerate(ROW_SEGMENTS):
-        pairs = row[s // 3] + box[ROWS.box[s]]
+        pairs = row[s // 3] + box[BOX[cells[0]]]
         for cell in cells:
             size = grid[cell].popcount()
             rank = (pairs + column[COLUMN[cell]] + ((9 << 12) + 127 - cell)) - (size << 12)
@@ -215,9 +233,9 @@ def propagate(typing_context, grid, draft, lanes):
 
     Parameters
     ----------
-    grid : ndarray of uint16, shape (81, n)
-        Candidates of every cell in every lane; updated.
-    draft : ndarray of uint16, shape (81, n)
+    grid : ndarray of uint16, shape (81 · n,)
+        Candidates of every cell in every lane, cell by cell; updated.
+    draft : ndarray of uint16, shape (81 · n,)
         Room for the pass.
     lanes : tuple of n integers
         Its length fixes the number of lanes when the pass is compiled: at most 32.

@@ -3,8 +3,9 @@
 numba finds compiled code again on disk as long as this file stays the same, whatever changes in
 `lanes_pass` and `vectors`: whoever edits those must touch this one.
 
-Helpers are compiled into the search (`forceinline`). It ends whenever an array has to grow and is
-called again after that, for arrays that stay where they are may be borrowed (see `borrowed`).
+Helpers are compiled into the search (`forceinline`), and so is the number of lanes ``n``: the cells
+of a lane are a constant distance apart. The search ends whenever an array has to grow and is called
+again after that, for arrays that stay where they are may be borrowed (see `borrowed`).
 """
 
 from __future__ import annotations
@@ -62,49 +63,52 @@ def _clash_position(options, begin, end):
 
 
 @njit(forceinline=True, nogil=True)
-def _fill(grid, lane, options, begin, end):
+def _fill(grid, n, lane, options, begin, end):
     """Put a stack into an empty grid; return whether each option exists and has its own cell."""
     for cell in range(N_CELLS):
-        grid[cell, lane] = ALL_DIGITS
+        grid[U(cell) * n + lane] = ALL_DIGITS
     for x in range(begin, end):
         o = options[x]
         if o >= U(N_OPTIONS):
             return False
         cell = U(o // U(9))
-        if grid[cell, lane] != ALL_DIGITS:
+        if grid[cell * n + lane] != ALL_DIGITS:
             return False
-        grid[cell, lane] = U(1) << U(o - cell * U(9))
+        grid[cell * n + lane] = U(1) << U(o - cell * U(9))
     return True
 
 
 @njit(forceinline=True, nogil=True)
-def _is_filled(grid, lane):
+def _is_filled(grid, n, lane):
     is_filled = True
     for cell in range(N_CELLS):
-        is_filled &= grid[cell, lane] != 0
+        is_filled &= grid[U(cell) * n + lane] != 0
     return is_filled
 
 
 @njit(forceinline=True, nogil=True)
-def _write_cover(covers, n, is_open, grid, lane, options, begin, end, path, level):
+def _write_cover(w, n, batch, covers, lane, k, level):
     """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
 
-    What is written past the end of row n, the next cover overwrites; there is a row to spare.
+    What is written past the end of the row, the next cover overwrites; there is a row to spare.
     """
+    row = w.left[FOUND]
     for cell in range(N_CELLS):
-        is_open[cell] = 1
+        w.is_open[cell] = 1
     x = U(0)
-    for y in range(begin, end):
-        covers[n, x] = options[y]
-        is_open[options[y] // U(9)] = 0
+    for y in range(batch.offsets[k], batch.offsets[k + 1]):
+        covers.options[row, x] = batch.options[y]
+        w.is_open[batch.options[y] // U(9)] = 0
         x = U(x + U(1))
     for s in range(level):
-        covers[n, x] = path[lane, s]
-        is_open[path[lane, s] // U(9)] = 0
+        covers.options[row, x] = w.path[lane, s]
+        w.is_open[w.path[lane, s] // U(9)] = 0
         x = U(x + U(1))
     for cell in range(N_CELLS):
-        covers[n, x] = U(cell * 9) + lowest_bit(U(grid[cell, lane]))
-        x = U(x + U(is_open[cell]))
+        covers.options[row, x] = U(cell * 9) + lowest_bit(U(w.grid[U(cell) * n + lane]))
+        x = U(x + U(w.is_open[cell]))
+    covers.origins[row] = k
+    w.left[FOUND] = row + 1
 
 
 @njit(forceinline=True, nogil=True)
@@ -133,46 +137,36 @@ def _count_node(w, result, lane, k, one):
 
 
 @njit(forceinline=True, nogil=True)
-def _count_cover(w, batch, result, covers, lane, k, level):
+def _count_cover(w, n, batch, result, covers, lane, k, level):
     """Count the cover of a lane, and write it if it is to be kept."""
     result.counts[k] += 1
     w.left[ROOM] -= 1
     w.want[lane] -= 1
     if w.to_keep[lane] > 0:
         w.to_keep[lane] -= 1
-        n = w.left[FOUND]
-        begin, end = batch.offsets[k], batch.offsets[k + 1]
-        _write_cover(
-            covers.options, n, w.is_open, w.grid, lane, batch.options, begin, end, w.path, level
-        )
-        covers.origins[n] = k
-        w.left[FOUND] = n + 1
+        _write_cover(w, n, batch, covers, lane, k, level)
 
 
 @njit(forceinline=True, nogil=True)
-def _guess(w, lane, level):
+def _guess(w, n, lane, level):
     """Put the candidates of a lane aside; return the level of its guesses.
 
     Where a cell has no candidates, the level stays the same.
     """
     chosen = U(w.branch[lane])
-    candidates = U(w.grid[chosen, lane])
+    candidates = U(w.grid[chosen * n + lane])
     if candidates == 0:
         return level
     w.rest[level, lane] = candidates
     w.path[lane, level] = chosen * U(9)
     for cell in range(N_CELLS):
-        w.saved[level, lane, cell] = w.grid[cell, lane]
-    n_children = 0
-    while candidates != 0:
-        n_children += 1
-        candidates = U(candidates & U(candidates - U(1)))
-    w.weight[level + 1, lane] = w.weight[level, lane] / n_children
+        w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
+    w.weight[level + 1, lane] = w.weight[level, lane] / popcount(candidates)
     return level + 1
 
 
 @njit(forceinline=True, nogil=True)
-def _leave_node(w, batch, result, covers, frontier, lane, k, level, depth):
+def _leave_node(w, n, batch, result, covers, frontier, lane, k, level, depth):
     """Deal with a node that is propagated; return the level at which the search goes on."""
     bit = U(U(1) << lane)
     hands_back = False
@@ -182,15 +176,15 @@ def _leave_node(w, batch, result, covers, frontier, lane, k, level, depth):
             if result.clash[k] >= 0:
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
-        if _is_filled(w.grid, lane):
+        if _is_filled(w.grid, n, lane):
             if w.left[ROOM] != 0:
-                _count_cover(w, batch, result, covers, lane, k, level)
+                _count_cover(w, n, batch, result, covers, lane, k, level)
             else:
                 hands_back = True
     elif level == depth:
         hands_back = True
     else:
-        level = _guess(w, lane, level)
+        level = _guess(w, n, lane, level)
     if hands_back:
         _count_node(w, result, lane, k, -1)
         _hand_back(w, batch, frontier, lane, k, level)
@@ -217,7 +211,7 @@ _ENTERED, _IDLE, _FULL = 0, 1, 2
 
 
 @njit(forceinline=True, nogil=True)
-def _enter_node(w, batch, result, frontier, lane, level, is_saved, keep):
+def _enter_node(w, n, batch, result, frontier, lane, level, is_saved, keep):
     """Go on to the next node of a lane, of which `is_saved` says that it has just guessed.
 
     Returns `_ENTERED`, `_IDLE` if there is none, or `_FULL` if the frontier is.
@@ -252,9 +246,9 @@ def _enter_node(w, batch, result, frontier, lane, level, is_saved, keep):
         if level > 0:
             if not is_saved:
                 for cell in range(N_CELLS):
-                    w.grid[cell, lane] = w.saved[level - 1, lane, cell]
-            w.grid[w.path[lane, level - 1] // U(9), lane] = U(1) << digit
-        elif not _fill(w.grid, lane, batch.options, batch.offsets[k], batch.offsets[k + 1]):
+                    w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
+            w.grid[w.path[lane, level - 1] // U(9) * n + lane] = U(1) << digit
+        elif not _fill(w.grid, n, lane, batch.options, batch.offsets[k], batch.offsets[k + 1]):
             result.clash[k] = _clash_position(batch.options, batch.offsets[k], batch.offsets[k + 1])
             continue
         _count_node(w, result, lane, k, 1)
@@ -286,18 +280,22 @@ def run(lanes, w, batch, result, covers, frontier, depth, keep):
     w, batch, result = borrowed(w), borrowed(batch), borrowed(result)
     covers, frontier = borrowed(covers), borrowed(frontier)
     bits = w.bits
+    n = U(len(lanes))
     while True:
         while bits[EVENTS] != 0:
             if w.left[FOUND] == covers.origins.size or w.left[HANDED_BACK] == frontier.origins.size:
                 return False
-            lane = lowest_bit(bits[EVENTS])
+            events = bits[EVENTS]
+            bad, solved = U(events & bits[BAD]), U(events & bits[SOLVED])
+            # events of one kind together, which branch prediction likes
+            lane = lowest_bit(bad if bad != 0 else solved if solved != 0 else events)
             bit = U(U(1) << lane)
             before = level = w.level[lane]
             if bits[NEW] & bit != 0:
                 bits[NEW] &= ~bit
                 k = w.stack[lane]
-                level = _leave_node(w, batch, result, covers, frontier, lane, k, level, depth)
-            entered = _enter_node(w, batch, result, frontier, lane, level, level > before, keep)
+                level = _leave_node(w, n, batch, result, covers, frontier, lane, k, level, depth)
+            entered = _enter_node(w, n, batch, result, frontier, lane, level, level > before, keep)
             if entered == _FULL:
                 return False
             bits[BUSY] = bits[BUSY] | bit if entered == _ENTERED else bits[BUSY] & ~bit

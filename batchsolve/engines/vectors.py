@@ -107,7 +107,7 @@ class Vector:
 
 
 class VectorArray:
-    """Vectors in memory: the rows of a C-contiguous array of uint16, shape (n, number of lanes)."""
+    """Vectors in memory: an array of uint16, one vector behind the other."""
 
     def __init__(self, builder: Any, pointer: Any, n_lanes: int) -> None:
         self._builder = builder
