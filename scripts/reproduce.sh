@@ -98,7 +98,7 @@ if [ -n "$inputs" ]; then  # over and over, to a million rows
         head -n 1000000 >"$out/sudoku9_17clue_1000000.txt"
 fi
 run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
-    --repeat 5 --patience 4 --most 9 --puzzles "${puzzles[@]}" --out "$out/engines.json"
+    --repeat 5 --patience 4 --most 12 --puzzles "${puzzles[@]}" --out "$out/engines.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
     --workers "$many" pentominoes:6x10 --enumerate "$many" --out "$out/search.json"
 run python scripts/bench_corpus.py "${corpora[@]}" "${corpus_yardstick[@]}" \
