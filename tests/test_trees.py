@@ -251,7 +251,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
     while code is None or code < 0:
         # workers of a killed run inherit its pipes, so nobody may wait for the pipes to close
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        steps = rng.randrange(1, 24 if backend == "threading" else 30)
+        steps = rng.randrange(1, 12 if kills < least_kills else 60)
         alive = all(process.stdout.readline() for _ in range(steps))
         time.sleep(0.03 * rng.random())
         workers = workers_of(process.pid) if backend == "loky" else []

@@ -41,14 +41,13 @@ COLUMN = [cell % 9 for cell in range(N_CELLS)]
 BOX = [cell // 27 * 3 + cell % 9 // 3 for cell in range(N_CELLS)]
 # Segment s = 3·row + k is where the row meets the k-th box on its way.
 ROW_SEGMENTS = [[3 * s + k for k in THREE] for s in range(27)]
+# The segments of a band's or a stack's lines and boxes.
+LINES = [[(line, box) for box in THREE] for line in THREE]
+BOXES = [[(line, box) for line in THREE] for box in THREE]
 
 
 def _any(vectors: list[Vector]) -> Vector:
     return reduce(Vector.__or__, vectors)
-
-
-def _all(vectors: list[Vector]) -> Vector:
-    return reduce(Vector.__and__, vectors)
 
 
 def _twice(a: Vector, b: Vector, c: Vector) -> Vector:
@@ -64,8 +63,8 @@ def _naked(x: Vector) -> Vector:
 class _Chute:
     """Three lines that pass through three boxes: the rows of a band, or the columns of a stack.
 
-    Digits that are possible in the segment of a line and a box: ``once[line, box]`` in one of its
-    cells or more, ``twice[line, box]`` in two or three.
+    ``once[line, box]`` are the digits that are possible where the two meet, ``twice[line, box]``
+    those that are possible in two or three of the three cells.
     """
 
     def __init__(self) -> None:
@@ -93,21 +92,15 @@ def _others(k: int) -> list[int]:
 
 
 class _Review:
-    """What has come to light about the grids, unit by unit: digits, in any unit."""
+    """Digits that speak against a grid, gathered from all of its units."""
 
     def __init__(self, none: Vector) -> None:
-        self.missing = none  # without a place
-        self.clash = none  # the only candidate of a cell, and possible in another
-        self.lone = none  # with one place, in a cell that has other candidates
-        self.several = none  # with several places
+        self.missing = none  # they have no place
+        self.clash = none  # they are the only candidate of a cell, and possible in another
+        self.lone = none  # they have one place, in a cell with other candidates
 
-    def several_places(
-        self, chute: _Chute, segments: list[tuple[int, int]], naked: Vector
-    ) -> Vector:
-        """Look at the unit of three segments; return its digits that have several places.
-
-        `naked` has the digits that are naked singles of the unit.
-        """
+    def unit(self, chute: _Chute, segments: list[tuple[int, int]], naked: Vector) -> Vector:
+        """Look at a unit with these naked singles; return the digits with several places."""
         once = [chute.once[s] for s in segments]
         several = _any([_twice(*once), *(chute.twice[s] for s in segments)])
         self.missing |= ~_any(once)
@@ -136,7 +129,7 @@ def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int
     row, column, box = _naked_singles(grid, none)
     forget(builder)
 
-    review = _Review(none)
+    review, undecided = _Review(none), none
     row_out, not_single = {}, {}
     for band in THREE:
         rows = _Chute()
@@ -151,13 +144,9 @@ def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int
                 draft[9 * y + x] = left = left.equals(0).select(here, left)
                 cells.append(left)
             rows.add(i, k, cells)
-        in_row = [
-            review.several_places(rows, [(i, k) for k in THREE], row[3 * band + i]) for i in THREE
-        ]
-        in_box = [
-            review.several_places(rows, [(i, k) for i in THREE], box[3 * band + k]) for k in THREE
-        ]
-        review.several |= _any(in_row)
+        in_row = [review.unit(rows, LINES[i], row[3 * band + i]) for i in THREE]
+        in_box = [review.unit(rows, BOXES[k], box[3 * band + k]) for k in THREE]
+        undecided |= _any(in_row)
         for (i, k), out in rows.locked_out().items():
             row_out[3 * band + i, k] = out
             not_single[3 * band + i, k] = in_row[i] & in_box[k]
@@ -170,10 +159,7 @@ def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int
             x = 3 * stack + i
             cells = [draft[9 * y + x] & ~row_out[y, stack] for y in range(3 * k, 3 * k + 3)]
             columns.add(i, k, cells)
-        in_column = [
-            review.several_places(columns, [(i, k) for k in THREE], column[3 * stack + i])
-            for i in THREE
-        ]
+        in_column = [review.unit(columns, LINES[i], column[3 * stack + i]) for i in THREE]
         column_out = columns.locked_out()
         forget(builder)
         for y, i in product(NINE, THREE):
@@ -188,7 +174,7 @@ def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int
     bad = ~((review.missing & ALL_DIGITS) | review.clash).equals(0)
     same = changed.equals(0)
     bad |= same & ~(review.lone & ALL_DIGITS).equals(0)
-    solved = review.several.equals(0) & ~bad
+    solved = undecided.equals(0) & ~bad
     return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
 
 
