@@ -1,7 +1,7 @@
 """Propagation over many Sudoku grids at once, one grid a lane, emitted as vector code.
 
 A vector holds the candidates of one cell in every grid: bit ``d`` is set while digit ``d`` is
-possible. One pass deduces, for all grids and in this order,
+possible. One pass deduces, for all grids at once,
 
 * naked singles: the digit of a cell with one candidate goes from the other cells of its units;
 * hidden singles: a digit with one place in a unit is the only candidate there;
@@ -209,8 +209,17 @@ def _emit_branch(builder: Any, grid: VectorArray, place: VectorArray, n_lanes: i
     place[0] = none + 127 - (best & 127)
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    return context.make_array(kind)(context, builder, array).data
+def _vector_arrays(
+    context: Any, builder: Any, signature: Any, args: Any
+) -> tuple[VectorArray, VectorArray, int]:
+    """Prepare an intrinsic for vectors; return its two arrays and the number of lanes."""
+    align_stack(builder)
+    n_lanes = signature.args[2].count
+    first, second = (
+        VectorArray(builder, context.make_array(kind)(context, builder, array).data, n_lanes)
+        for kind, array in zip(signature.args[:2], args[:2], strict=True)
+    )
+    return first, second, n_lanes
 
 
 @intrinsic
@@ -236,13 +245,7 @@ def propagate(typing_context, grid, draft, lanes):
     signature = types.UniTuple(types.uint32, 3)(grid, draft, lanes)
 
     def generate(context, builder, signature, args):
-        kinds = signature.args
-        first, second = (
-            VectorArray(builder, _pointer(context, builder, kinds[k], args[k]), kinds[2].count)
-            for k in range(2)
-        )
-        align_stack(builder)
-        masks = _emit_pass(builder, first, second, kinds[2].count)
+        masks = _emit_pass(builder, *_vector_arrays(context, builder, signature, args))
         return context.make_tuple(builder, signature.return_type, masks)
 
     return signature, generate
@@ -262,13 +265,7 @@ def choose_cells(typing_context, grid, place, lanes):
     signature = types.void(grid, place, lanes)
 
     def generate(context, builder, signature, args):
-        kinds = signature.args
-        first, second = (
-            VectorArray(builder, _pointer(context, builder, kinds[k], args[k]), kinds[2].count)
-            for k in range(2)
-        )
-        align_stack(builder)
-        _emit_branch(builder, first, second, kinds[2].count)
+        _emit_branch(builder, *_vector_arrays(context, builder, signature, args))
         return context.get_dummy_value()
 
     return signature, generate
