@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from batchsolve.counting import Count, count, solutions
-    from batchsolve.cover import ExactCover
     from batchsolve.errors import (
         BatchsolveError,
         InputError,
@@ -20,42 +18,45 @@ if TYPE_CHECKING:
         OutputError,
         ProblemError,
     )
-    from batchsolve.estimator import Estimate, estimate
-    from batchsolve.families import family
-    from batchsolve.filerun import Summary, solve_file
-    from batchsolve.formats import read_problem
-    from batchsolve.rounds import SearchSettings
-    from batchsolve.runs import Run
-    from batchsolve.solve import Answer, BatchResult, solve_batch
-    from batchsolve.splitter import Split, split
-    from batchsolve.stacks import Stacks
-    from batchsolve.sudoku import Sudoku
+    from batchsolve.problems.exact_cover import ExactCover
+    from batchsolve.problems.families import family
+    from batchsolve.problems.stacks import Stacks
+    from batchsolve.problems.sudoku import Sudoku
+    from batchsolve.runs.count import Count, count, solutions
+    from batchsolve.runs.run import Run
+    from batchsolve.runs.solve_batch import Answer, BatchResult, solve, solve_batch
+    from batchsolve.runs.solve_file import Summary, solve_file
+    from batchsolve.search.estimator import Estimate, estimate
+    from batchsolve.search.rounds import SearchSettings
+    from batchsolve.search.splitter import Split, split
+    from batchsolve.tables.reading import read_problem
 
 _HOMES = {
-    "Answer": "solve",
-    "Count": "counting",
-    "Estimate": "estimator",
-    "Run": "runs",
-    "count": "counting",
-    "estimate": "estimator",
-    "family": "families",
-    "read_problem": "formats",
-    "solutions": "counting",
-    "BatchResult": "solve",
+    "Answer": "runs.solve_batch",
+    "Count": "runs.count",
+    "Estimate": "search.estimator",
+    "Run": "runs.run",
+    "count": "runs.count",
+    "estimate": "search.estimator",
+    "family": "problems.families",
+    "read_problem": "tables.reading",
+    "solutions": "runs.count",
+    "BatchResult": "runs.solve_batch",
     "BatchsolveError": "errors",
-    "ExactCover": "cover",
+    "ExactCover": "problems.exact_cover",
     "InputError": "errors",
     "JournalError": "errors",
     "OutputError": "errors",
     "ProblemError": "errors",
-    "SearchSettings": "rounds",
-    "Split": "splitter",
-    "Stacks": "stacks",
-    "Sudoku": "sudoku",
-    "Summary": "filerun",
-    "solve_batch": "solve",
-    "solve_file": "filerun",
-    "split": "splitter",
+    "SearchSettings": "search.rounds",
+    "Split": "search.splitter",
+    "Stacks": "problems.stacks",
+    "Sudoku": "problems.sudoku",
+    "Summary": "runs.solve_file",
+    "solve": "runs.solve_batch",
+    "solve_batch": "runs.solve_batch",
+    "solve_file": "runs.solve_file",
+    "split": "search.splitter",
 }
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "family",
     "read_problem",
     "solutions",
+    "solve",
     "solve_batch",
     "solve_file",
     "split",

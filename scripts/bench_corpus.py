@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import Any
 
 import batchsolve
-from batchsolve.answers import AnswerTable
-from batchsolve.collector import Sheet
-from batchsolve.corpus import Corpus
 from batchsolve.engines import Task
 from batchsolve.engines.choice import AUTO, engine_for_rows
-from batchsolve.machine import machine
-from batchsolve.pool import Pool
-from batchsolve.rounds import SearchSettings, answer_rows
-from batchsolve.sinks import open_sink
-from batchsolve.stacks import Stacks
-from batchsolve.sudoku import Sudoku
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.scaling.machine import machine
+from batchsolve.search.collector import Sheet
+from batchsolve.search.rounds import SearchSettings, answer_rows
+from batchsolve.tables.answers import AnswerTable
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.outputs import open_sink
+from batchsolve.workers.pool import Pool
 
 CHUNK = 32_000
 

@@ -25,12 +25,12 @@ from bench_search import residual
 from peers import PEERS, yardstick
 
 import batchsolve
-from batchsolve.corpus import Corpus
-from batchsolve.cover import ExactCover
 from batchsolve.engines import Engine, Task, engine_names, get_engine
-from batchsolve.formats import read_problem
-from batchsolve.machine import machine
-from batchsolve.stacks import Stacks
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.scaling.machine import machine
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.reading import read_problem
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
 TASK_ROWS = 4096

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines import Task, get_engine
-from batchsolve.formats import read_problem, write_ec
-from batchsolve.machine import machine
-from batchsolve.outstanding import Outstanding
-from batchsolve.pool import Pool
-from batchsolve.search import Totals, TreeSearch, TreeSettings
-from batchsolve.stacks import Stacks
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.scaling.machine import machine
+from batchsolve.search.pieces import Outstanding
+from batchsolve.search.tree_search import Totals, TreeSearch, TreeSettings
+from batchsolve.tables.reading import read_problem, write_ec
+from batchsolve.workers.pool import Pool
 
 
 def residual(problem: ExactCover, stack: np.ndarray) -> ExactCover:

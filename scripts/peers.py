@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from batchsolve.cover import ExactCover
-from batchsolve.formats import write_ec
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.tables.reading import write_ec
 
 Rows = list[list[int]]
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from batchsolve import InputError, Stacks
-from batchsolve.corpus import Corpus
 from batchsolve.engines import Task, check_support, engine_names, get_engine
+from batchsolve.tables.corpus import Corpus
 
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
 NAMES = sorted(path.name for path in DATASETS.glob("*.csv"))

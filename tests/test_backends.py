@@ -14,13 +14,14 @@ import pytest
 from failing import Failing
 
 import batchsolve as bs
-from batchsolve import errors, runs
-from batchsolve.backends import BACKENDS, get_workers
-from batchsolve.counting import count
+from batchsolve import errors
 from batchsolve.engines import Task, get_engine
-from batchsolve.families import family
-from batchsolve.pool import Done, Lost, Pool
-from batchsolve.scaling import Grid, read_workload, run_grid
+from batchsolve.problems.families import family
+from batchsolve.runs import run as runs
+from batchsolve.runs.count import count
+from batchsolve.scaling.measure import Grid, read_workload, run_grid
+from batchsolve.workers import BACKENDS, get_workers
+from batchsolve.workers.pool import Done, Lost, Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:9"), 352, 3827
 CLUES, N_GRIDS = [1, 2, 3, 4], 78_336  # the first cells of a 6×6 grid
@@ -43,7 +44,7 @@ def cluster():
 @pytest.fixture(scope="module")
 def ray():
     """Ray on this machine, with two workers; pools of this process find it."""
-    ray = pytest.importorskip("batchsolve.backends.ray").ray
+    ray = pytest.importorskip("batchsolve.workers.ray").ray
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
         ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -209,7 +210,7 @@ def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
 
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch, right):
     """With one worker joblib would search in this process, and the row would kill that."""
-    dask = pytest.importorskip("batchsolve.backends.dask")
+    dask = pytest.importorskip("batchsolve.workers.dask")
     monkeypatch.setattr(dask, "DEATHS_FORGIVEN", 0)
     with Pool(1, "dask") as pool:
         answers = by_root(pool.start(Failing([13], "kill"), bs.Sudoku(2, 2), tasks()))
@@ -283,7 +284,7 @@ def unused_port():
 def test_a_cluster_that_is_not_there_is_one_clear_error(
     backend, address, why, monkeypatch, tmp_path
 ):
-    module = pytest.importorskip(f"batchsolve.backends.{backend}")
+    module = pytest.importorskip(f"batchsolve.workers.{backend}")
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.5)
     if backend == "ray":
         module.ray.shutdown()
@@ -307,7 +308,7 @@ def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("batchsolve.backends.dask.JOIN_SECONDS", 0.2)
+    monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
     with (
         distributed.LocalCluster(
             n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50

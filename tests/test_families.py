@@ -3,7 +3,14 @@ from oracles import covers
 
 from batchsolve import InputError, ProblemError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
-from batchsolve.families import FAMILIES, PENTOMINOES, _orientations, family, pentominoes, queens
+from batchsolve.problems.families import (
+    FAMILIES,
+    PENTOMINOES,
+    _orientations,
+    family,
+    pentominoes,
+    queens,
+)
 
 
 def n_covers(problem):

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import batchsolve as bs
-from batchsolve.filerun import FileSettings
-from batchsolve.rounds import SearchSettings
+from batchsolve.runs.solve_file import FileSettings
+from batchsolve.search.rounds import SearchSettings
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -160,7 +160,7 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     bs.solve_file(str(path), str(whole))
     out = tmp_path / f"out{suffix}"
     code = """
-import batchsolve.cli, batchsolve.filerun as filerun
+import batchsolve.cli, batchsolve.runs.solve_file as filerun
 filerun.JOURNAL_SECONDS = 0
 record = filerun._FileRun._record
 filerun._FileRun._record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))

@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 
 from batchsolve import ExactCover, InputError, Sudoku
 from batchsolve.cli import app
-from batchsolve.coverfiles import read_dlx, read_ec, read_json
-from batchsolve.families import family
-from batchsolve.formats import describe, picture, read_problem, write_dlx, write_ec
-from batchsolve.gridfiles import draw_grid, read_grid
-from batchsolve.notation import default_box, notations, numbers
-from batchsolve.sudoku import sudoku
+from batchsolve.problems.drawings import draw_grid, read_grid
+from batchsolve.problems.exact_cover_files import read_dlx, read_ec, read_json
+from batchsolve.problems.families import family
+from batchsolve.problems.notation import default_box, notations, numbers
+from batchsolve.problems.sudoku import sudoku
+from batchsolve.tables.reading import describe, picture, read_problem, write_dlx, write_ec
 
 NINE = """
 53..7....

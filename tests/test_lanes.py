@@ -14,7 +14,7 @@ from llvmlite import ir
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.engines.lanes import WIDTHS, SudokuLanes, best_width
-from batchsolve.engines.vectors import align_stack
+from batchsolve.engines.lanes.vectors import align_stack
 
 USUAL = Sudoku(3, 3)
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
@@ -297,7 +297,7 @@ def test_batches_of_every_size(n):
 def test_the_compiled_search_is_found_again_on_disk():
     code = (
         "from batchsolve.engines import Task, get_engine; from batchsolve import Sudoku, Stacks;"
-        "from batchsolve.engines.lanes_search import run;"
+        "from batchsolve.engines.lanes.search import run;"
         "get_engine('lanes').search(Sudoku(3, 3), Task.of(Stacks.from_lists([[]]), limit=1));"
         "print(sum(run.stats.cache_hits.values()), sum(run.stats.cache_misses.values()))"
     )

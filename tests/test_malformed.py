@@ -218,7 +218,7 @@ def test_a_quotation_mark_never_closed_swallows_no_rows_in_silence(solve, data):
 
 
 def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve, monkeypatch):
-    monkeypatch.setattr("batchsolve.streams.BLOCK_BYTES", 4096)
+    monkeypatch.setattr("batchsolve.tables.blocks.BLOCK_BYTES", 4096)
     data = f'puzzle,note\n{SMALL},5" disk\n' + f'{SMALL},"x\ny"\n' * 200
     done = solve(data)
     assert (done.code, done.column("solution")) == (0, [SMALL_S] * 201)
@@ -244,7 +244,7 @@ def test_lines_that_are_no_json_objects_keep_their_place(solve, line):
 
 @pytest.mark.parametrize(("early", "late"), [(1, 1.5), ({"a": 1}, {"b": 7}), ("x", 1)])
 def test_late_fields_of_another_type_are_kept_or_refused(solve, monkeypatch, early, late):
-    monkeypatch.setattr("batchsolve.streams.BLOCK_BYTES", 4096)
+    monkeypatch.setattr("batchsolve.tables.blocks.BLOCK_BYTES", 4096)
     records = [{"puzzle": SMALL, "x": early}] * 300 + [{"puzzle": SMALL, "x": late}]
     data = "".join(json.dumps(record) + "\n" for record in records)
     done = solve(data, name="in.jsonl", out="out.jsonl")

@@ -10,11 +10,11 @@ from oracles import covers
 from typer.testing import CliRunner
 
 import batchsolve as bs
-from batchsolve import runs
 from batchsolve.cli import app
-from batchsolve.counting import count, solutions
 from batchsolve.engines import Task, get_engine, memo
-from batchsolve.families import family
+from batchsolve.problems.families import family
+from batchsolve.runs import run as runs
+from batchsolve.runs.count import count, solutions
 
 WHOLE = bs.Stacks.from_lists([[]])
 KNOWN = {

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batchsolve import InputError, Sudoku
-from batchsolve.notation import Notation, default_box, notations, numbers
-from batchsolve.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.notation import Notation, default_box, notations, numbers
+from batchsolve.problems.survey import AmbiguousNotationError, Survey
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 20, 25, 30, 36, 49, 144]
 known = st.sampled_from([n for size in SIZES for n in [*notations(size), numbers(size)]])

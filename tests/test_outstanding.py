@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batchsolve.outstanding import Outstanding, Step
-from batchsolve.stacks import Stacks
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.pieces import Outstanding, Step
 
 weights = st.lists(
     st.floats(0, 1) | st.sampled_from([0.0, 1e-300, 1e-30, 1.0]), min_size=0, max_size=40

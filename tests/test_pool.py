@@ -4,8 +4,8 @@ from failing import Failing
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
-from batchsolve.pool import Done, Pool, deal
-from batchsolve.rounds import SearchSettings, answer_rows
+from batchsolve.search.rounds import SearchSettings, answer_rows
+from batchsolve.workers.pool import Done, Pool, deal
 
 PROBLEM = Sudoku(2, 2)
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_backends.py
@@ -90,7 +90,7 @@ def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):
 
 def test_lost_rows_are_reported_unfinished_and_the_others_answered(monkeypatch):
     engine = Failing([0], "raise")
-    monkeypatch.setattr("batchsolve.rounds.engine_for_rows", lambda name, problem: engine)
+    monkeypatch.setattr("batchsolve.search.rounds.engine_for_rows", lambda name, problem: engine)
     grids = np.zeros((6, 16), np.uint8)
     grids[2, 0] = 1  # its stack begins with option 0, which is marked
     grids[4, :2] = [2, 1]

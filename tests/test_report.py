@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from typer.testing import CliRunner
 
-from batchsolve import plots
 from batchsolve.cli import app
-from batchsolve.experiment import read_experiment
+from batchsolve.scaling import plots
+from batchsolve.scaling.experiment import read_experiment
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "gantt", "forecast1")
 with_matplotlib = pytest.mark.skipif(

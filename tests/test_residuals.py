@@ -12,8 +12,8 @@ from test_engines import run_out
 
 from batchsolve import ExactCover, Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
-from batchsolve.families import family
-from batchsolve.formats import read_problem
+from batchsolve.problems.families import family
+from batchsolve.tables.reading import read_problem
 
 WHOLE = Stacks.from_lists([[]])
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.experiment import (
+from batchsolve.scaling.experiment import (
     Experiment,
     Series,
     about,
@@ -19,10 +19,10 @@ from batchsolve.experiment import (
     runs_table,
     write_experiment,
 )
-from batchsolve.fits import fit_amdahl, fit_universal
-from batchsolve.forecast import forecast, measured_costs
-from batchsolve.scaling import Grid, ScalingError, read_workload, run_grid
-from batchsolve.tasklog import covered
+from batchsolve.scaling.fits import fit_amdahl, fit_universal
+from batchsolve.scaling.forecast import forecast, measured_costs
+from batchsolve.scaling.measure import Grid, ScalingError, read_workload, run_grid
+from batchsolve.scaling.task_log import covered
 
 SMALL = Grid(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 

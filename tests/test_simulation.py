@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import batchsolve as bs
-from batchsolve.counting import count
 from batchsolve.engines import get_engine
-from batchsolve.families import family
-from batchsolve.simulation import Costs, Rules, simulate
-from batchsolve.sizing import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
-from batchsolve.treeshape import Shape, sample_shape
+from batchsolve.problems.families import family
+from batchsolve.runs.count import count
+from batchsolve.scaling.simulation import Costs, Rules, simulate
+from batchsolve.scaling.tree_shape import Shape, sample_shape
+from batchsolve.search.sizing import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 UNIT = Costs(rate=1.0)
 
@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_simulation():
 
 def test_a_long_simulation_stops_and_goes_on_at_its_pace(monkeypatch):
     whole = simulate(1e8, 4, Costs(rate=1e6, overhead=1e-3), Shape.even(3))
-    monkeypatch.setattr("batchsolve.simulation.MOST_TASKS", whole.tasks // 2)
+    monkeypatch.setattr("batchsolve.scaling.simulation.MOST_TASKS", whole.tasks // 2)
     part = simulate(1e8, 4, Costs(rate=1e6, overhead=1e-3), Shape.even(3))
     assert 0.1 < part.share < 1
     assert part.wall == pytest.approx(whole.wall, rel=0.1)

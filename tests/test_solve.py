@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from oracles import sudoku_solutions
 
 import batchsolve as bs
-from batchsolve.pool import Pool
-from batchsolve.rounds import SearchSettings, answer_rows
+from batchsolve.search.rounds import SearchSettings, answer_rows
+from batchsolve.workers.pool import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
@@ -147,12 +147,12 @@ def test_bad_settings_are_refused(field):
 
 def test_one_puzzle(one_puzzle):
     puzzle, solution = one_puzzle
-    answer = bs.Sudoku(3, 3).solve(puzzle)
+    answer = bs.solve(puzzle)
     assert (answer.status, answer.solution, answer.n_solutions) == ("unique", solution, 1)
-    nothing = bs.Sudoku(3, 3).solve("11" + "." * 79)
+    nothing = bs.solve("11" + "." * 79)
     assert (nothing.status, nothing.solution, nothing.n_solutions) == ("invalid", None, 0)
-    assert bs.Sudoku(3, 3).solve(SEVERAL, limit=1).status == "solved"
+    assert bs.solve(SEVERAL, limit=1).status == "solved"
     with pytest.raises(bs.InputError, match="row 1, column 2: 'x' is not in the alphabet 1-9"):
-        bs.Sudoku(3, 3).solve("1x" + "." * 79)
-    with pytest.raises(bs.InputError, match="3 characters; a 9×9 grid has 81"):
-        bs.Sudoku(3, 3).solve("123")
+        bs.solve("1x" + "." * 79)
+    with pytest.raises(bs.InputError, match="a line of 3 cells; expected"):
+        bs.solve("123")

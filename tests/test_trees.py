@@ -19,10 +19,13 @@ from hypothesis import strategies as st
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve import journal, outstanding, runs, search
-from batchsolve.counting import count, solutions
-from batchsolve.families import family
-from batchsolve.parts import merge_results, read_part, write_parts
+from batchsolve.problems.families import family
+from batchsolve.runs import journal
+from batchsolve.runs import run as runs
+from batchsolve.runs.count import count, solutions
+from batchsolve.runs.job_array import merge_results, read_part, write_parts
+from batchsolve.search import pieces as outstanding
+from batchsolve.search import tree_search as search
 
 KNOWN = {
     "queens:8": 92,
@@ -205,10 +208,10 @@ def test_missing_solutions_are_noticed(tmp_path):
 
 
 CODE = """
-import batchsolve.runs, batchsolve.search
-batchsolve.search.STEP_SECONDS = 0
-keep = batchsolve.runs.Run._keep
-batchsolve.runs.Run._keep = lambda self, step: (keep(self, step), print("kept", flush=True))
+import batchsolve.runs.run, batchsolve.search.tree_search
+batchsolve.search.tree_search.STEP_SECONDS = 0
+keep = batchsolve.runs.run.Run._keep
+batchsolve.runs.run.Run._keep = lambda self, step: (keep(self, step), print("kept", flush=True))
 from batchsolve.cli import app
 app()
 """
@@ -303,7 +306,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
     """The files are copied while the run writes them, and the end of the journal is cut off."""
     rng = random.Random(5)
     problem = bs.Sudoku(2, 2)
-    monkeypatch.setattr("batchsolve.search.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree_search.STEP_SECONDS", 0)
     keep = runs.Run._keep
 
     def keep_and_copy(run, step):
@@ -345,7 +348,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
 def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
     tmp_path, monkeypatch, owner, name, after, resumed
 ):
-    monkeypatch.setattr("batchsolve.search.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree_search.STEP_SECONDS", 0)
     real, calls = getattr(owner, name), []
 
     def interrupted(*arguments, **named):

@@ -24,7 +24,7 @@ def show(
     shape = box_shape(box)
 
     def command() -> int:
-        from batchsolve.formats import describe, picture, read_problem
+        from batchsolve.tables.reading import describe, picture, read_problem
 
         reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
         print_facts(describe(reading), as_json)
@@ -52,8 +52,8 @@ def estimate(
     def command() -> int:
         from dataclasses import asdict
 
-        from batchsolve.estimator import estimate as estimated
-        from batchsolve.formats import read_problem
+        from batchsolve.search.estimator import estimate as estimated
+        from batchsolve.tables.reading import read_problem
 
         reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
         guess = estimated(reading.problem, reading.stack, probes=probes, seed=seed, engine=engine)

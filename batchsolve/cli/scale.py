@@ -22,7 +22,7 @@ from batchsolve.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from batchsolve.scaling import Run
+    from batchsolve.scaling.measure import Run
 
 
 def numbers(text: str, what: str) -> tuple[int, ...]:
@@ -134,16 +134,16 @@ def scale(
 
     def command() -> int:
         from batchsolve.errors import InputError
-        from batchsolve.experiment import (
+        from batchsolve.scaling.experiment import (
             Experiment,
             about,
             new_directory,
             write_experiment,
         )
-        from batchsolve.forecast import forecast
-        from batchsolve.plots import HOW_TO_GET, available
-        from batchsolve.report import write_report
-        from batchsolve.scaling import Grid, read_workload, run_grid
+        from batchsolve.scaling.forecast import forecast
+        from batchsolve.scaling.measure import Grid, read_workload, run_grid
+        from batchsolve.scaling.plots import HOW_TO_GET, available
+        from batchsolve.scaling.report import write_report
 
         if weak is not None and weak < 1:
             raise InputError(f"--weak is 1 or more, not {weak}")

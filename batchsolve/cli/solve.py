@@ -33,7 +33,7 @@ from batchsolve.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from batchsolve.filerun import Progress, Summary
+    from batchsolve.runs.solve_file import Progress, Summary
 
 
 class OnInvalid(StrEnum):
@@ -97,8 +97,8 @@ def solve(
     shape = box_shape(box)
 
     def run() -> int:
-        from batchsolve.filerun import solve_file
-        from batchsolve.rounds import SearchSettings
+        from batchsolve.runs.solve_file import solve_file
+        from batchsolve.search.rounds import SearchSettings
 
         search = SearchSettings(limit, node_limit, split_depth, budget, engine)
         with _progress(quiet) as on_progress:

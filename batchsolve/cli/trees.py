@@ -32,9 +32,9 @@ from batchsolve.cli.common import (
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
-    from batchsolve.counting import Count
-    from batchsolve.cover import ExactCover
-    from batchsolve.search import TreeSearch
+    from batchsolve.problems.exact_cover import ExactCover
+    from batchsolve.runs.count import Count
+    from batchsolve.search.tree_search import TreeSearch
 
 Problem = Annotated[
     str,
@@ -121,9 +121,10 @@ def count(
     chosen = _with_memo(engine, memo, memo_size)
 
     def command() -> int:
-        from batchsolve import counting, runs
-        from batchsolve.formats import read_problem
-        from batchsolve.parts import read_part
+        from batchsolve.runs import count as counting
+        from batchsolve.runs import run as runs
+        from batchsolve.runs.job_array import read_part
+        from batchsolve.tables.reading import read_problem
 
         if resume and run is None:
             raise InputError("--resume needs --run DIR, the run to go on with")
@@ -214,9 +215,9 @@ def enumerate_(
     streams = output == "-"
 
     def command() -> int:
-        from batchsolve import runs
-        from batchsolve.counting import stream
-        from batchsolve.formats import read_problem
+        from batchsolve.runs import run as runs
+        from batchsolve.runs.count import stream
+        from batchsolve.tables.reading import read_problem
 
         if resume and streams:
             raise InputError("--resume needs a directory; what was printed cannot be resumed")
@@ -254,7 +255,7 @@ def enumerate_(
 
 def _warm_up(engine: str, problem: ExactCover, quiet: bool) -> None:
     from batchsolve.engines.choice import engines_for
-    from batchsolve.solve import warm_up
+    from batchsolve.runs.solve_batch import warm_up
 
     with told_when_compiling(quiet):
         for one in engines_for(engine, problem):
@@ -313,7 +314,7 @@ def export(
     """Make one sorted file of the solutions of a run."""
 
     def command() -> int:
-        from batchsolve.runs import describe_run, export_run
+        from batchsolve.runs.run import describe_run, export_run
 
         rows = export_run(directory, output)
         if not describe_run(directory)["complete"]:
@@ -334,7 +335,7 @@ def runs(
     """Show what a run has done and has left."""
 
     def command() -> int:
-        from batchsolve.runs import describe_run
+        from batchsolve.runs.run import describe_run
 
         return print_facts(describe_run(directory), as_json)
 
@@ -361,8 +362,8 @@ def split(
     shape = box_shape(box)
 
     def command() -> int:
-        from batchsolve.formats import read_problem
-        from batchsolve.parts import write_parts
+        from batchsolve.runs.job_array import write_parts
+        from batchsolve.tables.reading import read_problem
 
         if files is not None and files < 1:
             raise InputError(f"the number of files is 1 or more, not {files}")
@@ -386,7 +387,7 @@ def merge(
     """Add up the counts of the parts of one split; say what is missing or doubled."""
 
     def command() -> int:
-        from batchsolve.parts import merge_results
+        from batchsolve.runs.job_array import merge_results
 
         facts = merge_results(results)
         print_facts(facts, as_json)

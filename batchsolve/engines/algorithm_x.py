@@ -7,9 +7,9 @@ with the options that give it that colour.
 
 from __future__ import annotations
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import Capabilities, Outcome, Task
 from batchsolve.engines.walk import PartialCover, walk
+from batchsolve.problems.exact_cover import ExactCover
 
 
 class AlgorithmX:

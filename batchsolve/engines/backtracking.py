@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import Capabilities, Outcome, Task, check_support
 from batchsolve.engines.walk import PartialCover, walk
-from batchsolve.sudoku import Sudoku
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.sudoku import Sudoku
 
 
 class Backtracking:

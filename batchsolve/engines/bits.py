@@ -26,7 +26,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import (
@@ -53,6 +52,7 @@ from batchsolve.engines.residual import (
     most_left,
     select,
 )
+from batchsolve.problems.exact_cover import ExactCover
 
 W = uint64
 

@@ -31,7 +31,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
@@ -46,6 +45,7 @@ from batchsolve.engines.residual import (
     most_left,
     select,
 )
+from batchsolve.problems.exact_cover import ExactCover
 
 W = uint64
 

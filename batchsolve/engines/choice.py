@@ -8,11 +8,11 @@ there depends on the engine's tree, and must not depend on timing.
 
 from __future__ import annotations
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines import engine_names, get_engine
 from batchsolve.engines.contract import MRV_TREE, Engine, check_support
 from batchsolve.errors import InputError
-from batchsolve.sudoku import Sudoku
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.sudoku import Sudoku
 
 AUTO = "auto"
 

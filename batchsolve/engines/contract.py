@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.cover import ExactCover
 from batchsolve.errors import InputError, check_installed
-from batchsolve.stacks import Stacks
-from batchsolve.sudoku import Sudoku
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item of the fewest options, options ascending."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
 from batchsolve.engines.links import (
@@ -34,6 +33,7 @@ from batchsolve.engines.links import (
     uncover,
 )
 from batchsolve.engines.ragged import append, no_stacks, stack_at
+from batchsolve.problems.exact_cover import ExactCover
 
 _DONE, _SPENT, _COVER, _DEEP = 0, 1, 2, 3
 

@@ -30,8 +30,8 @@ import numpy as np
 from numba import njit, types, uint32
 from numba.extending import overload
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.ragged import append
+from batchsolve.problems.exact_cover import ExactCover
 
 U = uint32
 

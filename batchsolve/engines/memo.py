@@ -39,7 +39,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, uint64
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
 from batchsolve.engines.ledger import close_page, run, turn_page
 from batchsolve.engines.links import (
@@ -57,6 +56,7 @@ from batchsolve.engines.links import (
 )
 from batchsolve.engines.ragged import append, no_stacks, stack_at
 from batchsolve.errors import InputError
+from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30

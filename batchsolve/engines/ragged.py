@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from batchsolve.stacks import Stacks
+from batchsolve.problems.stacks import Stacks
 
 
 class Ragged(NamedTuple):

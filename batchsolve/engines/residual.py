@@ -30,9 +30,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.intrinsics import LANES
 from batchsolve.engines.ragged import stack_at
+from batchsolve.problems.exact_cover import ExactCover
 
 W = uint64
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 from itertools import combinations, count
 from typing import Any, NamedTuple
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task, check_support
 from batchsolve.engines.walk import Ledger, search_batch
+from batchsolve.problems.exact_cover import ExactCover
 
 SOLVER = "cadical153"
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down

@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from batchsolve.cover import ExactCover
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.stacks import Stacks
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
 
 
 class Ledger:

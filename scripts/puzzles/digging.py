@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.contract import UNLIMITED
-from batchsolve.sudoku import Sudoku
+from batchsolve.problems.sudoku import Sudoku
 from puzzles.draws import Draws
 from puzzles.grids import Grid, has_at_most
 

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.contract import UNLIMITED
-from batchsolve.stacks import Stacks
-from batchsolve.sudoku import Sudoku
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 from puzzles.draws import Draws
 
 Grid = npt.NDArray[np.uint8]

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines import Task
-from batchsolve.sudoku import Sudoku, sudoku
+from batchsolve.problems.sudoku import Sudoku, sudoku
+from batchsolve.runs.solve_batch import solve
 from puzzles.climbing import hard_puzzle
 from puzzles.counting import count_solutions
 from puzzles.digging import dig, dig_to
@@ -41,7 +42,7 @@ def hard9_row(draws: Draws, index: int) -> str:
     """Return puzzle, solution, and how many guesses of the engine `lanes` prove it unique."""
     puzzle, n_guesses = hard_puzzle(draws)
     text = NINE.format(puzzle)
-    return f"{text},{NINE.solve(text).solution},{n_guesses}"
+    return f"{text},{solve(text).solution},{n_guesses}"
 
 
 def sudoku16_row(draws: Draws, index: int) -> str:

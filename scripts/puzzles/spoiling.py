@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from batchsolve.sudoku import sudoku
+from batchsolve.problems.sudoku import sudoku
+from batchsolve.runs.solve_batch import solve
 from puzzles.digging import dig_to
 from puzzles.draws import Draws
 from puzzles.grids import Grid, has_at_most, random_grid
@@ -76,7 +77,7 @@ BROKEN: dict[str, Callable[[str, Draws], str]] = {
     "white-space": lambda text, draws: ",   ",
     "quoted": lambda text, draws: f',"{text}"',
     "sixteen": _sixteen,
-    "solved-grid": lambda text, draws: f",{NINE.solve(text).solution}",
+    "solved-grid": lambda text, draws: f",{solve(text).solution}",
     "clash-in-row": lambda text, draws: _clashing(text, draws, "row"),
     "clash-in-column": lambda text, draws: _clashing(text, draws, "column"),
     "clash-in-box": lambda text, draws: _clashing(text, draws, "box"),

@@ -1,0 +1,158 @@
+"""The memory of the engine `lanes`: what its compiled search reads and writes."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+from batchsolve.engines.lanes.passes import N_CELLS
+
+N_LEVELS = N_CELLS + 1
+
+
+class Lanes(NamedTuple):
+    """The working memory of a search with n lanes."""
+
+    grid: np.ndarray  # n · cell + lane -> candidates
+    draft: np.ndarray  # room for a pass, as large
+    branch: np.ndarray  # lane -> its branch cell, where it is stuck
+    saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
+    rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
+    path: np.ndarray  # lane, level -> the option guessed
+    weight: np.ndarray  # level, lane -> the node's share of the tree of its stack
+    level: np.ndarray  # lane -> number of guesses
+    stack: np.ndarray  # lane -> the stack below which it searches
+    end: np.ndarray  # lane -> the first stack of the next root
+    want: np.ndarray  # lane -> covers still wanted of its root
+    allowance: np.ndarray  # lane -> nodes that the search of its root may still visit
+    to_keep: np.ndarray  # lane -> covers of its root that are still to be handed back
+    is_open: np.ndarray  # cell -> whether neither the stack nor a guess fills it
+    bits: np.ndarray  # one bit a lane: the sets of lanes named below
+    left: np.ndarray  # what the lanes share, named below
+
+
+# Sets of lanes: that have a root; that contradict themselves; that are solved; that need attention;
+# whose node is propagated, but not dealt with.
+BUSY, BAD, SOLVED, EVENTS, NEW = range(5)
+# Nodes and covers that the task may still count; the first stack no lane has taken; covers kept;
+# stacks of the frontier.
+BUDGET, ROOM, NEXT, FOUND, HANDED_BACK = range(5)
+
+
+class Batch(NamedTuple):
+    """What a `Task` asks for, stack by stack."""
+
+    offsets: np.ndarray
+    options: np.ndarray
+    roots: np.ndarray
+    limits: np.ndarray
+    allowances: np.ndarray
+
+
+class Result(NamedTuple):
+    """What an `Outcome` tells, stack by stack."""
+
+    counts: np.ndarray
+    nodes: np.ndarray
+    clash: np.ndarray
+
+    @classmethod
+    def zeros(cls, n: int) -> Result:
+        """Return the result of a search that has not begun."""
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int32))
+
+
+class Covers(NamedTuple):
+    """Room for covers, each with the stack of the task above it; one row more than origins."""
+
+    options: np.ndarray
+    origins: np.ndarray
+
+    def doubled(self) -> Covers:
+        """Return room for twice as many, with those written so far."""
+        more = np.empty((len(self.origins), N_CELLS), np.uint16)
+        return Covers(np.concatenate([self.options, more]), np.tile(self.origins, 2))
+
+
+class Frontier(NamedTuple):
+    """Room for stacks to hand back: as in `Stacks`, but each with the stack of the task above it.
+
+    There is room for as many of the longest as there are origins.
+    """
+
+    offsets: np.ndarray
+    options: np.ndarray
+    origins: np.ndarray
+    weights: np.ndarray
+
+    def doubled(self) -> Frontier:
+        """Return room for twice as many, with those written so far."""
+        options = np.empty(2 * len(self.options), np.uint32)
+        options[: len(self.options)] = self.options
+        return Frontier(
+            np.append(self.offsets, self.offsets[1:]),
+            options,
+            np.tile(self.origins, 2),
+            np.tile(self.weights, 2),
+        )
+
+
+def _aligned(n: int) -> np.ndarray:
+    """Return an array of n uint16 that begins where a cache line does."""
+    memory = np.zeros(2 * n + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    return memory[begin : begin + 2 * n].view(np.uint16)
+
+
+def workspace(width: int, budget: int, room: int) -> Lanes:
+    """Return the memory of a search that has not begun."""
+    whole = np.zeros(width, np.int64)
+    return Lanes(
+        grid=_aligned(N_CELLS * width),
+        draft=_aligned(N_CELLS * width),
+        branch=_aligned(width),
+        saved=np.empty((N_LEVELS, width, N_CELLS), np.uint16),
+        rest=np.zeros((N_LEVELS, width), np.uint16),
+        path=np.zeros((width, N_LEVELS), np.uint32),
+        weight=np.ones((N_LEVELS, width)),
+        level=whole,
+        stack=whole - 1,
+        end=whole.copy(),
+        want=whole.copy(),
+        allowance=whole.copy(),
+        to_keep=whole.copy(),
+        is_open=np.zeros(N_CELLS, np.uint8),
+        bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
+        left=np.array([budget, room, 0, 0, 0], np.int64),
+    )
+
+
+_THREAD = threading.local()
+_MOST_ROWS = 2**16  # 10 MB for each thread
+
+
+def room_for_covers(n_stacks: int) -> Covers:
+    """Return room for a cover of every stack, the same for every task of a thread.
+
+    The first use of fresh memory costs page faults.
+    """
+    n_rows = min(max(n_stacks, 256), _MOST_ROWS)
+    kept: Covers | None = getattr(_THREAD, "covers", None)
+    if kept is None or len(kept.origins) < n_rows:
+        kept = Covers(np.empty((n_rows + 1, N_CELLS), np.uint16), np.empty(n_rows, np.int64))
+        _THREAD.covers = kept
+    return kept
+
+
+def room_for_frontier(longest: int) -> Frontier:
+    """Return room for a few stacks, given the length of the longest of the task."""
+    n = 16
+    longest += N_LEVELS
+    return Frontier(
+        np.zeros(n + 1, np.int64),
+        np.empty(n * longest, np.uint32),
+        np.zeros(n, np.int64),
+        np.ones(n),
+    )

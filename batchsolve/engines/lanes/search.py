@@ -1,0 +1,318 @@
+"""The search of the engine `lanes`, compiled.
+
+numba finds compiled code again on disk as long as this file stays the same, whatever changes in
+`lanes_pass` and `vectors`: whoever edits those must touch this one.
+
+Helpers are compiled into the search (`forceinline`), and so is the number of lanes ``n``: the cells
+of a lane are a constant distance apart. The search ends whenever an array has to grow and is called
+again after that, for arrays that stay where they are may be borrowed (see `borrowed`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint32
+
+from batchsolve.engines.intrinsics import popcount
+from batchsolve.engines.lanes.memory import (
+    BAD,
+    BUDGET,
+    BUSY,
+    EVENTS,
+    FOUND,
+    HANDED_BACK,
+    NEW,
+    NEXT,
+    ROOM,
+    SOLVED,
+)
+from batchsolve.engines.lanes.passes import (
+    ALL_DIGITS,
+    N_CELLS,
+    borrowed,
+    choose_cells,
+    lowest_bit,
+    propagate,
+)
+
+U = uint32
+N_OPTIONS = 9 * N_CELLS
+
+
+@njit(cache=True, nogil=True)
+def _clash_position(options, begin, end):
+    """Return -1, or where in a stack an option clashes with one before it or does not exist."""
+    stack = options[begin:end]
+    covered = np.zeros((4, 9, 9), np.bool_)
+    for x in range(stack.size):
+        if stack[x] >= N_OPTIONS:
+            return x
+        cell, digit = divmod(np.int64(stack[x]), 9)
+        row, column = divmod(cell, 9)
+        box = row // 3 * 3 + column // 3
+        if (
+            covered[0, row, column]
+            or covered[1, row, digit]
+            or covered[2, column, digit]
+            or covered[3, box, digit]
+        ):
+            return x
+        covered[0, row, column] = covered[1, row, digit] = True
+        covered[2, column, digit] = covered[3, box, digit] = True
+    return -1
+
+
+@njit(forceinline=True, nogil=True)
+def _fill(grid, n, lane, options, begin, end):
+    """Put a stack into an empty grid; return whether each option exists and has its own cell."""
+    for cell in range(N_CELLS):
+        grid[U(cell) * n + lane] = ALL_DIGITS
+    for x in range(begin, end):
+        o = options[x]
+        if o >= U(N_OPTIONS):
+            return False
+        cell = U(o // U(9))
+        if grid[cell * n + lane] != ALL_DIGITS:
+            return False
+        grid[cell * n + lane] = U(1) << U(o - cell * U(9))
+    return True
+
+
+@njit(forceinline=True, nogil=True)
+def _is_filled(grid, n, lane):
+    is_filled = True
+    for cell in range(N_CELLS):
+        is_filled &= grid[U(cell) * n + lane] != 0
+    return is_filled
+
+
+@njit(forceinline=True, nogil=True)
+def _write_cover(w, n, batch, covers, lane, k, level):
+    """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
+
+    What is written past the end of the row, the next cover overwrites; there is a row to spare.
+    """
+    row = w.left[FOUND]
+    for cell in range(N_CELLS):
+        w.is_open[cell] = 1
+    x = U(0)
+    for y in range(batch.offsets[k], batch.offsets[k + 1]):
+        covers.options[row, x] = batch.options[y]
+        w.is_open[batch.options[y] // U(9)] = 0
+        x = U(x + U(1))
+    for s in range(level):
+        covers.options[row, x] = w.path[lane, s]
+        w.is_open[w.path[lane, s] // U(9)] = 0
+        x = U(x + U(1))
+    for cell in range(N_CELLS):
+        covers.options[row, x] = U(cell * 9) + lowest_bit(U(w.grid[U(cell) * n + lane]))
+        x = U(x + U(w.is_open[cell]))
+    covers.origins[row] = k
+    w.left[FOUND] = row + 1
+
+
+@njit(forceinline=True, nogil=True)
+def _hand_back(w, batch, frontier, lane, k, level):
+    """Write a stack and the options guessed below it; the node is not counted."""
+    n = w.left[HANDED_BACK]
+    x = frontier.offsets[n]
+    for y in range(batch.offsets[k], batch.offsets[k + 1]):
+        frontier.options[x] = batch.options[y]
+        x += 1
+    for s in range(level):
+        frontier.options[x] = w.path[lane, s]
+        x += 1
+    frontier.offsets[n + 1] = x
+    frontier.origins[n] = k
+    frontier.weights[n] = w.weight[level, lane]
+    w.left[HANDED_BACK] = n + 1
+
+
+@njit(forceinline=True, nogil=True)
+def _count_node(w, result, lane, k, one):
+    """Count a node, or with -1 take that back."""
+    result.nodes[k] += one
+    w.allowance[lane] -= one
+    w.left[BUDGET] -= one
+
+
+@njit(forceinline=True, nogil=True)
+def _count_cover(w, n, batch, result, covers, lane, k, level):
+    """Count the cover of a lane, and write it if it is to be kept."""
+    result.counts[k] += 1
+    w.left[ROOM] -= 1
+    w.want[lane] -= 1
+    if w.to_keep[lane] > 0:
+        w.to_keep[lane] -= 1
+        _write_cover(w, n, batch, covers, lane, k, level)
+
+
+@njit(forceinline=True, nogil=True)
+def _guess(w, n, lane, level):
+    """Put the candidates of a lane aside; return the level of its guesses.
+
+    Where a cell has no candidates, the level stays the same.
+    """
+    chosen = U(w.branch[lane])
+    candidates = U(w.grid[chosen * n + lane])
+    if candidates == 0:
+        return level
+    w.rest[level, lane] = candidates
+    w.path[lane, level] = chosen * U(9)
+    for cell in range(N_CELLS):
+        w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
+    w.weight[level + 1, lane] = w.weight[level, lane] / popcount(candidates)
+    return level + 1
+
+
+@njit(forceinline=True, nogil=True)
+def _leave_node(w, n, batch, result, covers, frontier, lane, k, level, depth):
+    """Deal with a node that is propagated; return the level at which the search goes on."""
+    bit = U(U(1) << lane)
+    hands_back = False
+    if w.bits[BAD] & bit != 0:
+        if level == 0:
+            result.clash[k] = _clash_position(batch.options, batch.offsets[k], batch.offsets[k + 1])
+            if result.clash[k] >= 0:
+                _count_node(w, result, lane, k, -1)
+    elif w.bits[SOLVED] & bit != 0:
+        if _is_filled(w.grid, n, lane):
+            if w.left[ROOM] != 0:
+                _count_cover(w, n, batch, result, covers, lane, k, level)
+            else:
+                hands_back = True
+    elif level == depth:
+        hands_back = True
+    else:
+        level = _guess(w, n, lane, level)
+    if hands_back:
+        _count_node(w, result, lane, k, -1)
+        _hand_back(w, batch, frontier, lane, k, level)
+    return level
+
+
+@njit(forceinline=True, nogil=True)
+def _take_root(w, batch, lane, keep):
+    """Give a lane the next root; return its first stack, or -1 if none is left."""
+    k = w.left[NEXT]
+    if k == batch.roots.size:
+        return -1
+    end = k + 1
+    while end < batch.roots.size and batch.roots[end] == batch.roots[k]:
+        end += 1
+    w.left[NEXT] = end
+    w.end[lane] = end
+    w.want[lane], w.allowance[lane] = batch.limits[k], batch.allowances[k]
+    w.to_keep[lane] = keep
+    return k
+
+
+_ENTERED, _IDLE, _FULL = 0, 1, 2
+
+
+@njit(forceinline=True, nogil=True)
+def _enter_node(w, n, batch, result, frontier, lane, level, is_saved, keep):
+    """Go on to the next node of a lane, of which `is_saved` says that it has just guessed.
+
+    Returns `_ENTERED`, `_IDLE` if there is none, or `_FULL` if the frontier is.
+    """
+    k = w.stack[lane]
+    while True:
+        w.stack[lane], w.level[lane] = k, level
+        if w.left[HANDED_BACK] == frontier.origins.size:
+            return _FULL
+        while level > 0 and w.rest[level - 1, lane] == 0:
+            level -= 1
+        digit = U(0)
+        if level > 0:
+            if w.want[lane] == 0:
+                level = 0
+                continue
+            candidates = U(w.rest[level - 1, lane])
+            digit = lowest_bit(candidates)
+            w.rest[level - 1, lane] = U(candidates & U(candidates - U(1)))
+            w.path[lane, level - 1] = w.path[lane, level - 1] // U(9) * U(9) + digit
+        else:
+            k += 1
+            if k == w.end[lane]:
+                k = _take_root(w, batch, lane, keep)
+                if k < 0:
+                    return _IDLE
+            if w.want[lane] == 0:
+                continue
+        if w.left[BUDGET] == 0 or w.left[ROOM] == 0 or w.allowance[lane] == 0:
+            _hand_back(w, batch, frontier, lane, k, level)
+            continue
+        if level > 0:
+            if not is_saved:
+                for cell in range(N_CELLS):
+                    w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
+            w.grid[w.path[lane, level - 1] // U(9) * n + lane] = U(1) << digit
+        elif not _fill(w.grid, n, lane, batch.options, batch.offsets[k], batch.offsets[k + 1]):
+            result.clash[k] = _clash_position(batch.options, batch.offsets[k], batch.offsets[k + 1])
+            continue
+        _count_node(w, result, lane, k, 1)
+        w.stack[lane], w.level[lane] = k, level
+        return _ENTERED
+
+
+@njit(cache=True, nogil=True)
+def run(lanes, w, batch, result, covers, frontier, depth, keep):
+    """Search below every stack of a batch, from where the lanes stand.
+
+    Parameters
+    ----------
+    lanes : tuple of integers
+        As many as there are lanes.
+    w : Lanes
+    batch : Batch
+    result : Result
+    covers : Covers
+    frontier : Frontier
+    depth, keep : int
+        As in `Task`.
+
+    Returns
+    -------
+    bool
+        Whether all is done; if not, `covers` or `frontier` has to grow.
+    """
+    w, batch, result = borrowed(w), borrowed(batch), borrowed(result)
+    covers, frontier = borrowed(covers), borrowed(frontier)
+    bits = w.bits
+    n = U(len(lanes))
+    while True:
+        while bits[EVENTS] != 0:
+            if w.left[FOUND] == covers.origins.size or w.left[HANDED_BACK] == frontier.origins.size:
+                return False
+            events = bits[EVENTS]
+            bad, solved = U(events & bits[BAD]), U(events & bits[SOLVED])
+            # events of one kind together, which branch prediction likes
+            lane = lowest_bit(bad if bad != 0 else solved if solved != 0 else events)
+            bit = U(U(1) << lane)
+            before = level = w.level[lane]
+            if bits[NEW] & bit != 0:
+                bits[NEW] &= ~bit
+                k = w.stack[lane]
+                level = _leave_node(w, n, batch, result, covers, frontier, lane, k, level, depth)
+            entered = _enter_node(w, n, batch, result, frontier, lane, level, level > before, keep)
+            if entered == _FULL:
+                return False
+            bits[BUSY] = bits[BUSY] | bit if entered == _ENTERED else bits[BUSY] & ~bit
+            bits[EVENTS] &= ~bit
+        busy = bits[BUSY]
+        if busy == 0:
+            return True
+        events = U(0)
+        while events == 0:
+            bad, stuck, solved = propagate(w.grid, w.draft, lanes)
+            events = U(U(bad | solved) & busy)
+            stuck = U(stuck & busy)
+            # one choice serves all that are stuck, and costs half as much as a pass
+            if 8 * popcount(stuck) >= popcount(busy):
+                events = U(events | stuck)
+            else:
+                stuck = U(0)
+        if stuck != 0:
+            choose_cells(w.grid, w.branch, lanes)
+        bits[BAD], bits[SOLVED], bits[EVENTS], bits[NEW] = bad, solved, events, events

@@ -1,0 +1,73 @@
+"""What is known about some consecutive rows of puzzles after their search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.problems.stacks import Stacks
+
+
+class Status(IntEnum):
+    """What is known about a puzzle after its search."""
+
+    UNIQUE = 0
+    MULTIPLE = 1
+    SOLVED = 2
+    UNSOLVABLE = 3
+    UNFINISHED = 4
+    INVALID = 5
+
+
+STATUS_NAMES = np.array([status.name.lower() for status in Status])
+
+
+@dataclass(eq=False)
+class Answers:
+    """The answers to n consecutive rows.
+
+    Attributes
+    ----------
+    counts, nodes : ndarray of int64, shape (n,)
+        Covers found (at most the limit once all is searched) and nodes visited.
+    seconds : ndarray of float64, shape (n,)
+        The row's part of its tasks' time, in proportion to nodes.
+    clash : ndarray of int32, shape (n,)
+        -1, or the place in the row's stack of a clue that clashes with one before it.
+    covers : Stacks
+        The first cover, in tree order, of every row that has one; roots are rows, in no certain
+        order.
+    unfinished : dict of int to (str or None)
+        Rows whose search failed, and why; or that met their node limit: None.
+    """
+
+    counts: npt.NDArray[np.int64]
+    nodes: npt.NDArray[np.int64]
+    seconds: npt.NDArray[np.float64]
+    clash: npt.NDArray[np.int32]
+    covers: Stacks = field(default_factory=Stacks.empty)
+    unfinished: dict[int, str | None] = field(default_factory=dict)
+
+    @classmethod
+    def unknown(cls, n: int) -> Answers:
+        """Return what is known about n rows before their search: nothing."""
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.full(n, -1, "i4"))
+
+    def __len__(self) -> int:
+        return self.counts.size
+
+    def status(self, limit: int) -> npt.NDArray[np.uint8]:
+        """Return the `Status` of every row when `limit` solutions were asked for."""
+        enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
+        status = np.full(len(self), Status.MULTIPLE, np.uint8)
+        status[self.counts == 1] = Status.UNIQUE
+        status[self.counts == 0] = Status.UNSOLVABLE
+        status[self.counts >= limit] = enough
+        status[self.clash >= 0] = Status.INVALID
+        for row in self.unfinished:
+            if self.counts[row] < limit:
+                status[row] = Status.UNFINISHED
+        return status

@@ -1,0 +1,272 @@
+"""One Sudoku grid as people write it down: characters, numbers, drawings with frames.
+
+A grid is a line of N² characters or numbers, or N lines of N of them. Frames are ignored, and so is
+what follows ``#``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import isqrt
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.errors import InputError
+from batchsolve.problems.notation import (
+    BLANKS,
+    Notation,
+    default_box,
+    notations,
+    numbers,
+    usual_notation,
+)
+from batchsolve.problems.sudoku import Sudoku, sudoku
+from batchsolve.problems.survey import AmbiguousNotationError, Survey
+
+_COMMENT = re.compile(r"(^|\s+)#.*")
+_SECTION = re.compile(r"\s*\[\w*\]\s*")
+_BARS = re.compile(r"[|!+\u2500-\u257f]")
+# a line of a frame: no cells in it; dots and the like can be its corners if it has a run of dashes
+_RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
+_LONGEST_NUMBER = 3  # N is at most 255; longer words are rows of characters
+
+
+class NoGridError(InputError):
+    """Text that does not show one grid, but none or several."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a drawing without its frame.
+
+    Attributes
+    ----------
+    line : int
+        Its number in the text, from 1.
+    words : tuple of str
+        What blanks, commas and bars part.
+    """
+
+    line: int
+    words: tuple[str, ...]
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        """The same as single characters."""
+        return tuple("".join(self.words))
+
+
+def read_grid(
+    text: str,
+    box: tuple[int, int] | None = None,
+    alphabet: str | None = None,
+    name: str = "FILE",
+) -> tuple[Sudoku, Notation, npt.NDArray[np.uint8]]:
+    r"""Read the one grid that a text shows.
+
+    Parameters
+    ----------
+    text : str
+    box : (int, int), optional
+        Rows and columns of a box; by default from the size of the grid.
+    alphabet : str, optional
+        The alphabet; by default from the symbols of the grid.
+    name : str
+        What to call the text where a message shows how to name one row of it.
+
+    Returns
+    -------
+    problem : Sudoku
+    notation : Notation
+    grid : ndarray of uint8, shape (N²,)
+        Digits, 0 for blank cells.
+
+    Raises
+    ------
+    NoGridError
+        If the text shows no grid, or several.
+    InputError
+        If a cell is wrong, or the alphabet cannot be decided.
+
+    Examples
+    --------
+    >>> drawing = "+---+---+\n|1 .|. .|\n|. .|. 2|\n+---+---+\n|3 .|. .|\n|. .|. .|\n+---+---+"
+    >>> problem, notation, grid = read_grid(drawing)
+    >>> problem, notation.name, grid.tolist()
+    (Sudoku(2, 2), '1-4', [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
+    """
+    rows = _rows(text)
+    cells, are_words = _find_cells(rows, box, alphabet, name)
+    n = isqrt(len(cells))
+    shape = box or default_box(n)
+    assert shape is not None  # `_find_cells` sees to that
+    notation, written = _notation(cells, are_words, n, alphabet)
+    for k, cell in enumerate(cells):
+        # an alphabet takes one byte a cell, and control characters are trimmed like blanks
+        fits = len(cell) == 1 or not notation.symbols
+        if not (fits and cell.isascii() and cell.isprintable()):
+            raise InputError(
+                f"line {_line(rows, n, k)}: row {k // n + 1}, column {k % n + 1}: "
+                f"{cell[:20]!r} is not in the alphabet {notation.name}, nor a blank"
+            )
+    grids, faults = notation.encode(pa.array([written]))
+    if (fault := int(faults[0])) != -1:
+        raise InputError(f"line {_line(rows, n, fault)}: {notation.explain(written, fault)}")
+    return sudoku(*shape), notation, grids[0]
+
+
+def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
+    """Return a drawing of a grid that `read_grid` reads back.
+
+    Examples
+    --------
+    >>> print(draw_grid(sudoku(2, 2), usual_notation(4), [1, 0, 0, 0] * 4), end="")
+    +-----+-----+
+    | 1 . | . . |
+    | 1 . | . . |
+    +-----+-----+
+    | 1 . | . . |
+    | 1 . | . . |
+    +-----+-----+
+    """
+    n, width = problem.n_digits, problem.box_columns
+    blank = notation.blank if "." in notation.symbols else "."  # zeros hide the clues
+    symbols = [blank, *(notation.symbols or map(str, range(1, n + 1)))]
+    longest = max(map(len, symbols))
+    cells = [symbols[digit].rjust(longest) for digit in problem.as_grids(np.atleast_2d(grid))[0]]
+    rule = "+" + ("-" * (width * (longest + 1) + 1) + "+") * (n // width) + "\n"
+    drawing = ""
+    for r in range(n):
+        row = cells[r * n : (r + 1) * n]
+        boxes = [" ".join(row[c : c + width]) for c in range(0, n, width)]
+        drawing += rule * (r % problem.box_rows == 0) + f"| {' | '.join(boxes)} |\n"
+    return drawing + rule
+
+
+def _rows(text: str) -> list[Row]:
+    """Return the lines that hold cells, without comments and frames."""
+    rows: list[Row] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = _COMMENT.sub("", line)
+        if _SECTION.fullmatch(line):
+            if rows:
+                break  # what follows the puzzle, such as [State], is no part of it
+            continue
+        if not _RULE.fullmatch(line):
+            fields = re.split("[,;]", _BARS.sub(" ", line))
+            # a spreadsheet leaves blank cells empty
+            words = tuple(chain.from_iterable(field.split() or ["."] for field in fields))
+            rows.append(Row(number, words))
+    return rows
+
+
+def _find_cells(
+    rows: Sequence[Row], box: tuple[int, int] | None, alphabet: str | None, name: str
+) -> tuple[list[str], bool]:
+    """Return the N² cells, and whether each is a word of its own rather than a character."""
+    if not rows:
+        raise NoGridError("no grid, only comments, frames or blank lines")
+    size = box[0] * box[1] if box else None
+    words = [row.words for row in rows]
+    characters = [row.characters for row in rows]
+    is_short = all(len(word) <= _LONGEST_NUMBER for row in rows for word in row.words)
+    for lines in (words, characters) if is_short else (characters,):
+        n = _size(lines)
+        has_symbols = lines is words or alphabet is not None or bool(notations(n or 0))
+        if n is not None and has_symbols and (n == size if size else default_box(n)):
+            if size is None and _can_be_several(rows):
+                raise NoGridError(
+                    f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; say --box RxC, "
+                    f"or name one by its row, as in {name}#1"
+                )
+            return list(chain.from_iterable(lines)), lines is words
+    n_words, n_characters = (sum(map(len, lines)) for lines in (words, characters))
+    lines = words if n_characters < 2 * n_words else characters
+    _check_widths(rows, lines, size)
+    raise NoGridError(_why_no_grid(lines, size, name))
+
+
+def _can_be_several(rows: Sequence[Row]) -> bool:
+    """Whether N lines of N characters are as well N grids whose digits are all small enough."""
+    root = isqrt(len(rows))
+    if any(len(row.words) > 1 for row in rows) or root**2 != len(rows) or not default_box(root):
+        return False
+    used = {symbol for row in rows for symbol in row.characters} - set(BLANKS)
+    return bool(used) and used <= set(usual_notation(root).symbols)
+
+
+def _size(lines: Sequence[Sequence[str]]) -> int | None:
+    """Return N if there are N lines of N cells, or a line of N²."""
+    width = len(lines[0])
+    if any(len(line) != width for line in lines):
+        return None
+    if len(lines) == width:
+        return width
+    return isqrt(width) if len(lines) == 1 and isqrt(width) ** 2 == width else None
+
+
+def _check_widths(rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None) -> None:
+    """Raise `InputError` if lines are a grid but for one that is too short or too long."""
+    width = _usual_width(lines)
+    if len(lines) == width and size in (None, width):
+        for row, line in zip(rows, lines, strict=True):
+            if len(line) != width:
+                raise InputError(
+                    f"line {row.line}: {len(line)} cells where most lines have {width}"
+                )
+
+
+def _usual_width(lines: Sequence[Sequence[str]]) -> int:
+    return Counter(map(len, lines)).most_common(1)[0][0]
+
+
+def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> str:
+    """Say what keeps lines of cells from being one grid of N × N cells."""
+    n_lines = len(lines)
+    width = _usual_width(lines)
+    root = isqrt(width)
+    if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
+        return f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
+    n = _size(lines)
+    if n is not None and size is not None:
+        return f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
+    if n is not None:
+        return f"a grid of {n}×{n} cells, for which no boxes are known; say --box RxC"
+    shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
+    cells = f"N = {size}" if size else "such as 9 or 16"
+    return f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"
+
+
+def _notation(
+    cells: Sequence[str], are_words: bool, n: int, alphabet: str | None
+) -> tuple[Notation, str]:
+    """Choose the notation of one grid; return it, and the cells as it writes them."""
+    if alphabet is not None:
+        notation = Notation.from_name(alphabet, n)
+        return notation, ("" if notation.symbols else " ").join(cells)
+    n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
+    n_long = sum(len(cell) > 1 for cell in cells)
+    if are_words and (n_long > n_letters or (n > 9 and n_letters == 0)):
+        return numbers(n), " ".join(cells)
+    survey = Survey()
+    # cells that no alphabet has are for the caller to report
+    survey.add(pa.array(["".join(c if len(c) == 1 and c.isascii() else "." for c in cells)]))
+    try:
+        notation = survey.notation(n)
+    except AmbiguousNotationError:
+        raise
+    except InputError:
+        if n > 9:
+            raise
+        notation = usual_notation(n)  # of which the wrong symbol can be said where it stands
+    return notation, "".join(cells)
+
+
+def _line(rows: Sequence[Row], n: int, cell: int) -> int:
+    return rows[0 if len(rows) == 1 else cell // n].line

@@ -1,0 +1,419 @@
+"""Exact cover problems: options as the rows of a sparse 0/1 matrix, items as its columns.
+
+A *cover* is a set of options in which every primary item occurs exactly once and every secondary
+item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option may give its
+secondary items *colours*; any number of options may share a secondary item that all of them give
+the same colour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import ProblemError
+from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
+
+
+class ExactCover:
+    """An exact cover problem in compressed sparse row form.
+
+    Parameters
+    ----------
+    indptr : array_like of int, shape (n_options + 1,)
+        Option ``o`` has the items ``indices[indptr[o]:indptr[o + 1]]``.
+    indices : array_like of int, shape (n_entries,)
+        Items, counted from 0. Items ``0 .. n_primary - 1`` are primary, the others secondary.
+    n_items : int
+        Number of items.
+    n_primary : int, optional
+        Number of primary items; all of them by default.
+    item_names, option_names : sequence of str, optional
+        Names for messages and output; numbers by default.
+    colors : array_like of int, shape (n_entries,), optional
+        The colour that an option gives to each of its items, parallel to `indices`: 0 for none, or
+        ``1 .. MOST_COLORS``. Primary items have none.
+    color_names : sequence of str, optional
+        The names of the colours 1, 2, …; numbers by default.
+
+    Attributes
+    ----------
+    colors : ndarray of uint32, shape (n_entries,), or None
+        The colours; None if there are none.
+
+    Raises
+    ------
+    ProblemError
+        If an option is empty or names an item twice, an index is out of range, or a primary item
+        has a colour.
+
+    Examples
+    --------
+    >>> problem = ExactCover([0, 2, 3, 4], [0, 1, 0, 1], n_items=2)
+    >>> problem
+    ExactCover(n_items=2, n_primary=2, n_options=3)
+    >>> problem.verify([1, 2])
+
+    Two primary items, and one secondary item that both options give colour 1:
+
+    >>> ExactCover([0, 2, 4], [0, 2, 1, 2], 3, 2, colors=[0, 1, 0, 1]).verify([0, 1])
+    """
+
+    def __init__(
+        self,
+        indptr: npt.ArrayLike,
+        indices: npt.ArrayLike,
+        n_items: int,
+        n_primary: int | None = None,
+        item_names: Sequence[str] | None = None,
+        option_names: Sequence[str] | None = None,
+        colors: npt.ArrayLike | None = None,
+        color_names: Sequence[str] | None = None,
+    ) -> None:
+        self.indptr = _whole_numbers(indptr, "indptr").astype(np.int64)
+        entries = _whole_numbers(indices, "indices")
+        self.n_items = int(n_items)
+        self.n_primary = self.n_items if n_primary is None else int(n_primary)
+        self.item_names = None if item_names is None else tuple(map(str, item_names))
+        self.option_names = None if option_names is None else tuple(map(str, option_names))
+        self._check_shape(entries)
+        self.indices = entries.astype(np.uint32)
+        self._check_options()
+        self.indptr.flags.writeable = False
+        self.indices.flags.writeable = False
+        self.colors = None if colors is None else self._checked_colors(colors)
+        self.color_names = None if color_names is None else tuple(map(str, color_names))
+        if self.colors is not None and self.color_names is not None:
+            highest = int(self.colors.max())
+            if len(self.color_names) < highest:
+                raise ProblemError(
+                    f"{len(self.color_names)} colour names; there is colour {highest}"
+                )
+
+    @classmethod
+    def from_options(
+        cls,
+        options: Iterable[Sequence[Hashable]],
+        primary: Sequence[Hashable] | None = None,
+        secondary: Sequence[Hashable] = (),
+        option_names: Sequence[str] | None = None,
+        colors: Sequence[Mapping[Hashable, Hashable]] | None = None,
+    ) -> ExactCover:
+        """Build a problem from options that name their items.
+
+        Parameters
+        ----------
+        options : iterable of sequences of hashable
+            The items of every option.
+        primary : sequence of hashable, optional
+            The primary items in order; by default every item that is not secondary, in the order
+            in which the options first name them.
+        secondary : sequence of hashable
+            The secondary items in order.
+        option_names : sequence of str, optional
+            One name an option.
+        colors : sequence of mappings, optional
+            The colours that every option gives to some of its secondary items.
+
+        Examples
+        --------
+        >>> ExactCover.from_options([["a", "x"], ["b"], ["b", "x"]], secondary=["x"])
+        ExactCover(n_items=3, n_primary=2, n_options=3)
+        >>> options, colors = [["a", "x"], ["b", "x"]], [{"x": "red"}, {"x": "red"}]
+        >>> ExactCover.from_options(options, secondary=["x"], colors=colors).option_name(1)
+        'b x:red'
+        """
+        rows = [list(option) for option in options]
+        if primary is None:
+            known = set(secondary)
+            primary = list(dict.fromkeys(i for row in rows for i in row if i not in known))
+        items = [*primary, *secondary]
+        number = {item: k for k, item in enumerate(items)}
+        if len(number) != len(items):
+            twice = next(item for k, item in enumerate(items) if number[item] != k)
+            raise ProblemError(f"item {twice!r} is declared twice; name every item once")
+        for o, row in enumerate(rows):
+            for item in row:
+                if item not in number:
+                    raise ProblemError(
+                        f"option {o} names the unknown item {item!r}; "
+                        f"declare it among the primary or the secondary items"
+                    )
+        indptr = np.cumsum([0, *map(len, rows)])
+        indices = np.array([number[item] for row in rows for item in row], np.int64)
+        names = list(map(str, items))
+        if colors is None:
+            return cls(indptr, indices, len(items), len(primary), names, option_names)
+        entries, color_names = number_colors(rows, colors)
+        return cls(
+            indptr, indices, len(items), len(primary), names, option_names, entries, color_names
+        )
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, secondary: Iterable[int] = ()) -> ExactCover:
+        """Build a problem from a 0/1 matrix with one row an option and one column an item.
+
+        Parameters
+        ----------
+        matrix : array_like or scipy sparse matrix, shape (n_options, n_items)
+            Entries 0 or 1.
+        secondary : iterable of int
+            Columns that need not be covered. They become the last items; where that changes the
+            order of items, ``item_names`` keep the numbers of the columns.
+
+        Examples
+        --------
+        >>> ExactCover.from_matrix([[1, 0], [0, 1], [1, 1]]).n_options
+        3
+        """
+        if hasattr(matrix, "tocsr"):
+            sparse = matrix.tocsr().copy()
+            sparse.sum_duplicates()
+            sparse.eliminate_zeros()
+            n_columns = sparse.shape[1]
+            indptr, columns, values = sparse.indptr, sparse.indices, sparse.data
+        else:
+            dense = np.asarray(matrix)
+            if dense.ndim != 2:
+                raise ProblemError(f"a matrix has 2 dimensions, this one has {dense.ndim}")
+            n_columns = dense.shape[1]
+            rows, columns = np.nonzero(dense)
+            values = dense[rows, columns]
+            indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
+        if np.any(values != 1):
+            raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
+        last = sorted(set(secondary))
+        if last and not 0 <= last[0] <= last[-1] < n_columns:
+            raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
+        order = [c for c in range(n_columns) if c not in set(last)] + last
+        rank = np.empty(n_columns, np.int64)
+        rank[order] = np.arange(n_columns)
+        names = None if order == list(range(n_columns)) else list(map(str, order))
+        return cls(indptr, rank[columns], n_columns, n_columns - len(last), names)
+
+    @property
+    def n_options(self) -> int:
+        """Number of options."""
+        return self.indptr.size - 1
+
+    @cached_property
+    def n_colors(self) -> int:
+        """Number of different colours."""
+        return 0 if self.colors is None else int(np.unique(self.colors[self.colors > 0]).size)
+
+    def option(self, o: int) -> npt.NDArray[np.uint32]:
+        """Return the items of option `o`, a view of shape (size of the option,)."""
+        return self.indices[self.indptr[o] : self.indptr[o + 1]]
+
+    def coloring(self, o: int) -> dict[int, int]:
+        """Return the items of option `o`, and the colour that it gives to each; 0 is none."""
+        items = self.option(o).tolist()
+        if self.colors is None:
+            return dict.fromkeys(items, 0)
+        return dict(
+            zip(items, self.colors[self.indptr[o] : self.indptr[o + 1]].tolist(), strict=True)
+        )
+
+    def item_name(self, i: int) -> str:
+        """Return the name of item `i`."""
+        return str(i) if self.item_names is None else self.item_names[i]
+
+    def option_name(self, o: int) -> str:
+        """Return the name of option `o`; by default the names of its items."""
+        if self.option_names is not None:
+            return self.option_names[o]
+        return " ".join(
+            self.item_name(i) + (f":{self.color_name(c)}" if c else "")
+            for i, c in self.coloring(o).items()
+        )
+
+    def color_name(self, c: int) -> str:
+        """Return the name of colour `c`, which is not 0."""
+        return str(c) if self.color_names is None else self.color_names[c - 1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Return the sha256 of the problem's arrays, 64 hexadecimal digits.
+
+        Names do not count, nor do the numbers of colours: only where they are equal.
+        """
+        digest = hashlib.sha256(f"exact cover 1 {self.n_items} {self.n_primary}\n".encode())
+        digest.update(self.indptr.astype("<i8").tobytes())
+        digest.update(self.indices.astype("<u4").tobytes())
+        if self.colors is not None:
+            digest.update(b"colors\n" + in_order_of_use(self.colors).astype("<u4").tobytes())
+        return digest.hexdigest()
+
+    def verify(self, cover: Iterable[int]) -> None:
+        """Check that a set of options is a cover, without any engine.
+
+        Parameters
+        ----------
+        cover : iterable of int
+            Option numbers, in any order.
+
+        Raises
+        ------
+        ProblemError
+            If an option does not exist or is there twice, two options share an item other than in
+            the same colour, or a primary item is left.
+
+        Examples
+        --------
+        >>> ExactCover([0, 1, 2], [0, 1], n_items=2).verify([0])
+        Traceback (most recent call last):
+            ...
+        batchsolve.errors.ProblemError: not a cover: item 1 is in none of the options
+        """
+        chosen: set[int] = set()
+        taken: dict[int, tuple[int, int]] = {}  # item -> the first option that has it, its colour
+        for o in map(int, cover):
+            if not 0 <= o < self.n_options:
+                raise ProblemError(f"not a cover: option {o} is not in 0 .. {self.n_options - 1}")
+            if o in chosen:
+                raise ProblemError(f"not a cover: option {o} is there twice")
+            chosen.add(o)
+            for i, c in self.coloring(o).items():
+                other, color = taken.setdefault(i, (o, c))
+                if other != o and not 0 < c == color:
+                    raise ProblemError(
+                        f"not a cover: item {self.item_name(i)} is in options {other} and {o}"
+                        f"{self._other_than_in_one_color}"
+                    )
+        for i in range(self.n_primary):
+            if i not in taken:
+                raise ProblemError(
+                    f"not a cover: item {self.item_name(i)} is in none of the options"
+                )
+
+    def check_stack(self, stack: Iterable[int]) -> None:
+        """Check that options form a partial cover, without any engine.
+
+        Raises
+        ------
+        ProblemError
+            If an option does not exist, or two options share an item.
+        """
+        options = list(map(int, stack))
+        position = self.clash_position(options)
+        if position >= 0:
+            raise ProblemError(f"no partial cover: {self.explain_clash(options, position)}")
+
+    def clash_position(self, stack: Iterable[int]) -> int:
+        """Return -1, or where in a stack an option clashes with one before it or does not exist."""
+        chosen: set[int] = set()
+        taken: dict[int, int] = {}  # item -> its colour
+        for position, o in enumerate(map(int, stack)):
+            if not 0 <= o < self.n_options or o in chosen:
+                return position
+            mine = self.coloring(o)
+            if any(i in taken and not 0 < taken[i] == c for i, c in mine.items()):
+                return position
+            chosen.add(o)
+            taken.update(mine)
+        return -1
+
+    def explain_clash(self, stack: Sequence[int], position: int) -> str:
+        """Say why the option at `position` of a stack cannot follow the options before it."""
+        o = int(stack[position])
+        if not 0 <= o < self.n_options:
+            return f"option {o} does not exist; the last one is {self.n_options - 1}"
+        mine = self.coloring(o)
+        for other in map(int, stack[:position]):
+            theirs = self.coloring(other)
+            shared = [i for i in mine if i in theirs and not 0 < mine[i] == theirs[i]]
+            if shared:
+                item = self.item_name(min(shared))
+                return (
+                    f"options {other} and {o} both cover item {item}{self._other_than_in_one_color}"
+                )
+            if other == o:
+                return f"option {o} is there twice"
+        raise ValueError(f"option {o} at position {position} clashes with nothing before it")
+
+    @property
+    def _other_than_in_one_color(self) -> str:
+        """What to add to the statement that two options share an item."""
+        return "" if self.colors is None else ", and not in the same colour"
+
+    def __repr__(self) -> str:
+        return (
+            f"ExactCover(n_items={self.n_items}, n_primary={self.n_primary}, "
+            f"n_options={self.n_options}"
+            f"{f', n_colors={self.n_colors}' if self.n_colors else ''})"
+        )
+
+    def _check_shape(self, entries: npt.NDArray[np.int64]) -> None:
+        if not 0 <= self.n_primary <= self.n_items:
+            raise ProblemError(
+                f"n_primary must lie in 0 .. n_items = {self.n_items}, not {self.n_primary}"
+            )
+        starts = self.indptr
+        if starts.size == 0 or starts[0] != 0 or starts[-1] != entries.size:
+            raise ProblemError(
+                f"indptr must begin with 0 and end with the number of entries, {entries.size}"
+            )
+        if np.any(np.diff(starts) <= 0):
+            o = int(np.argmax(np.diff(starts) <= 0))
+            raise ProblemError(f"option {o} is empty; an option has at least one item")
+        bad = (entries < 0) | (entries >= self.n_items)
+        if bad.any():
+            k = int(np.argmax(bad))
+            o = int(np.searchsorted(starts, k, side="right")) - 1
+            raise ProblemError(
+                f"option {o} has item {entries[k]}; items lie in 0 .. {self.n_items - 1}"
+            )
+        for names, length, what in (
+            (self.item_names, self.n_items, "item"),
+            (self.option_names, self.n_options, "option"),
+        ):
+            if names is not None and len(names) != length:
+                raise ProblemError(f"{len(names)} {what} names for {length} {what}s")
+
+    def _check_options(self) -> None:
+        owner = np.repeat(np.arange(self.n_options), np.diff(self.indptr))
+        key = np.sort(owner * max(self.n_items, 1) + self.indices.astype(np.int64))
+        twice = np.flatnonzero(key[1:] == key[:-1])
+        if twice.size:
+            o, i = divmod(int(key[twice[0]]), self.n_items)
+            raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
+
+    def _checked_colors(self, colors: npt.ArrayLike) -> npt.NDArray[np.uint32] | None:
+        """Return colours as an array, or None if no item has one."""
+        entries = _whole_numbers(colors, "colors")
+        if entries.shape != self.indices.shape:
+            raise ProblemError(f"{entries.size} colours for {self.indices.size} entries of options")
+        beyond = (entries < 0) | (entries > MOST_COLORS)
+        bad = beyond | ((entries > 0) & (self.indices < self.n_primary))
+        if bad.any():
+            k = int(np.argmax(bad))
+            o = int(np.searchsorted(self.indptr, k, side="right")) - 1
+            item = self.item_name(int(self.indices[k]))
+            if beyond[k]:
+                raise ProblemError(
+                    f"option {o} gives item {item} the colour {entries[k]}; "
+                    f"colours lie in 1 .. {MOST_COLORS}, and 0 is none"
+                )
+            raise ProblemError(
+                f"option {o} gives the primary item {item} a colour; "
+                f"only secondary items may have one"
+            )
+        if not entries.any():
+            return None
+        array = entries.astype(np.uint32)
+        array.flags.writeable = False
+        return array
+
+
+def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:
+    array = np.array(values)
+    if array.ndim != 1:
+        raise ProblemError(f"{what} must have 1 dimension, not {array.ndim}")
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
+    return array.astype(np.int64)

@@ -1,0 +1,418 @@
+"""Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, JSON, CSR matrices.
+
+Readers take the content of a file; their errors name the line (or the option, where there are no
+lines) and leave it to the caller to name the file. What `write_dlx` and `write_ec` write is read
+back as the same problem.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError
+from batchsolve.problems.exact_cover import ExactCover
+
+MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
+
+# what NumPy raises for files that are damaged, encrypted, or promise more than there is memory for
+_DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, MemoryError)
+
+Line = tuple[int, list[str]]  # its number, from 1, and its words
+
+
+def read_dlx(text: str) -> ExactCover:
+    r"""Read Knuth's form: a line of items, ``|`` before the secondary ones, then an option a line.
+
+    Lines that begin with ``|`` are comments. An option may give a secondary item a colour:
+    ``item:colour``.
+
+    Examples
+    --------
+    >>> problem = read_dlx("| two primary items, one secondary\na b | x\na x\nb\n")
+    >>> problem, problem.item_names
+    (ExactCover(n_items=3, n_primary=2, n_options=2), ('a', 'b', 'x'))
+    >>> read_dlx("a b | x\na x:red\nb x:red\n")
+    ExactCover(n_items=3, n_primary=2, n_options=2, n_colors=1)
+    """
+    lines = (line for line in _lines(text) if not line[1][0].startswith("|"))
+    number, words = next(lines, (0, []))
+    if not words:
+        raise InputError("no line names the items; the first one that is no comment has to")
+    for word in words:
+        if ":" in word:
+            raise InputError(
+                f"line {number}: the item {word[:60]!r} has a colon; bounds are not supported, and "
+                f"colours stand in the options"
+            )
+    return _problem(*_declared(number, words), lines, _colored)
+
+
+def read_ec(text: str) -> ExactCover:
+    r"""Read either dialect of ``.ec``.
+
+    In the one, the first line is ``n_items n_options`` and the second names the items, with ``|``
+    before the secondary ones; an option a line follows. In the other, comments ``c …`` precede
+    ``p ec n_items``; options ``s item item …`` follow, whose items are counted from 1 and primary.
+
+    Examples
+    --------
+    >>> read_ec("3 2\na b | x\na x\nb\n")
+    ExactCover(n_items=3, n_primary=2, n_options=2)
+    >>> read_ec("c two pairs\np ec 4\ns 1 3\ns 2 4\n")
+    ExactCover(n_items=4, n_primary=4, n_options=2)
+    """
+    lines = _lines(text)
+    header, words = next(lines, (1, []))
+    if words and words[0] in ("c", "p"):
+        return _read_numbered(_lines(text))
+    if len(words) != 2:
+        raise InputError(
+            f"line {header}: expected 'n_items n_options' or 'p ec n_items', not "
+            f"{' '.join(words)[:60]!r}"
+        )
+    n_items, n_options = (_whole(word, header) for word in words)
+    number, words = next(lines, (header + 1, []))
+    names, n_primary = _declared(number, words)
+    if len(names) != n_items:
+        raise InputError(f"line {number}: {len(names)} items where line {header} says {n_items}")
+    problem = _problem(names, n_primary, lines, _uncolored)
+    if problem.n_options != n_options:
+        raise InputError(f"{problem.n_options} options where line {header} says {n_options}")
+    return problem
+
+
+def read_json(text: str) -> ExactCover:
+    """Read an object with ``options``, and perhaps ``items``, ``secondary`` and further fields.
+
+    ``items`` gives the order of the items, of which those in ``secondary`` are secondary. Without
+    it, the primary items are the others that the options name, in the order of their first use.
+    ``option_names`` has a name for every option. ``colors`` has an object for every option, with
+    the colours that it gives to its items: ``[{"x": "red"}, {}]``.
+
+    Examples
+    --------
+    >>> read_json('{"options": [["a", "x"], ["b"]], "secondary": ["x"]}')
+    ExactCover(n_items=3, n_primary=2, n_options=2)
+    """
+    try:
+        fields = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
+    except (RecursionError, ValueError) as error:  # too deep; a number too long
+        raise InputError(f"not JSON that can be read ({error})") from error
+    known = ("options", "items", "secondary", "option_names", "colors")
+    if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
+        raise InputError("expected an object with a list of lists of items called 'options'")
+    if unknown := [name for name in fields if name not in known]:
+        raise InputError(f"the field {unknown[0]!r} is not known; there is: {', '.join(known)}")
+    options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
+    lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
+    colors = _json_colors(fields["colors"]) if "colors" in fields else None
+    secondary = lists.get("secondary", [])
+    primary = None
+    if "items" in lists:
+        second = set(secondary)
+        primary = [item for item in lists["items"] if item not in second]
+    return ExactCover.from_options(options, primary, secondary, lists.get("option_names"), colors)
+
+
+def read_npz(data: bytes) -> ExactCover:
+    """Read a CSR matrix as ``scipy.sparse.save_npz`` writes it: a row an option, a column an item.
+
+    A further array ``n_primary`` can say how many columns, the first ones, are primary; another,
+    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none.
+    """
+    arrays = _arrays(data)
+    form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
+    form = form.decode(errors="replace") if isinstance(form, bytes) else str(form)
+    if form != "csr":
+        raise InputError(f"the matrix has the form {form!r}; save matrix.tocsr()")
+    for name in ("indptr", "indices", "data", "shape"):
+        if name not in arrays:
+            raise InputError(f"no array is called {name!r}; write it with scipy.sparse.save_npz")
+    indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
+    n_options, n_items = _integers(arrays["shape"], "shape", 2)
+    (n_primary,) = _integers(arrays.get("n_primary", np.array(n_items)), "n_primary", 1)
+    _check_number_of_items(n_items)
+    if indptr.shape != (n_options + 1,) or values.shape != indices.shape:
+        raise InputError(
+            f"the arrays do not fit together: {n_options} rows, indptr of shape {indptr.shape}, "
+            f"indices of shape {indices.shape}, data of shape {values.shape}"
+        )
+    if not np.all(values == 1):
+        raise InputError(
+            "an entry is not 1; a matrix of an exact cover problem holds 0 and 1 only, the zeros "
+            "not stored (matrix.eliminate_zeros())"
+        )
+    return ExactCover(indptr, indices, n_items, n_primary, colors=arrays.get("colors"))
+
+
+def write_dlx(problem: ExactCover) -> str:
+    r"""Return a problem in Knuth's form; the inverse of `read_dlx`.
+
+    Raises
+    ------
+    InputError
+        If no item is primary, which this form cannot say, or the name of an item or of a colour
+        cannot be a word of it.
+
+    Examples
+    --------
+    >>> write_dlx(ExactCover.from_options([["a", "x"], ["b"]], secondary=["x"]))
+    'a b | x\na x\nb\n'
+    """
+    if problem.n_primary == 0:
+        raise InputError(
+            "a .dlx file cannot hold a problem without primary items, for its line of items would "
+            "be a comment; write .ec"
+        )
+    names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
+    return "".join(f"{line}\n" for line in (_declaration(problem, names), *_rows(problem, names)))
+
+
+def write_ec(problem: ExactCover) -> str:
+    r"""Return a problem in the dialect of ``.ec`` that has names; the inverse of `read_ec`.
+
+    Raises
+    ------
+    InputError
+        If there are colours, which this form cannot hold, or a name cannot be a word.
+
+    Examples
+    --------
+    >>> write_ec(ExactCover.from_options([["a", "x"], ["b"]], secondary=["x"]))
+    '3 2\na b | x\na x\nb\n'
+    """
+    if problem.colors is not None:
+        raise InputError("an .ec file cannot hold colours; write .dlx")
+    names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
+    lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
+    return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
+
+
+def _lines(text: str) -> Iterator[Line]:
+    """Return the lines that are not blank."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if words := line.split():
+            yield number, words
+
+
+def _whole(word: str, number: int) -> int:
+    if not (word.isascii() and word.isdecimal() and len(word) < 19):
+        raise InputError(f"line {number}: {word[:60]!r} is not a whole number")
+    return int(word)
+
+
+def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
+    """Return the items that a line names, and how many of them are primary."""
+    names: list[str] = []
+    n_primary = None
+    for word in words:
+        if word.startswith("|"):
+            if n_primary is not None:
+                raise InputError(f"line {number}: a second '|'; one precedes the secondary items")
+            n_primary = len(names)
+            word = word[1:]
+        if "|" in word:
+            raise InputError(f"line {number}: the item {word[:60]!r} holds '|'; put a blank before")
+        if word:
+            names.append(word)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"line {number}: item {name!r} is named twice; name every item once")
+        seen.add(name)
+    return names, len(names) if n_primary is None else n_primary
+
+
+Split = Callable[[str, int], tuple[str, str]]  # a word of a line -> an item, and a colour or ""
+
+
+def _problem(
+    names: Sequence[str], n_primary: int, lines: Iterable[Line], split: Split
+) -> ExactCover:
+    """Build a problem from its items and the lines of its options."""
+    item_of = {name: i for i, name in enumerate(names)}
+    color_of: dict[str, int] = {}
+    indptr, indices, colors = [0], [], []
+    for number, words in lines:
+        seen = set()
+        for word in words:
+            name, color = split(word, number)
+            if name not in item_of:
+                raise InputError(f"line {number}: {_unknown(name, item_of, names)}")
+            if name in seen:
+                raise InputError(f"line {number}: the option names item {name!r} twice")
+            if color and item_of[name] < n_primary:
+                raise InputError(
+                    f"line {number}: {word[:60]!r} gives the primary item {name!r} a colour; only "
+                    f"secondary items, those after '|', may have one"
+                )
+            seen.add(name)
+            indices.append(item_of[name])
+            colors.append(color_of.setdefault(color, len(color_of) + 1) if color else 0)
+        indptr.append(len(indices))
+    return ExactCover(
+        _int64(indptr),
+        _int64(indices),
+        len(names),
+        n_primary,
+        names,
+        colors=_int64(colors),
+        color_names=list(color_of),
+    )
+
+
+def _unknown(name: str, item_of: dict[str, int], names: Sequence[str]) -> str:
+    item = name.partition(":")[0]
+    if item in item_of:
+        return f"{name[:60]!r} gives item {item!r} a colour; .ec has no colours, write .dlx"
+    known = " ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    return f"the option names the unknown item {name[:60]!r}; the items are: {known}"
+
+
+def _colored(word: str, number: int) -> tuple[str, str]:
+    name, colon, color = word.partition(":")
+    if colon and (not name or not color or set(color) & set("|:")):
+        raise InputError(
+            f"line {number}: {word[:60]!r} is no item with a colour; write item:colour, the colour "
+            f"a word without | or :"
+        )
+    return name, color
+
+
+def _uncolored(word: str, number: int) -> tuple[str, str]:
+    return word, ""
+
+
+def _read_numbered(lines: Iterator[Line]) -> ExactCover:
+    """Read the dialect of ``.ec`` that counts its items."""
+    n_items = n_options = None
+    indptr, indices = [0], []
+    for number, (kind, *words) in lines:
+        if kind == "c":
+            continue
+        if kind == "p" and n_items is None:
+            if len(words) not in (2, 3) or words[0] != "ec":
+                raise InputError(f"line {number}: expected 'p ec n_items'")
+            n_items = _whole(words[1], number)
+            n_options = _whole(words[2], number) if len(words) == 3 else None
+            _check_number_of_items(n_items)
+        elif n_items is None:
+            raise InputError(f"line {number}: {kind[:60]!r} before the header, 'p ec n_items'")
+        elif kind == "s":
+            indices += _option(words, number, n_items)
+            indptr.append(len(indices))
+        else:
+            raise InputError(f"line {number}: expected an option, 's item …', not {kind[:60]!r}")
+    if n_items is None:
+        raise InputError("no line is the header, 'p ec n_items'")
+    if n_options not in (None, len(indptr) - 1):
+        raise InputError(f"{len(indptr) - 1} options where the header says {n_options}")
+    names = list(map(str, range(1, n_items + 1)))  # as the file counts them
+    return ExactCover(_int64(indptr), _int64(indices), n_items, item_names=names)
+
+
+def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
+    items = [_whole(word, number) for word in words]
+    if not items:
+        raise InputError(f"line {number}: the option is empty; an option has at least one item")
+    for k, item in enumerate(items):
+        if not 1 <= item <= n_items:
+            raise InputError(f"line {number}: there is no item {item}; items are 1 to {n_items}")
+        if item in items[:k]:
+            raise InputError(f"line {number}: the option names item {item} twice")
+    return [item - 1 for item in items]
+
+
+def _names(values: Any, what: str) -> list[str]:
+    """Return a list of names from JSON; numbers are names too."""
+    if not isinstance(values, list):
+        raise InputError(f"{what} must be a list of names, not {json.dumps(values)[:60]}")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise InputError(f"{what} must hold names, not {json.dumps(value)[:60]}")
+    return list(map(str, values))
+
+
+def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
+    """Return the colours of every option from JSON; numbers are names too."""
+    if not isinstance(values, list):
+        raise InputError(f"colors must be a list of objects, not {json.dumps(values)[:60]}")
+    for o, value in enumerate(values):
+        if not isinstance(value, dict):
+            raise InputError(
+                f'the colours of option {o} must be an object such as {{"x": "red"}}, not '
+                f"{json.dumps(value)[:60]}"
+            )
+    whats = [f"the colours of option {o}" for o in range(len(values))]
+    return [
+        dict(zip(value, _names(list(value.values()), what), strict=True))
+        for value, what in zip(values, whats, strict=True)
+    ]
+
+
+def _arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
+    try:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise ValueError("one array without a name")
+        with file:
+            return {name: np.asarray(file[name]) for name in file.files}
+    except (*_DAMAGE, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"not an .npz file of arrays, or a damaged one ({error})") from error
+
+
+def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:
+    if array.size != length or array.dtype.kind not in "iu":
+        expected = "one whole number" if length == 1 else f"{length} whole numbers"
+        raise InputError(f"the array {name!r} must hold {expected}")
+    return [int(number) for number in array.reshape(-1)]
+
+
+def _check_number_of_items(n_items: int) -> None:
+    if not 0 <= n_items <= MOST_ITEMS:
+        raise InputError(f"{n_items} items; 0 to {MOST_ITEMS:,} are possible")
+
+
+def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
+    """Return names, which must be different words without reserved characters."""
+    seen: set[str] = set()
+    for k, name in enumerate(names):
+        if name.split() != [name] or set(name) & set(reserved):
+            raise InputError(
+                f"{what} {k} is called {name!r}; here names are words without "
+                f"{' or '.join(reserved)}"
+            )
+        if name in seen:
+            raise InputError(f"two {what}s are called {name!r}; give them different names")
+        seen.add(name)
+    return names
+
+
+def _declaration(problem: ExactCover, names: Sequence[str]) -> str:
+    """Return the line that names the items."""
+    primary, secondary = names[: problem.n_primary], names[problem.n_primary :]
+    return " ".join([*primary, *(["|", *secondary] if secondary else [])])
+
+
+def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
+    suffix = {0: ""}
+    if problem.colors is not None:
+        used = [c for c in np.unique(problem.colors).tolist() if c]
+        words = _words([problem.color_name(c) for c in used], "colour", "|:")
+        suffix |= {c: f":{word}" for c, word in zip(used, words, strict=True)}
+    for o in range(problem.n_options):
+        yield " ".join(names[i] + suffix[c] for i, c in problem.coloring(o).items())
+
+
+def _int64(values: Sequence[int]) -> npt.NDArray[np.int64]:
+    return np.array(values, np.int64)

@@ -1,0 +1,277 @@
+"""Named problems: exact covers that are built from a few numbers.
+
+`family` reads a name with its sizes, ``queens:12`` or ``pentominoes:6x10``; every family is a
+function as well. Items and options carry names, so that a cover can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from batchsolve.errors import InputError, ProblemError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.sudoku import sudoku
+
+MOST_OPTIONS = 1_000_000  # names are Python strings: more of them would fill the memory first
+
+PENTOMINOES = {
+    "F": ".XX XX. .X.",
+    "I": "XXXXX",
+    "L": "X. X. X. XX",
+    "N": ".X .X XX X.",
+    "P": "XX XX X.",
+    "T": "XXX .X. .X.",
+    "U": "X.X XXX",
+    "V": "X.. X.. XXX",
+    "W": "X.. XX. .XX",
+    "X": ".X. XXX .X.",
+    "Y": ".X XX .X .X",
+    "Z": "XX. .X. .XX",
+}
+"""The twelve pieces of five squares, row by row."""
+
+Shape = tuple[tuple[int, int], ...]
+
+
+def queens(n: int) -> ExactCover:
+    """Return the problem of n queens on an n × n board, none of which attacks another.
+
+    Rows ``r1`` … and columns ``c1`` … are primary; the diagonals ``a`` (row + column) and ``b``
+    (row - column) are secondary. Rows and columns alternate in organ-pipe order, from the middle of
+    the board outwards, as Knuth advises (TAOCP 7.2.2.1): among items with equally few options the
+    search takes the first, and a queen in the middle leaves the others the least room. Options
+    have the names of squares, the letter of the column before the number of the row.
+
+    Examples
+    --------
+    >>> problem = queens(8)
+    >>> problem
+    ExactCover(n_items=46, n_primary=16, n_options=64)
+    >>> problem.item_names[:6], problem.option_names[:2], problem.option_name(63)
+    (('r5', 'c5', 'r4', 'c4', 'r6', 'c6'), ('a1', 'b1'), 'h8')
+    """
+    _check_size(n * n, n)
+    # n // 2 comes first, counted from 0; of two rows equally far from the middle, the lower
+    middle_first = sorted(range(1, n + 1), key=lambda k: (abs(2 * k - 2 - n), k))
+    primary = [f"{kind}{k}" for k in middle_first for kind in "rc"]
+    secondary = [f"a{k}" for k in range(2, 2 * n + 1)] + [f"b{k}" for k in range(1 - n, n)]
+    squares = [(row, column) for row in range(1, n + 1) for column in range(1, n + 1)]
+    return ExactCover.from_options(
+        [[f"r{r}", f"c{c}", f"a{r + c}", f"b{r - c}"] for r, c in squares],
+        primary,
+        secondary,
+        [f"{_letters(c)}{r}" for r, c in squares],
+    )
+
+
+def langford(n: int) -> ExactCover:
+    """Return Langford's problem: 1, 1, 2, 2, …, n, n in a row, with k numbers between the two k.
+
+    The items are the numbers ``1`` … ``n``, then the places ``s1`` … ``s2n``. An arrangement and
+    its mirror image are two covers.
+
+    Examples
+    --------
+    >>> problem = langford(3)
+    >>> problem.item_names
+    ('1', '2', '3', 's1', 's2', 's3', 's4', 's5', 's6')
+    >>> problem.option_names  # the number, and its two places
+    ('1@1,3', '1@2,4', '1@3,5', '1@4,6', '2@1,4', '2@2,5', '2@3,6', '3@1,5', '3@2,6')
+    """
+    _check_size(n * (2 * n - 1), n)
+    pairs = [(k, a, a + k + 1) for k in range(1, n + 1) for a in range(1, 2 * n - k)]
+    return ExactCover.from_options(
+        [[str(k), f"s{a}", f"s{b}"] for k, a, b in pairs],
+        [*map(str, range(1, n + 1)), *(f"s{a}" for a in range(1, 2 * n + 1))],
+        option_names=[f"{k}@{a},{b}" for k, a, b in pairs],
+    )
+
+
+def dominoes(rows: int, columns: int) -> ExactCover:
+    """Return the problem of tiling a rectangle with dominoes.
+
+    The items are the cells ``r1c1``, ``r1c2``, …; an option is called by its two cells.
+
+    Examples
+    --------
+    >>> problem = dominoes(2, 2)
+    >>> [problem.option_name(o) for o in range(problem.n_options)]
+    ['r1c1 r1c2', 'r1c1 r2c1', 'r1c2 r2c2', 'r2c1 r2c2']
+    """
+    _check_size(2 * rows * columns, rows, columns)
+    cells = _cells(rows, columns)
+    lying, upright = ((0, 0), (0, 1)), ((0, 0), (1, 0))
+    places = [
+        shape
+        for row, column in cells
+        for piece in (lying, upright)
+        if (shape := _placed(piece, row, column))[-1] in cells
+    ]
+    options = [[cells[cell] for cell in shape] for shape in places]
+    return ExactCover.from_options(options, list(cells.values()))
+
+
+def pentominoes(rows: int, columns: int) -> ExactCover:
+    """Return the problem of tiling a rectangle of 60 cells with the twelve pentominoes.
+
+    The items are the pieces ``F I L N P T U V W X Y Z``, each used once in any rotation or
+    reflection, then the cells ``r1c1``, ``r1c2``, …; an option is called by its piece and cells.
+    Every tiling is counted with its rotations and reflections.
+
+    Raises
+    ------
+    ProblemError
+        If the rectangle has not 60 cells.
+
+    Examples
+    --------
+    >>> problem = pentominoes(6, 10)
+    >>> problem, problem.option_name(0)
+    (ExactCover(n_items=72, n_primary=72, n_options=2056), 'F r1c1 r1c2 r2c2 r2c3 r3c2')
+    """
+    if rows < 1 or rows * columns != 60:
+        raise ProblemError(
+            f"twelve pentominoes tile 60 cells, not {rows}×{columns}; "
+            f"rectangles of 60 cells are 3×20, 4×15, 5×12 and 6×10"
+        )
+    cells = _cells(rows, columns)
+    options = []
+    for name, drawing in PENTOMINOES.items():
+        for piece in _orientations(drawing):
+            for row, column in cells:
+                shape = _placed(piece, row, column)
+                if all(cell in cells for cell in shape):
+                    options.append([name, *(cells[cell] for cell in shape)])
+    return ExactCover.from_options(options, [*PENTOMINOES, *cells.values()])
+
+
+def latin(n: int) -> ExactCover:
+    """Return the problem of Latin squares of order n.
+
+    The items are the cells ``r1c1`` …, the digits in rows ``r1#1`` … and the digits in columns
+    ``c1#1`` …; the option ``r1c2#3`` puts digit 3 into row 1, column 2.
+
+    Examples
+    --------
+    >>> problem = latin(2)
+    >>> problem, problem.option_name(1)
+    (ExactCover(n_items=12, n_primary=12, n_options=8), 'r1c1#2')
+    """
+    _check_size(n**3, n)
+    numbers = range(1, n + 1)
+    cells = [f"r{r}c{c}" for r in numbers for c in numbers]
+    units = [f"{unit}{k}#{digit}" for unit in "rc" for k in numbers for digit in numbers]
+    choices = [(r, c, digit) for r in numbers for c in numbers for digit in numbers]
+    return ExactCover.from_options(
+        [[f"r{r}c{c}", f"r{r}#{digit}", f"c{c}#{digit}"] for r, c, digit in choices],
+        cells + units,
+        option_names=[f"r{r}c{c}#{digit}" for r, c, digit in choices],
+    )
+
+
+class Family(NamedTuple):
+    """How problems of one name are built, and how they are written."""
+
+    build: Callable[..., ExactCover]
+    form: str
+    example: str
+
+
+FAMILIES = {
+    "queens": Family(queens, "queens:N", "queens:8"),
+    "langford": Family(langford, "langford:N", "langford:8"),
+    "dominoes": Family(dominoes, "dominoes:RxC", "dominoes:8x8"),
+    "pentominoes": Family(pentominoes, "pentominoes:RxC", "pentominoes:6x10"),
+    "latin": Family(latin, "latin:N", "latin:5"),
+    "sudoku": Family(sudoku, "sudoku:RxC", "sudoku:3x3"),
+}
+
+
+def known_families() -> str:
+    """Return how the families are written, for messages and help.
+
+    Examples
+    --------
+    >>> known_families()
+    'queens:N, langford:N, dominoes:RxC, pentominoes:RxC, latin:N, sudoku:RxC'
+    """
+    return ", ".join(known.form for known in FAMILIES.values())
+
+
+def family(text: str) -> ExactCover:
+    """Return the problem that a name with sizes stands for.
+
+    Parameters
+    ----------
+    text : str
+        ``queens:12``, ``langford:11``, ``dominoes:8x8``, ``pentominoes:6x10``, ``latin:5``, or
+        ``sudoku:2x3``, the empty grid with boxes of 2 rows and 3 columns.
+
+    Raises
+    ------
+    InputError
+        If there is no such family, or not of this size.
+
+    Examples
+    --------
+    >>> family("dominoes:2x3")
+    ExactCover(n_items=6, n_primary=6, n_options=7)
+    >>> family("sudoku:2x3")
+    Sudoku(2, 3)
+    """
+    name, _, sizes = text.partition(":")
+    if name not in FAMILIES:
+        raise InputError(f"no family is called {name[:60]!r}; there is: {known_families()}")
+    known = FAMILIES[name]
+    numbers = sizes.lower().split("x")
+    whole = all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers)
+    if not whole or len(numbers) != len(known.form.split("x")):
+        raise InputError(
+            f"{text[:60]}: {sizes[:50]!r} is no size; write {known.form}, such as {known.example}"
+        )
+    try:
+        return known.build(*map(int, numbers))
+    except ProblemError as error:
+        raise InputError(f"{text}: {error}") from error
+
+
+def _check_size(n_options: int, *sizes: int) -> None:
+    if min(sizes) < 1:
+        raise ProblemError(f"sizes are at least 1, not {min(sizes)}")
+    if n_options > MOST_OPTIONS:
+        raise ProblemError(f"{n_options:,} options; at most {MOST_OPTIONS:,} can have names")
+
+
+def _letters(k: int) -> str:
+    """Return the k-th column of a board, counted from 1: a, b, …, z, aa, ab, …."""
+    letters = ""
+    while k > 0:
+        k, letter = divmod(k - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return letters
+
+
+def _cells(rows: int, columns: int) -> dict[tuple[int, int], str]:
+    """Return the names of the cells of a rectangle, row by row."""
+    return {(r, c): f"r{r}c{c}" for r in range(1, rows + 1) for c in range(1, columns + 1)}
+
+
+def _placed(piece: Shape, row: int, column: int) -> Shape:
+    return tuple((row + r, column + c) for r, c in piece)
+
+
+def _orientations(drawing: str) -> list[Shape]:
+    """Return a piece in its different rotations and reflections, from row 0 and column 0 on."""
+    lines = enumerate(drawing.split())
+    piece = [(r, c) for r, line in lines for c, square in enumerate(line) if square == "X"]
+    return sorted(set(_turned(piece)))
+
+
+def _turned(piece: list[tuple[int, int]]) -> Iterator[Shape]:
+    for _ in range(2):
+        for _ in range(4):
+            piece = [(c, -r) for r, c in piece]
+            top, left = min(r for r, _ in piece), min(c for _, c in piece)
+            yield tuple(sorted((r - top, c - left) for r, c in piece))
+        piece = [(r, -c) for r, c in piece]

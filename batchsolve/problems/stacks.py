@@ -1,0 +1,257 @@
+"""`Stacks`: a ragged batch of partial covers, and its forms on disk.
+
+A *stack* is the list of options chosen so far. The clues of a puzzle, a subproblem of a search
+and the point where a search was interrupted are all stacks over one problem. Every stack names
+its *root*: the puzzle, or the problem, that it descends from.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from batchsolve.errors import InputError, ProblemError
+from batchsolve.problems.exact_cover import ExactCover
+
+_MAGIC = b"batchsolve stacks 1\n"
+_HEADER = struct.Struct("<32sQQ")  # fingerprint, number of stacks, number of options
+
+
+@njit(cache=True, nogil=True)
+def _gather(offsets, options, places):
+    """Copy the stacks at some places, one behind the other."""
+    bounds = np.zeros(places.size + 1, np.int64)
+    for k in range(places.size):
+        bounds[k + 1] = bounds[k] + offsets[places[k] + 1] - offsets[places[k]]
+    copies = np.empty(bounds[-1], np.uint32)
+    for k in range(places.size):
+        begin = offsets[places[k]]
+        for x in range(bounds[k + 1] - bounds[k]):
+            copies[bounds[k] + x] = options[begin + x]
+    return bounds, copies
+
+
+@dataclass(frozen=True, eq=False)
+class Stacks:
+    """A batch of stacks over one problem.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Stack ``k`` is ``options[offsets[k]:offsets[k + 1]]``.
+    options : ndarray of uint32, shape (offsets[-1],)
+        Option numbers, in the order in which they were chosen.
+    roots : ndarray of int64, shape (n,)
+        The root of every stack.
+
+    Examples
+    --------
+    >>> stacks = Stacks.from_lists([[3, 1], [], [2]])
+    >>> len(stacks), stacks[0].tolist(), stacks.roots.tolist()
+    (3, [3, 1], [0, 1, 2])
+    """
+
+    offsets: npt.NDArray[np.int64]
+    options: npt.NDArray[np.uint32]
+    roots: npt.NDArray[np.int64]
+
+    @classmethod
+    def from_lists(
+        cls, stacks: Iterable[Sequence[int]], roots: npt.ArrayLike | None = None
+    ) -> Stacks:
+        """Build a batch from lists of option numbers; roots count from 0 by default."""
+        rows = [np.asarray(stack, np.int64) for stack in stacks]
+        for row in rows:
+            if row.size and not 0 <= row.min() <= row.max() < 2**32:
+                raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
+        offsets = np.cumsum([0, *(row.size for row in rows)]).astype(np.int64)
+        options = np.concatenate([np.empty(0, np.int64), *rows]).astype(np.uint32)
+        numbers = np.arange(len(rows)) if roots is None else np.asarray(roots)
+        if numbers.shape != (len(rows),):
+            raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
+        return cls(offsets, options, numbers.astype(np.int64))
+
+    @classmethod
+    def empty(cls) -> Stacks:
+        """Return a batch of no stacks."""
+        return cls.from_lists([])
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[Stacks]) -> Stacks:
+        """Join batches, in order."""
+        if len(batches) == 1:
+            return batches[0]
+        if not batches:
+            return cls.empty()
+        starts = np.cumsum([0, *(b.options.size for b in batches)])
+        offsets = [b.offsets[:-1] + start for b, start in zip(batches, starts, strict=False)]
+        return cls(
+            np.concatenate([*offsets, starts[-1:]]),
+            np.concatenate([b.options for b in batches]),
+            np.concatenate([b.roots for b in batches]),
+        )
+
+    def __len__(self) -> int:
+        return self.roots.size
+
+    def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
+        return self.options[self.offsets[k] : self.offsets[k + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+        return (self[k] for k in range(len(self)))
+
+    def take(self, which: npt.ArrayLike) -> Stacks:
+        """Return the stacks at these places (or where a boolean mask is true), in that order."""
+        places = np.asarray(which)
+        if places.dtype == np.bool_:
+            if places.all():
+                return self
+            places = np.flatnonzero(places)
+        places = places.astype(np.int64, copy=False)
+        offsets, options = _gather(self.offsets, self.options, places)
+        return Stacks(offsets, options, self.roots[places])
+
+    def between(self, begin: int, end: int) -> Stacks:
+        """Return stacks begin .. end - 1, without copying their options."""
+        offsets = self.offsets[begin : end + 1]
+        options = self.options[offsets[0] : offsets[-1]]
+        return Stacks(offsets - offsets[0], options, self.roots[begin:end])
+
+    def with_roots(self, roots: npt.ArrayLike) -> Stacks:
+        """Return the same stacks with other roots."""
+        return Stacks(self.offsets, self.options, np.asarray(roots, np.int64))
+
+    def to_bytes(self, problem: ExactCover) -> bytes:
+        """Serialise, with the fingerprint of the problem; see `from_bytes`."""
+        fingerprint = bytes.fromhex(problem.fingerprint)
+        return b"".join(
+            [
+                _MAGIC,
+                _HEADER.pack(fingerprint, len(self), self.options.size),
+                self.offsets.astype("<i8").tobytes(),
+                self.options.astype("<u4").tobytes(),
+                self.roots.astype("<i8").tobytes(),
+            ]
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, problem: ExactCover) -> Stacks:
+        """Read what `to_bytes` wrote.
+
+        Raises
+        ------
+        InputError
+            If the bytes are no stacks, are damaged, or belong to another problem.
+        """
+        begin = len(_MAGIC) + _HEADER.size
+        if data[: len(_MAGIC)] != _MAGIC or len(data) < begin:
+            raise InputError("these bytes are not batchsolve stacks")
+        fingerprint, n, m = _HEADER.unpack(data[len(_MAGIC) : begin])
+        _check_problem(fingerprint.hex(), problem)
+        if len(data) != begin + 8 * (n + 1) + 4 * m + 8 * n:
+            raise InputError("stacks are damaged: their length is not what their header says")
+        offsets = np.frombuffer(data, "<i8", n + 1, begin)
+        options = np.frombuffer(data, "<u4", m, begin + 8 * (n + 1))
+        roots = np.frombuffer(data, "<i8", n, begin + 8 * (n + 1) + 4 * m)
+        return _checked(offsets, options, roots, problem)
+
+    def save_npz(self, path: str | os.PathLike[str], problem: ExactCover) -> None:
+        """Write a NumPy ``.npz`` file with the arrays and the problem's fingerprint."""
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer,
+            offsets=self.offsets,
+            options=self.options,
+            roots=self.roots,
+            problem=np.array(problem.fingerprint),
+        )
+        with open(path, "wb") as file:
+            file.write(buffer.getvalue())
+
+    @classmethod
+    def load_npz(cls, path: str | os.PathLike[str], problem: ExactCover) -> Stacks:
+        """Read what `save_npz` wrote; raises `InputError` as `from_bytes` does."""
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                fingerprint = str(arrays["problem"])
+                parts = [arrays[name] for name in ("offsets", "options", "roots")]
+        except (KeyError, ValueError, EOFError, OSError) as error:
+            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+                raise
+            raise InputError(f"{os.fspath(path)}: not a file of batchsolve stacks") from error
+        _check_problem(fingerprint, problem)
+        return _checked(parts[0], parts[1], parts[2], problem)
+
+    def to_jsonl(self, problem: ExactCover, **about: object) -> str:
+        """Return JSON lines: a header with the problem's fingerprint, then one line a stack.
+
+        What is known `about` the stacks goes into the header, and is not read back.
+        """
+        header = {"batchsolve": "stacks", "version": 1, "problem": problem.fingerprint}
+        lines = [{**header, **about}]
+        lines += [
+            {"root": int(root), "stack": stack.tolist()}
+            for root, stack in zip(self.roots, self, strict=True)
+        ]
+        return "".join(json.dumps(line) + "\n" for line in lines)
+
+    @classmethod
+    def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
+        """Read what `to_jsonl` wrote; raises `InputError` as `from_bytes` does."""
+        lines = text.splitlines()
+        try:
+            header = json.loads(lines[0])
+            fingerprint = header["problem"]
+            if header["batchsolve"] != "stacks" or header["version"] != 1:
+                raise ValueError
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                "line 1: expected the header that `Stacks.to_jsonl` writes, "
+                '{"batchsolve": "stacks", "version": 1, "problem": …}'
+            ) from error
+        _check_problem(fingerprint, problem)
+        stacks, roots = [], []
+        for number, line in enumerate(lines[1:], 2):
+            try:
+                record = json.loads(line)
+                roots.append(int(record["root"]))
+                stacks.append([int(o) for o in record["stack"]])
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(
+                    f'line {number}: expected {{"root": …, "stack": […]}}, not {line[:60]!r}'
+                ) from error
+        batch = cls.from_lists(stacks, roots)
+        return _checked(batch.offsets, batch.options, batch.roots, problem)
+
+
+def _check_problem(fingerprint: str, problem: ExactCover) -> None:
+    if fingerprint != problem.fingerprint:
+        raise InputError(
+            f"these stacks belong to another problem: their fingerprint is {fingerprint[:16]}…, "
+            f"that of the problem at hand {problem.fingerprint[:16]}…"
+        )
+
+
+def _checked(
+    offsets: np.ndarray, options: np.ndarray, roots: np.ndarray, problem: ExactCover
+) -> Stacks:
+    """Build stacks from arrays of unknown origin, with the checks that kernels rely on."""
+    sound = (
+        offsets.ndim == options.ndim == roots.ndim == 1
+        and offsets.size == roots.size + 1
+        and offsets[0] == 0
+        and offsets[-1] == options.size
+        and bool(np.all(np.diff(offsets) >= 0))
+        and bool(np.all(options < problem.n_options))
+    )
+    if not sound:
+        raise InputError("stacks are damaged: their arrays do not fit together or the problem")
+    return Stacks(offsets.astype(np.int64), options.astype(np.uint32), roots.astype(np.int64))

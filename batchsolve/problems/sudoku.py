@@ -1,0 +1,241 @@
+"""Sudoku of every box shape as an exact cover problem; grids ↔ stacks.
+
+A grid of N = box rows × box columns digits has N² cells. Option ``cell · N + digit`` (digits
+counted from 0) puts a digit into a cell; it covers four items: the cell, and the digit in the
+cell's row, column and box. So a grid's clues are a stack, and a cover is a solved grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numba import njit
+
+from batchsolve.errors import InputError, ProblemError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.survey import AmbiguousNotationError, Survey
+
+
+@njit(cache=True, nogil=True)
+def _stacks_of(grids, n_digits):
+    """Return the offsets and the options of the stacks of many grids."""
+    offsets = np.zeros(grids.shape[0] + 1, np.int64)
+    for k in range(grids.shape[0]):
+        n_clues = 0
+        for cell in range(grids.shape[1]):
+            n_clues += grids[k, cell] != 0
+        offsets[k + 1] = offsets[k] + n_clues
+    options = np.empty(offsets[-1] + 1, np.uint32)
+    x = 0
+    for k in range(grids.shape[0]):
+        for cell in range(grids.shape[1]):
+            options[x] = cell * n_digits + grids[k, cell] - 1  # overwritten if the cell is blank
+            x += grids[k, cell] != 0
+    return offsets, options[:-1]
+
+
+@njit(cache=True, nogil=True)
+def _fill_grids(offsets, options, rows, cells, digits, grids):
+    for k in range(rows.size):
+        grid = grids[rows[k]]
+        for x in range(offsets[k], offsets[k + 1]):
+            grid[cells[options[x]]] = digits[options[x]]
+
+
+@njit(cache=True, nogil=True)
+def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
+    n = box_rows * box_columns
+    seen = np.zeros((3, n, n + 1), np.bool_)
+    for k in range(puzzles.shape[0]):
+        seen[:] = False
+        good = True
+        for cell in range(n * n):
+            digit = solutions[k, cell]
+            row, column = cell // n, cell % n
+            box = row // box_rows * box_rows + column // box_columns
+            if digit == 0 or digit > n or (puzzles[k, cell] != 0 and puzzles[k, cell] != digit):
+                good = False
+                break
+            if seen[0, row, digit] or seen[1, column, digit] or seen[2, box, digit]:
+                good = False
+                break
+            seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = True
+        right[k] = good
+
+
+class Sudoku(ExactCover):
+    """The exact cover problem of the empty grid.
+
+    Parameters
+    ----------
+    box_rows, box_columns : int
+        Shape of a box; the grid has N = box_rows · box_columns rows, columns and digits.
+
+    Raises
+    ------
+    ProblemError
+        If N is not in 1 .. 255.
+
+    Examples
+    --------
+    >>> Sudoku(2, 3)
+    Sudoku(2, 3)
+    >>> Sudoku(2, 2).stack([1, 0, 0, 0, 0, 0, 0, 2] + [0] * 8).tolist()
+    [0, 29]
+    """
+
+    def __init__(self, box_rows: int = 3, box_columns: int = 3) -> None:
+        n = box_rows * box_columns
+        if box_rows < 1 or box_columns < 1 or n > MOST_DIGITS:
+            raise ProblemError(
+                f"a box of {box_rows}×{box_columns} gives {n} digits; "
+                f"1 to {MOST_DIGITS} are possible"
+            )
+        self.box_rows, self.box_columns, self.n_digits = box_rows, box_columns, n
+        option = np.arange(n**3)
+        cell, digit = np.divmod(option, n)
+        self._cells, self._digits = cell.astype(np.uint16), (digit + 1).astype(np.uint8)
+        row, column = np.divmod(cell, n)
+        box = row // box_rows * box_rows + column // box_columns
+        kinds = [cell, row * n + digit, column * n + digit, box * n + digit]
+        items = np.stack([kind + k * n * n for k, kind in enumerate(kinds)], axis=1)
+        super().__init__(np.arange(n**3 + 1) * 4, items.reshape(-1), 4 * n * n)
+
+    def __repr__(self) -> str:
+        return f"Sudoku({self.box_rows}, {self.box_columns})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return sudoku, (self.box_rows, self.box_columns)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, N²."""
+        return self.n_digits**2
+
+    def item_name(self, i: int) -> str:
+        """Return ``r1c2`` for a cell, ``r1#3``, ``c2#3`` or ``b1#3`` for a digit in a unit."""
+        kind, rest = divmod(i, self.n_cells)
+        first, second = divmod(rest, self.n_digits)
+        return f"{'rrcb'[kind]}{first + 1}{'c' if kind == 0 else '#'}{second + 1}"
+
+    def option_name(self, o: int) -> str:
+        """Return ``r1c2#3``: digit 3 in row 1, column 2."""
+        cell, digit = divmod(o, self.n_digits)
+        return f"{self.item_name(cell)}#{digit + 1}"
+
+    def explain_clash(self, stack: Sequence[int], position: int) -> str:
+        """Say which two clues clash, and where."""
+        n = self.n_digits
+        cell, digit = divmod(int(stack[position]), n)
+        mine = set(map(int, self.option(int(stack[position]))))
+        for other in map(int, stack[:position]):
+            shared = mine.intersection(map(int, self.option(other)))
+            if shared:
+                unit = ("cell", "row", "column", "box")[min(shared) // self.n_cells]
+                places = [f"row {c // n + 1}, column {c % n + 1}" for c in (other // n, cell)]
+                return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
+        raise ValueError(f"the clue at position {position} clashes with nothing before it")
+
+    def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+        """Return the stack of a grid's clues; `grid` has N² digits, 0 for blank cells."""
+        return self.stacks(np.asarray(grid).reshape(1, -1))[0]
+
+    def stacks(self, grids: npt.ArrayLike) -> Stacks:
+        """Return the stacks of many grids.
+
+        Parameters
+        ----------
+        grids : array_like of int, shape (n, N²) or (n, N, N)
+            Digits 1 .. N, 0 for blank cells.
+
+        Returns
+        -------
+        Stacks
+            n stacks; the root of each is its place.
+        """
+        array = self.as_grids(grids)
+        offsets, options = _stacks_of(array, self.n_digits)
+        return Stacks(offsets, options, np.arange(len(array)))
+
+    def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+        """Return grids as a uint8 array of shape (n, N²) after checking shape and digits."""
+        array = np.asarray(grids)
+        n = self.n_digits
+        if array.ndim == 3 and array.shape[1:] == (n, n):
+            array = array.reshape(len(array), -1)
+        if array.ndim != 2 or array.shape[1] != n * n:
+            raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}")
+        if not np.issubdtype(array.dtype, np.integer):
+            raise InputError(f"grids must hold whole numbers, not {array.dtype}")
+        if array.size and not 0 <= array.min() <= array.max() <= n:
+            k, cell = map(int, np.argwhere((array < 0) | (array > n))[0])
+            raise InputError(
+                f"grid {k} has {array[k, cell]} in row {cell // n + 1}, column {cell % n + 1}; "
+                f"digits are 1 to {n}, 0 is a blank"
+            )
+        return np.ascontiguousarray(array, np.uint8)
+
+    def grids(self, stacks: Stacks) -> npt.NDArray[np.uint8]:
+        """Return the grids of stacks, shape (n, N²): the inverse of `stacks`."""
+        grids = np.zeros((len(stacks), self.n_cells), np.uint8)
+        self.write_grids(stacks.with_roots(np.arange(len(stacks))), grids)
+        return grids
+
+    def write_grids(self, stacks: Stacks, grids: npt.NDArray[np.uint8]) -> None:
+        """Write stacks into an array of grids, shape (n, N²), at the rows that are their roots."""
+        _fill_grids(stacks.offsets, stacks.options, stacks.roots, self._cells, self._digits, grids)
+
+    def check(
+        self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.bool_]:
+        """Return for each pair whether the second grid solves the first; no engine is involved."""
+        right = np.zeros(len(puzzles), np.bool_)
+        _check_solutions(puzzles, solutions, self.box_rows, self.box_columns, right)
+        return right
+
+    def parse(self, text: str, alphabet: str | None = None) -> npt.NDArray[np.uint8]:
+        """Return the digits of a grid, shape (N²,).
+
+        Examples
+        --------
+        >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
+        [1, 2, 0, 0, 3, 4]
+        """
+        notation = self.notation_of(text, alphabet)
+        grids, faults = notation.encode(pa.array([text]))
+        if faults[0] != -1:
+            raise InputError(notation.explain(text, int(faults[0])))
+        return grids[0]
+
+    def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
+        """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
+        n = self.n_digits
+        notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
+        array = self.as_grids(np.asarray(grid).reshape(1, -1))
+        return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
+
+    def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
+        """Return how a grid is written: in the alphabet named, or in one that fits."""
+        if alphabet is not None:
+            return Notation.from_name(alphabet, self.n_digits)
+        survey = Survey()
+        survey.add(pa.array([text]))
+        try:
+            return survey.notation(self.n_digits)
+        except AmbiguousNotationError:
+            raise
+        except InputError:
+            return usual_notation(self.n_digits)
+
+
+@lru_cache(maxsize=16)
+def sudoku(box_rows: int, box_columns: int) -> Sudoku:
+    """Return a shared `Sudoku`; problems of one shape are built once in each process."""
+    return Sudoku(box_rows, box_columns)

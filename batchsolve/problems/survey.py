@@ -1,0 +1,188 @@
+"""Looking a column of grids over: which size, and which alphabet, fits its values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isqrt
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from batchsolve.errors import InputError
+from batchsolve.problems.notation import (
+    BLANKS,
+    MOST_DIGITS,
+    Notation,
+    buffers,
+    default_box,
+    notations,
+    numbers,
+    trim,
+)
+
+
+@njit(cache=True, nogil=True)
+def _survey(data, offsets):
+    """For each value: its characters, its tokens (0 without separators), the set of its bytes.
+
+    Separators are not part of the set. Bytes of 127 and more all set bit 127.
+    """
+    n = offsets.size - 1
+    facts = np.zeros((n, 4), np.uint64)
+    one = np.uint64(1)
+    for k in range(n):
+        begin, end = trim(data, offsets[k], offsets[k + 1])
+        tokens, inside, separated = 0, False, False
+        for x in range(begin, end):
+            c = data[x]
+            if c == 32 or c == 44 or c == 59 or c == 9:
+                separated, inside = True, False
+                continue
+            if not inside:
+                inside = True
+                tokens += 1
+            if c < 64:
+                facts[k, 2] |= one << np.uint64(c)
+            else:
+                facts[k, 3] |= one << np.uint64(min(c, 127) - 64)
+        facts[k, 0] = end - begin
+        if separated:
+            facts[k, 1] = tokens
+    return facts
+
+
+class Survey:
+    """What the values of a column look like: enough to choose the size and the alphabet.
+
+    Examples
+    --------
+    >>> survey = Survey()
+    >>> survey.add(pa.array(["1234" + "." * 12]))
+    >>> size = survey.size()
+    >>> size, survey.notation(size).name
+    (4, '1-4')
+    """
+
+    def __init__(self) -> None:
+        self._kinds: Counter[tuple[int, int, int, int]] = Counter()
+        self._separators: Counter[str] = Counter()
+
+    def add(self, column: pa.Array) -> None:
+        """Take the values of a string array into account."""
+        facts = _survey(*buffers(column))
+        kinds, times = np.unique(facts, axis=0, return_counts=True)
+        for kind, count in zip(kinds.tolist(), times.tolist(), strict=True):
+            self._kinds[tuple(kind)] += count
+        separated = np.flatnonzero(facts[:, 1])
+        if separated.size:
+            text = column[int(separated[0])].as_py()
+            self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
+
+    def size(self) -> int | None:
+        """Return the N of most values that can be N × N grids, or None if none can."""
+        votes: Counter[int] = Counter()
+        for (length, tokens, _, _), count in self._kinds.items():
+            n = isqrt(tokens or length)
+            if n * n == (tokens or length) and n <= MOST_DIGITS and default_box(n):
+                votes[n] += count
+        return max(votes, key=lambda n: (votes[n], -n)) if votes else None
+
+    def has_blanks(self) -> bool:
+        """Return whether any value holds a character that can be a blank cell."""
+        blanks, _ = _mask(BLANKS)
+        return any(low & blanks for _, _, low, _ in self._kinds)
+
+    def notation(self, n_digits: int) -> Notation:
+        """Return the one notation that fits the most values.
+
+        Raises
+        ------
+        AmbiguousNotationError
+            If several alphabets fit equally many values and read them differently.
+        InputError
+            If no value fits any.
+        """
+        as_numbers = any(t == n_digits**2 for _, t, _, _ in self._kinds)
+        rows = {k: c for k, c in self._kinds.items() if k[1] == 0 and k[0] == n_digits**2}
+        if not as_numbers and not rows:
+            raise InputError(
+                f"no value is a {n_digits}×{n_digits} grid of {n_digits**2} characters or numbers"
+            )
+        if self.prefers_numbers(n_digits):
+            return numbers(n_digits, self._separators.most_common(1)[0][0])
+        strict = {n: _score(n, rows, most_blanks=1) for n in notations(n_digits)}
+        loose = {n: _score(n, rows, most_blanks=len(BLANKS)) for n in notations(n_digits)}
+        if any(loose.values()) and not any(strict.values()):
+            raise InputError(
+                "every value has several kinds of blank cells, one of which may be a digit; say "
+                "which symbols are the digits with --alphabet"
+            )
+        scores = strict
+        most = max(scores.values(), default=0)
+        if most == 0:
+            known = ", ".join(n.name for n in notations(n_digits)) or "numbers"
+            raise InputError(
+                f"no value fits an alphabet for {n_digits}×{n_digits} grids ({known}); "
+                f"name yours with --alphabet"
+            )
+        best = [notation for notation, score in scores.items() if score == most]
+        used = self._symbols_used(rows, best[0])
+        if len(best) > 1 and not used <= set(BLANKS) - set("".join(n.symbols for n in best)):
+            best = [n for n in best if len(used & set(BLANKS) - set(n.symbols)) <= 1] or best
+            if len(best) > 1:
+                raise AmbiguousNotationError([notation.name for notation in best])
+        blanks = [b for b in BLANKS if b in used and b not in best[0].symbols]
+        blank = blanks[0] if blanks else "."
+        return Notation(n_digits, best[0].name, best[0].symbols, blank=blank)
+
+    def prefers_numbers(self, n_digits: int) -> bool:
+        """Whether more values are N² numbers than are N² characters."""
+        votes = Counter[bool]()
+        for (length, tokens, _, _), count in self._kinds.items():
+            if (tokens or length) == n_digits**2:
+                votes[tokens > 0] += count
+        return votes[True] > 0 and votes[True] >= votes[False]
+
+    @staticmethod
+    def _symbols_used(rows: dict[tuple[int, int, int, int], int], notation: Notation) -> set[str]:
+        low, high = _allowed(notation)
+        used: set[str] = set()
+        for _, _, lo, hi in rows:
+            if not (lo & ~low or hi & ~high):
+                used |= {chr(b) for b in range(127) if (lo, hi)[b // 64] >> b % 64 & 1}
+        return used
+
+
+class AmbiguousNotationError(InputError):
+    """A column that several alphabets fit."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(f"the alphabet can be {' or '.join(names)}; say which with --alphabet")
+        self.names = names
+
+
+def _score(notation: Notation, rows: dict[tuple[int, int, int, int], int], most_blanks: int) -> int:
+    """Return how many values fit a notation and use no more than so many kinds of blank."""
+    low, high = _allowed(notation)
+    blanks = _mask("".join(set(BLANKS) - set(notation.symbols)))
+    return sum(
+        count
+        for (_, _, lo, hi), count in rows.items()
+        if not (lo & ~low or hi & ~high)
+        and (lo & blanks[0]).bit_count() + (hi & blanks[1]).bit_count() <= most_blanks
+    )
+
+
+def _allowed(notation: Notation) -> tuple[int, int]:
+    return _mask(BLANKS + notation.symbols.upper() + notation.symbols.lower())
+
+
+def _mask(characters: str) -> tuple[int, int]:
+    low = high = 0
+    for b in characters.encode():
+        if b < 64:
+            low |= 1 << b
+        else:
+            high |= 1 << (b - 64)
+    return low, high

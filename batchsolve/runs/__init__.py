@@ -1,0 +1,1 @@
+"""What users start: solve, count, enumerate, export; runs and their journal; job arrays."""

@@ -1,0 +1,176 @@
+"""Searching by hand, on any cluster: split a problem into files, count each, merge the results.
+
+The files of one split know its identity and their place in it, and so do the results; that is how a
+merge can say which are missing and which came twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from batchsolve.errors import InputError, OutputError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.count import Stack
+from batchsolve.search.splitter import split
+
+MOST_FILES = 1000  # unless --files says otherwise; a job array of a thousand is common
+
+
+def write_parts(
+    problem: ExactCover,
+    directory: str,
+    stack: Stack = (),
+    *,
+    depth: int,
+    files: int | None = None,
+    engine: str = "dlx",
+) -> dict[str, Any]:
+    """Split a problem into files of stacks.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    directory : str
+        Where to write ``0000.jsonl``, ``0001.jsonl``, …; made if it does not exist.
+    stack : sequence of int
+        Where the search begins.
+    depth : int
+        How deep to expand the tree.
+    files : int, optional
+        How many files to write at most; by default one a stack, but no more than 1,000.
+    engine : str
+        The engine whose tree is expanded.
+
+    Returns
+    -------
+    dict
+        ``split`` (its identity), ``files``, ``stacks``, and ``count`` and ``nodes`` above the
+        depth.
+
+    Raises
+    ------
+    OutputError
+        If the directory is not empty or cannot be written.
+    """
+    parts = split(problem, stack, depth, engine)
+    n_files = max(1, min(len(parts.stacks), files or MOST_FILES))
+    begin = np.asarray(stack, np.int64).tolist()
+    about = f"{problem.fingerprint} {begin} {depth} {n_files} {engine}"
+    identity = hashlib.sha256(about.encode()).hexdigest()[:16]
+    header = {"split": identity, "of": n_files, "count": parts.count, "nodes": parts.nodes}
+    try:
+        os.makedirs(directory, exist_ok=True)
+        if os.listdir(directory):
+            raise OutputError(f"{directory}: is not empty; name another directory")
+        for k in range(n_files):
+            # dealt in turn, for neighbours in the tree tend to be alike in size
+            mine = parts.stacks.take(np.arange(k, len(parts.stacks), n_files))
+            with open(os.path.join(directory, f"{k:04d}.jsonl"), "w") as file:
+                file.write(mine.to_jsonl(problem, part=k, **header))
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{directory}: cannot be written: {error.strerror}") from error
+    facts = {"split": identity, "files": n_files, "stacks": len(parts.stacks)}
+    return {**facts, "count": parts.count, "nodes": parts.nodes}
+
+
+def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
+    """Read a file of stacks.
+
+    Returns
+    -------
+    stacks : Stacks
+    header : dict
+        What its header says: ``split``, ``part``, ``of``, and ``count`` and ``nodes`` above it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or belongs to another problem.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        stacks = Stacks.from_jsonl(text, problem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputError(f"{path}: {reason}") from error
+    header = json.loads(text.splitlines()[0])
+    return stacks, {k: v for k, v in header.items() if k not in ("batchsolve", "version")}
+
+
+def merge_results(paths: Sequence[str]) -> dict[str, Any]:
+    """Add up the results of the parts of one split.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files that ``batchsolve count --stacks PART --json`` printed.
+
+    Returns
+    -------
+    dict
+        ``count``, ``nodes``, ``complete``, ``of``, and the part numbers that are ``missing``,
+        ``doubled`` (counted once all the same) or ``unfinished``.
+
+    Raises
+    ------
+    InputError
+        If a file is no such result, or they belong to different splits, or doubled ones differ.
+    """
+    if not paths:
+        raise InputError("no results to merge; name the files that count --stacks --json printed")
+    results = [_read_result(path) for path in paths]
+    first = results[0]
+    by_part: dict[int, dict[str, Any]] = {}
+    for path, result in zip(paths, results, strict=True):
+        if result["split"] != first["split"]:
+            raise InputError(
+                f"{path}: belongs to split {result['split']}, {paths[0]} to {first['split']}"
+            )
+        known = by_part.setdefault(result["part"], result)
+        if known["count"] != result["count"] and known["complete"] and result["complete"]:
+            raise InputError(
+                f"{path}: part {result['part']} has {result['count']} covers here and "
+                f"{known['count']} elsewhere; one of the two is wrong"
+            )
+        if result["complete"]:
+            by_part[result["part"]] = result
+    times = Counter(result["part"] for result in results)
+    missing = [part for part in range(first["of"]) if part not in by_part]
+    unfinished = sorted(part for part, result in by_part.items() if not result["complete"])
+    return {
+        "count": first["above"]["count"] + sum(result["count"] for result in by_part.values()),
+        "nodes": first["above"]["nodes"] + sum(result["nodes"] for result in by_part.values()),
+        "complete": not missing and not unfinished,
+        "of": first["of"],
+        "missing": missing,
+        "doubled": sorted(part for part, n in times.items() if n > 1),
+        "unfinished": unfinished,
+    }
+
+
+def _read_result(path: str) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            result = json.load(file)
+        for key in ("split", "part", "of", "above", "count", "nodes", "complete"):
+            result[key]
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: not a result of batchsolve count --stacks PART --json"
+        ) from error
+    return dict(result)

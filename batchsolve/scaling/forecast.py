@@ -1,0 +1,211 @@
+"""From measured runs to more workers: costs, a shape of the tree, simulations beside the runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from batchsolve.engines.choice import engines_for, visits_the_same_nodes
+from batchsolve.errors import InputError
+from batchsolve.scaling.experiment import Experiment
+from batchsolve.scaling.measure import Run, Workload
+from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
+from batchsolve.scaling.tree_shape import Shape, sample_shape
+from batchsolve.search.estimator import estimate
+from batchsolve.search.sizing import PIECES_PER_WORKER, TASK_SECONDS, Sizing
+
+PROBES = 3000  # for the size of a tree that no run has finished
+DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
+MOST_STACKS = 300_000  # of a split; deeper ones are not tried
+BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
+CURVE_POINTS = 17  # powers of two from 1 to 65,536
+ALIKE = "tasks as for few workers"
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """A run beside its simulation.
+
+    Attributes
+    ----------
+    run : Run
+    measured, simulated : float
+        Seconds for the whole tree; where a run was stopped, it is taken to go on at its pace.
+    simulated_tasks : int
+    """
+
+    run: Run
+    measured: float
+    simulated: float
+    simulated_tasks: int
+
+    @property
+    def error(self) -> float:
+        """How far the simulation is off, as a share of what was measured."""
+        return self.simulated / self.measured - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What was simulated for one number of workers.
+
+    Attributes
+    ----------
+    workers : int
+    what_if : dict of str to Simulated
+        The search as it is, and with one thing different.
+    depths, budgets : list of (setting, Simulated)
+        Every depth with the automatic budget, every budget (in seconds) with the automatic depth.
+    """
+
+    workers: int
+    what_if: dict[str, Simulated]
+    depths: list[tuple[int | None, Simulated]]
+    budgets: list[tuple[float | None, Simulated]]
+
+    @property
+    def best_depth(self) -> int | None:
+        """The depth of the shortest simulated run; None is automatic."""
+        return min(self.depths, key=lambda tried: tried[1].wall)[0]
+
+    @property
+    def best_budget(self) -> float | None:
+        """The budget of the shortest simulated run, in seconds; None is automatic."""
+        return min(self.budgets, key=lambda tried: tried[1].wall)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """The forecast for one problem, engine and backend.
+
+    Attributes
+    ----------
+    name : str
+    nodes : float
+        The size of the tree.
+    nodes_known : bool
+        Whether it was counted; otherwise it is estimated.
+    costs : Costs
+    checks : list of Check
+    curve : list of Simulated
+        With the automatic settings.
+    choices : list of Choice
+    """
+
+    name: str
+    nodes: float
+    nodes_known: bool
+    costs: Costs
+    checks: list[Check]
+    curve: list[Simulated]
+    choices: list[Choice]
+
+
+def forecast(
+    workload: Workload,
+    experiment: Experiment,
+    workers: Sequence[int],
+    *,
+    latency: float = 0.0,
+    shape_seconds: float = 10.0,
+) -> list[Forecast]:
+    """Simulate the search of a workload, as measured and on more workers.
+
+    Parameters
+    ----------
+    workload : Workload
+        One of strong scaling.
+    experiment : Experiment
+        Its runs.
+    workers : sequence of int
+        For which numbers of workers to try depths and budgets.
+    latency : float
+        Seconds that a network adds between a worker's tasks.
+    shape_seconds : float
+        How long to sample the shape of the tree.
+    """
+    groups: dict[tuple[str, str], list[Run]] = {}
+    for run in experiment.runs:
+        if run.problem == workload.name and run.kind == "strong":
+            groups.setdefault((run.engine, run.backend), []).append(run)
+    found = []
+    for (engine, backend), runs in groups.items():
+        if not visits_the_same_nodes(engine):
+            continue  # no tree of its own
+        nodes, known = _nodes(workload, runs)
+        stack = workload.stacks[0]
+        kernel = engines_for(engine, workload.problem)[0]
+        shape = sample_shape(workload.problem, stack, kernel, nodes, seconds=shape_seconds)
+        costs = measured_costs(runs)
+        name = f"{runs[0].problem}, {engine}, {backend}"
+        checks = [_check(run, nodes, costs, shape) for run in runs]
+        away = replace(costs, overhead=costs.overhead + latency)
+        powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]
+        points = sorted({*powers, *workers})
+        curve = [simulate(nodes, p, away, shape) for p in points]
+        choices = [_choice(nodes, p, away, shape) for p in workers]
+        found.append(Forecast(name, nodes, known, costs, checks, curve, choices))
+    return found
+
+
+def measured_costs(runs: Sequence[Run]) -> Costs:
+    """Return what runs of one problem say about costs; see the report for how they are read.
+
+    Raises
+    ------
+    InputError
+        If no run had a task for a worker.
+    """
+    runs = [run for run in runs if run.tasks and run.busy > 0]
+    if not runs:
+        raise InputError("nothing was measured: no run had a task for a worker")
+    least = min(run.jobs for run in runs)
+    few = [run for run in runs if run.jobs == least]
+    several = [run for run in runs if run.jobs > 1] or few
+    split = [r.split_seconds / r.split_nodes for r in runs if r.split_nodes]
+    return Costs(
+        rate=statistics.median(run.rate for run in few),
+        overhead=statistics.median(run.gap for run in several),
+        master=max(statistics.median(run.master for run in group) for group in (few, several)),
+        split=statistics.median(split) if split else 0.0,
+    )
+
+
+def _nodes(workload: Workload, runs: list[Run]) -> tuple[float, bool]:
+    """Return the size of the tree, and whether a run has counted it."""
+    counted = [run.nodes for run in runs if run.complete]
+    if counted:
+        return float(counted[0]), True
+    engine = engines_for(runs[0].engine, workload.problem)[0].name
+    guess = estimate(workload.problem, workload.stacks[0], probes=PROBES, engine=engine)
+    return max(guess.nodes, float(max(run.nodes for run in runs))), False
+
+
+def _check(run: Run, nodes: float, costs: Costs, shape: Shape) -> Check:
+    simulated = simulate(nodes, run.jobs, costs, shape, Rules(split_depth=run.split_depth))
+    return Check(run, run.wall * nodes / run.nodes, simulated.wall, simulated.tasks)
+
+
+def _choice(nodes: float, workers: int, costs: Costs, shape: Shape) -> Choice:
+    def with_rules(**rules: Any) -> Simulated:
+        return simulate(nodes, workers, costs, shape, Rules(**rules))
+
+    few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
+    what_if = {
+        "automatic settings": with_rules(),
+        "results cost no time": simulate(nodes, workers, replace(costs, master=0.0), shape),
+        "no time between tasks": simulate(nodes, workers, replace(costs, overhead=0.0), shape),
+        ALIKE: with_rules(sizing=few),
+    }
+    depths: list[tuple[int | None, Simulated]] = []
+    for depth in DEPTHS:
+        depths.append((depth, with_rules(split_depth=depth)))
+        if depth is not None and depths[-1][1].stacks > MOST_STACKS:
+            break
+    budgets = [
+        (seconds, with_rules(budget=None if seconds is None else max(1, int(seconds * costs.rate))))
+        for seconds in BUDGET_SECONDS
+    ]
+    return Choice(workers, what_if, depths, budgets)

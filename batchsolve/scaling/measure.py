@@ -1,0 +1,386 @@
+"""Measuring how searches scale: a grid of runs, with what each took.
+
+A *workload* is one problem, counted whole by any number of workers (strong scaling), or a batch of
+stacks that grows with the workers (weak scaling): so many rows of a corpus, or so many times the
+same problem, for each worker.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from batchsolve.engines import Engine, Task, check_bounds
+from batchsolve.engines.choice import AUTO, engines_for, visits_the_same_nodes
+from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.scaling import usage
+from batchsolve.scaling.task_log import TaskLog
+from batchsolve.search.pieces import Outstanding
+from batchsolve.search.sizing import LEAST_BUDGET
+from batchsolve.search.tree_search import Totals, TreeSearch, TreeSettings
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
+from batchsolve.tables.sources import split_suffixes
+from batchsolve.workers.pool import Lost, Pool
+
+WARM_SECONDS = 2.0  # how much later than the first the last worker may start
+WARM_NODES = 1_000  # of a task that warms up a worker
+BURST_SECONDS = 0.3  # for measuring what a result takes; hundreds of tasks
+BURST_STACKS = 256  # to begin with, for a problem may be small
+
+
+class ScalingError(BatchsolveError):
+    """Runs that should have done the same work did not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """What is searched.
+
+    Attributes
+    ----------
+    name : str
+    problem : ExactCover
+    stacks : Stacks
+        Where the search begins; under weak scaling, what one worker after another adds.
+    per_worker : int, optional
+        Under weak scaling: the stacks for each worker. They are taken in turn, and again from the
+        first if there are too few.
+    """
+
+    name: str
+    problem: ExactCover
+    stacks: Stacks
+    per_worker: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """Either ``strong`` or ``weak``."""
+        return "strong" if self.per_worker is None else "weak"
+
+    def begin(self, jobs: int) -> Stacks:
+        """Return the stacks to search with so many workers."""
+        if self.per_worker is None:
+            return self.stacks
+        return self.stacks.take(np.arange(self.per_worker * jobs) % len(self.stacks))
+
+
+def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> Workload:
+    """Read the workload that `text` names.
+
+    Parameters
+    ----------
+    text : str
+        A problem, as in `batchsolve.tables.reading.read_problem`; for weak scaling also a corpus.
+    per_worker : int, optional
+        The rows of a corpus, or times that the problem is counted, for each worker.
+    **reading
+        Box, alphabet and column, as in `read_problem`.
+
+    Raises
+    ------
+    InputError
+        If there is no such problem, or a corpus has no row that can be searched.
+    """
+    if per_worker is None or not _is_table(text):
+        found = read_problem(text, **reading)
+        stack = Stacks.from_lists([found.stack.tolist()])
+        found.problem.check_stack(found.stack)
+        return Workload(text, found.problem, stack, per_worker)
+    corpus = Corpus([text], reading.get("column"), reading.get("box"), reading.get("alphabet"))
+    parts = [batch.stacks(corpus.problem) for batch in corpus.batches(10_000)]
+    stacks = Stacks.concatenate(parts)
+    if not len(stacks):
+        raise InputError(f"{text}: no row can be searched")
+    return Workload(text, corpus.problem, stacks, per_worker)
+
+
+def _is_table(text: str) -> bool:
+    return os.path.isfile(text) and split_suffixes(text)[0] in TABLE_SUFFIXES
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Which runs to make: every combination, `repeat` times.
+
+    Attributes
+    ----------
+    jobs : sequence of (int or None)
+        None is all the workers there are.
+    split_depths : sequence of (int or None)
+        None is the automatic depth.
+    backends, engines : sequence of str
+    address : str, optional
+        The scheduler of a cluster.
+    repeat : int
+    budget : int, optional
+        Nodes a task may visit; sized by time by default.
+    time_limit : float, optional
+        Seconds after which a run stops; its speed is then measured by its nodes.
+    """
+
+    jobs: tuple[int | None, ...] = (1, 2)
+    split_depths: tuple[int | None, ...] = (None,)
+    backends: tuple[str, ...] = ("threading",)
+    engines: tuple[str, ...] = (AUTO,)
+    address: str | None = None
+    repeat: int = 3
+    budget: int | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        check_bounds(self, {"repeat": 1})
+        for jobs in self.jobs:
+            if jobs is not None and jobs < 1:
+                raise InputError(f"the number of jobs is 1 or more, not {jobs}")
+        for depth in self.split_depths:
+            self.settings(depth)
+
+    def settings(self, depth: int | None) -> TreeSettings:
+        """Return the settings of a search with this split depth."""
+        return TreeSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, and what it took: a row of ``runs.csv``.
+
+    Attributes
+    ----------
+    run : int
+    problem, kind, engine, backend : str
+    jobs, split_depth, repeat : int
+        The split depth is None where it is automatic.
+    wall, cpu : float
+        Seconds; those of all processors added.
+    count, nodes : int
+    complete : bool
+        Whether the whole tree was searched.
+    stacks, subproblems, tasks, rounds : int
+        Stacks to begin with, stacks searched, tasks handed out to workers, rounds of them.
+    task_median, task_p90, task_p99, task_max : float
+        Seconds of tasks.
+    busy, busy_nodes : float, int
+        Seconds of all tasks that workers had, added; nodes that they visited.
+    idle_share : float
+        What share of the workers' time no task took.
+    serial_share : float
+        What share of the time no worker was busy, for the tree was split, engines were tried or
+        results collected.
+    split_seconds : float
+        Seconds of splitting.
+    split_nodes : int
+        Nodes visited in splitting.
+    gap : float
+        Median of the seconds between a worker's tasks.
+    master : float
+        Seconds that a result keeps the collecting process busy while short tasks follow each other.
+    peak_mb : float
+        Peak memory of all processes, in units of 2^20 bytes.
+    """
+
+    run: int
+    problem: str
+    kind: str
+    engine: str
+    backend: str
+    jobs: int
+    split_depth: int | None
+    repeat: int
+    wall: float
+    cpu: float
+    count: int
+    nodes: int
+    complete: bool
+    stacks: int
+    subproblems: int
+    tasks: int
+    rounds: int
+    task_median: float
+    task_p90: float
+    task_p99: float
+    task_max: float
+    busy: float
+    busy_nodes: int
+    idle_share: float
+    serial_share: float
+    split_seconds: float
+    split_nodes: int
+    gap: float
+    master: float
+    peak_mb: float
+
+    @property
+    def rate(self) -> float:
+        """Nodes that a worker visits in a second in which it is busy."""
+        return self.busy_nodes / max(self.busy, 1e-9)
+
+
+def run_grid(
+    workloads: list[Workload],
+    grid: Grid,
+    on_run: Callable[[Run], None] = lambda run: None,
+) -> Iterator[tuple[Run, TaskLog]]:
+    """Make the runs of a grid; yield each with its tasks.
+
+    Every combination has its first run before any has its second, so that what drifts on the
+    machine touches all alike. The workers of every run are warmed up before its clock starts.
+
+    Raises
+    ------
+    InputError
+        If an engine does not take a problem, or there is no such backend or engine.
+    ScalingError
+        If the nodes or the count of a problem vary, which they must not.
+    """
+    combinations = list(
+        product(workloads, grid.engines, grid.backends, grid.jobs, grid.split_depths)
+    )
+    for workload, engine, *_ in combinations:
+        engines_for(engine, workload.problem)
+    seen: dict[tuple[str, str, int], Run] = {}
+    number = 0
+    for repeat in range(grid.repeat):
+        for workload, engine, backend, jobs, depth in combinations:
+            label = {"run": number, "repeat": repeat, "split_depth": depth}
+            run, log = measure(workload, engine, backend, jobs, grid, label)
+            _check_same_work(run, seen)
+            on_run(run)
+            yield run, log
+            number += 1
+
+
+def _check_same_work(run: Run, seen: dict[tuple[str, str, int], Run]) -> None:
+    """Compare a complete run with the first one of the same work."""
+    if not run.complete:
+        return
+    first = seen.setdefault((run.problem, run.engine, run.stacks), run)
+    same_nodes = not visits_the_same_nodes(run.engine) or first.nodes == run.nodes
+    if first.count != run.count or not same_nodes:
+        raise ScalingError(
+            f"{run.problem}, engine {run.engine}: run {run.run} counted {run.count:,} covers in "
+            f"{run.nodes:,} nodes, run {first.run} {first.count:,} in {first.nodes:,}; they must "
+            f"agree. This is a fault of the program or of the machine: none of the runs can be "
+            f"trusted"
+        )
+
+
+def measure(
+    workload: Workload,
+    engine: str,
+    backend: str,
+    jobs: int | None,
+    grid: Grid,
+    label: dict[str, Any],
+) -> tuple[Run, TaskLog]:
+    """Make one run.
+
+    Parameters
+    ----------
+    workload : Workload
+    engine, backend : str
+    jobs : int, optional
+        All the workers there are by default.
+    grid : Grid
+        Whose budget, time limit and address are used.
+    label : dict
+        Run, repeat and split depth.
+    """
+    totals = Totals()
+    engines = engines_for(engine, workload.problem)
+    with Pool(jobs, backend, grid.address) as pool:
+        jobs = pool.jobs
+        stacks = workload.begin(jobs)
+        master = _result_seconds(pool, workload.problem, stacks)
+        for one in engines:
+            _warm_up(pool, one, workload.problem, stacks)
+        settings = grid.settings(label["split_depth"])
+        search = TreeSearch(
+            workload.problem,
+            engines,
+            pool,
+            settings,
+            Outstanding.whole(stacks),
+            totals,
+            lambda step: None,
+        )
+        usage.forget_peak()
+        cpu = usage.cpu_seconds()
+        epoch, begin = time.time(), time.perf_counter()
+        log = TaskLog()
+        for done in search.run():
+            log.add(done, epoch)
+        wall = time.perf_counter() - begin
+        cpu, peak = usage.cpu_seconds() - cpu, usage.peak_bytes(log.processes())
+    if search.failures:
+        raise ScalingError(f"{workload.name}: {search.failures[0]}")
+    shares = log.shares(wall, jobs)
+    run = Run(
+        problem=workload.name,
+        kind=workload.kind,
+        engine=engine,
+        backend=backend,
+        jobs=jobs,
+        wall=wall,
+        cpu=cpu,
+        count=totals.count,
+        nodes=totals.nodes,
+        complete=search.complete,
+        stacks=len(stacks),
+        subproblems=totals.subproblems,
+        rounds=totals.rounds,
+        master=master,
+        peak_mb=peak / 2**20,
+        **shares,
+        **label,
+    )
+    return run, log
+
+
+def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
+    """Measure with short tasks what a result takes: to draw its task, hand it out, and collect it.
+
+    A single worker may share the collecting thread, which has nothing else to do between two tasks.
+    Beside threads it is that thread's processor time, beside processes that of the whole process.
+    Afterwards workers may have to be warmed up: joblib ends processes that a round left behind.
+    """
+    engine = engines_for(AUTO, problem)[0]
+    _warm_up(pool, engine, problem, stacks)
+    begin = Outstanding.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
+    settings = TreeSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
+    search = TreeSearch(problem, [engine], pool, settings, begin, Totals(), lambda step: None)
+    wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
+    log = TaskLog()
+    for done in search.run():
+        log.add(done, 0.0)
+    here = os.getpid() in log.processes()
+    if pool.jobs == 1 and here:
+        spent = time.perf_counter() - wall - sum(log.seconds)
+    elif here:
+        spent = time.thread_time() - thread
+    else:
+        spent = time.process_time() - process
+    return max(0.0, spent) / max(1, len(log.seconds))
+
+
+def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:
+    """Hand out small tasks until every worker has done one, or has had time enough to start."""
+    seen: set[str] = set()
+    first = stacks.between(0, 1)
+    only_counts = engine.capabilities.counts_only
+    task = Task.of(first, depth=1) if only_counts else Task.of(first, budget=WARM_NODES)
+    deadline = float("inf")
+    while len(seen) < pool.jobs and time.monotonic() < deadline:
+        for result in pool.start(engine, problem, [task] * (4 * pool.jobs)):
+            if isinstance(result, Lost):
+                raise ScalingError(result.reason)
+            deadline = min(deadline, time.monotonic() + WARM_SECONDS)
+            seen.add(result.timing.worker)

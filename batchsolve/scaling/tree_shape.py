@@ -1,0 +1,183 @@
+"""How a search tree falls into subtrees, from random walks down the tree.
+
+A walk goes to a child with a chance in proportion to the child's size, as the place where a budget
+runs out does. Sizes of children are counted where they are small and estimated by Knuth's probes
+where they are not; the noise of the estimates makes the tree look less even than it is.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines import Engine, Task
+from batchsolve.errors import InputError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.estimator import probe
+
+GRAIN = 64.0  # nodes; a smaller subtree is not cut in a simulation
+CLASSES = 64  # subtrees of 2^c to 2^(c+1) nodes are one class
+WALKS = 8  # at once
+PROBES = 32  # for each child
+ENOUGH = 2_000  # nodes seen; more hardly change a forecast
+COUNTED = 2_000  # nodes up to which a child is counted; about as long as its probes take
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """How subtrees fall into smaller ones: samples of the shares that children have.
+
+    Attributes
+    ----------
+    shares : ndarray of float64, shape (m,)
+        The shares of the children of all sampled nodes, in tree order; those of one node add to 1.
+    bounds : ndarray of int64, shape (n + 1,)
+        Sample ``k`` is ``shares[bounds[k]:bounds[k + 1]]``.
+    first, last : ndarray of int64, shape (CLASSES,)
+        Samples ``first[c]`` to ``last[c] - 1`` are of subtrees of 2^c to 2^(c+1) nodes. A class
+        without samples uses those of the nearest that has some.
+    """
+
+    shares: npt.NDArray[np.float64]
+    bounds: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, samples: list[tuple[float, npt.NDArray[np.float64]]]) -> Shape:
+        """Build a shape from samples: the nodes of a subtree, and those of its children.
+
+        Raises
+        ------
+        InputError
+            If there is no sample.
+        """
+        if not samples:
+            raise InputError("a shape needs at least one sample of a node with children")
+        number = [min(CLASSES - 1, max(0, int(np.log2(max(1.0, nodes))))) for nodes, _ in samples]
+        order = np.argsort(number, kind="stable")
+        by_class = np.array(number)[order]
+        kept = [samples[k][1] / samples[k][1].sum() for k in order]
+        bounds = np.cumsum([0, *map(len, kept)])
+        wanted = np.arange(CLASSES)
+        present = np.unique(by_class)
+        near = present[np.argmin(np.abs(wanted[:, None] - present[None, :]), axis=1)]
+        return cls(
+            np.concatenate(kept),
+            bounds,
+            np.searchsorted(by_class, near, "left"),
+            np.searchsorted(by_class, near, "right"),
+        )
+
+    @classmethod
+    def even(cls, children: int = 2) -> Shape:
+        """Return the shape of a tree whose nodes all have so many children of one size."""
+        return cls.of([(1.0, np.ones(children))])
+
+
+def sample_shape(
+    problem: ExactCover,
+    stack: npt.ArrayLike,
+    engine: Engine,
+    nodes: float,
+    *,
+    seconds: float = 10.0,
+    seed: int = 0,
+) -> Shape:
+    """Sample how the tree below a stack falls into subtrees.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    stack : array_like of int
+    engine : Engine
+        One with reproducible nodes.
+    nodes : float
+        The size of the whole tree, counted or estimated.
+    seconds : float
+        How long to sample, unless enough was seen before; a batch of walks is ended.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Shape
+
+    Raises
+    ------
+    InputError
+        If the tree is too small to have a shape, or the engine's nodes are not reproducible.
+
+    Examples
+    --------
+    >>> from batchsolve.engines import get_engine
+    >>> from batchsolve.problems.sudoku import Sudoku
+    >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000, seconds=0.01)
+    >>> root = shape.first[-1]
+    >>> shape.shares[shape.bounds[root] : shape.bounds[root + 1]]
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    if not engine.capabilities.reproducible_nodes:
+        raise InputError(f"the engine {engine.name!r} has no tree of its own to sample")
+    rng = np.random.default_rng(seed)
+    root = Stacks.from_lists([np.asarray(stack).tolist()])
+    samples: list[tuple[float, npt.NDArray[np.float64]]] = []
+    begin = time.monotonic()
+    while True:
+        found = _walk(problem, root.take(np.zeros(WALKS, np.int64)), engine, nodes, rng)
+        samples += found
+        if not found or len(samples) > ENOUGH or time.monotonic() - begin > seconds:
+            break
+    return Shape.of(samples)
+
+
+def _walk(
+    problem: ExactCover,
+    walkers: Stacks,
+    engine: Engine,
+    nodes: float,
+    rng: np.random.Generator,
+) -> list[tuple[float, npt.NDArray[np.float64]]]:
+    """Walk from the root to small subtrees; return what was seen on the way."""
+    samples = []
+    sizes = np.full(len(walkers), nodes)
+    while len(walkers):
+        walkers = walkers.with_roots(np.arange(len(walkers)))
+        children = engine.search(problem, Task.of(walkers, depth=1)).frontier
+        below = _sizes(problem, children, engine, rng)
+        begins = np.searchsorted(children.roots, np.arange(len(walkers) + 1))
+        picked, picked_sizes = [], []
+        for k, size in enumerate(sizes.tolist()):
+            mine = below[begins[k] : begins[k + 1]]
+            if mine.size == 0:
+                continue
+            shares = mine / mine.sum()
+            samples.append((size, shares))
+            child = int(rng.choice(mine.size, p=shares))
+            if shares[child] * size > GRAIN:
+                picked.append(begins[k] + child)
+                picked_sizes.append(shares[child] * size)
+        walkers = children.take(np.array(picked, np.int64))
+        sizes = np.array(picked_sizes)
+    return samples
+
+
+def _sizes(
+    problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Return the nodes below each stack: counted if they are few, else estimated."""
+    n = len(stacks)
+    if n == 0:
+        return np.empty(0)
+    counted = engine.search(problem, Task.of(stacks.with_roots(np.arange(n)), allowance=COUNTED))
+    sizes = counted.nodes.astype(np.float64)
+    large = np.unique(counted.frontier.roots)
+    if large.size:
+        walks = stacks.take(np.repeat(large, PROBES))
+        nodes, _, _ = probe(engine, problem, walks, rng)
+        sizes[large] = np.maximum(nodes.reshape(-1, PROBES).mean(axis=1), COUNTED)
+    return sizes

@@ -1,0 +1,1 @@
+"""The search: scheduler, goals, splitter, estimator; no files, no joblib."""

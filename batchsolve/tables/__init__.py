@@ -1,0 +1,1 @@
+"""Tables of puzzles, in and out."""

@@ -1,0 +1,324 @@
+"""One problem from what a user names: a family, a grid, a row of a corpus, an exact cover file.
+
+`read_problem` finds out which it is. Whatever is wrong with an input is one `InputError` that
+names it, and the line where there is one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.errors import InputError, ProblemError
+from batchsolve.problems.drawings import NoGridError, draw_grid, read_grid
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover_files import (
+    read_dlx,
+    read_ec,
+    read_json,
+    read_npz,
+    write_dlx,
+    write_ec,
+)
+from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.sources import COMPRESSIONS, open_source, split_suffixes
+
+__all__ = ["Reading", "describe", "picture", "read_problem", "write_dlx", "write_ec"]
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One problem that was read.
+
+    Attributes
+    ----------
+    problem : ExactCover
+        For a grid: the problem of the empty grid.
+    stack : ndarray of uint32, shape (number of clues,)
+        The clues of a grid, as options already chosen; empty for other problems.
+    name : str
+        What messages call it.
+    notation : Notation or None
+        How the grid was written; None for problems that are no grids.
+    """
+
+    problem: ExactCover
+    stack: npt.NDArray[np.uint32]
+    name: str
+    notation: Notation | None = None
+
+
+def read_problem(
+    text: str,
+    *,
+    box: tuple[int, int] | None = None,
+    alphabet: str | None = None,
+    column: str | None = None,
+) -> Reading:
+    """Read the problem that `text` names.
+
+    Parameters
+    ----------
+    text : str
+        * a file with one grid: a line of N² characters or numbers, N lines of N, or a drawing;
+        * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
+        * an exact cover problem: ``.dlx``, ``.ec``, ``.json``, or ``.npz`` with a CSR matrix;
+        * ``-``: a grid, ``.ec`` with a header ``p ec``, JSON or a matrix from standard input;
+        * if there is no such file, a family: ``queens:12``.
+
+        Files can be compressed, as ``grid.txt.gz``.
+    box : (int, int), optional
+        For grids: rows and columns of a box; by default from the size.
+    alphabet : str, optional
+        For grids: the alphabet; by default from the grid, or from the whole column of a corpus.
+    column : str, optional
+        For a row of a corpus: the puzzle column.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or family, or it does not hold one well-formed problem.
+
+    Examples
+    --------
+    >>> reading = read_problem("queens:6")
+    >>> reading.problem, reading.stack.size, reading.name
+    (ExactCover(n_items=34, n_primary=12, n_options=36), 0, 'queens:6')
+    """
+    if text == "-" or os.path.exists(text):
+        if column is not None:
+            raise InputError(f"{text}: a column needs a row, such as {text}#1")
+        return _read_file(text, box, alphabet)
+    path, row = _split_row(text)
+    if row is not None:
+        return _read_row(path, row, box, alphabet, column)
+    if text.partition(":")[0] not in FAMILIES:
+        raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
+    if (box, alphabet, column) != (None, None, None):
+        raise InputError(f"{text}: only grids in files have a box, an alphabet or a column to name")
+    return _reading(family(text), text)
+
+
+def describe(reading: Reading) -> dict[str, object]:
+    """Return what there is to say about a problem, by name.
+
+    Examples
+    --------
+    >>> for name, value in describe(read_problem("sudoku:2x2")).items():
+    ...     print(name, value)
+    kind sudoku 2x2
+    items 64
+    primary 64
+    secondary 0
+    options 64
+    colors 0
+    entries 256
+    density 0.0625
+    clues 0
+    """
+    problem = reading.problem
+    kind = "exact cover"
+    if isinstance(problem, Sudoku):
+        kind = f"sudoku {problem.box_rows}x{problem.box_columns}"
+    entries, full = problem.indices.size, problem.n_items * problem.n_options
+    return {
+        "kind": kind,
+        "items": problem.n_items,
+        "primary": problem.n_primary,
+        "secondary": problem.n_items - problem.n_primary,
+        "options": problem.n_options,
+        "colors": problem.n_colors,
+        "entries": entries,
+        "density": entries / full if full else 0.0,
+        "clues": reading.stack.size,
+    }
+
+
+def picture(reading: Reading) -> str:
+    """Return a drawing of a grid's clues, which `read_problem` reads back from a file.
+
+    Where the clues leave the alphabet open, reading it back takes its name.
+
+    Raises
+    ------
+    InputError
+        If the problem is no grid.
+
+    Examples
+    --------
+    >>> print(picture(read_problem("sudoku:1x2")), end="")
+    +-----+
+    | . . |
+    +-----+
+    | . . |
+    +-----+
+    """
+    problem = reading.problem
+    if not isinstance(problem, Sudoku):
+        raise InputError(f"{reading.name}: only grids have a picture; this is an exact cover")
+    notation = reading.notation or usual_notation(problem.n_digits)
+    return draw_grid(
+        problem, notation, problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
+    )
+
+
+def _reading(problem: ExactCover, name: str) -> Reading:
+    """Return a problem without clues."""
+    notation = usual_notation(problem.n_digits) if isinstance(problem, Sudoku) else None
+    return Reading(problem, np.empty(0, np.uint32), name, notation)
+
+
+def _read_file(path: str, box: tuple[int, int] | None, alphabet: str | None) -> Reading:
+    name = "standard input" if path == "-" else path
+    try:
+        data = _content(path)
+        if not data.strip():
+            raise InputError("is empty; expected a grid or an exact cover problem")
+        problem = _read_cover(data, split_suffixes(path)[0])
+        if problem is None:
+            return _read_grid(data, path, name, box, alphabet)
+        if (box, alphabet) != (None, None):
+            raise InputError("is an exact cover problem; only grids have a box and an alphabet")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{name}: line {line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); "
+            f"convert it, for instance with iconv -t utf-8"
+        ) from error
+    except (InputError, ProblemError) as error:
+        raise InputError(f"{name}: {error}") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: is a directory; name a file in it") from error
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or error}") from error
+    return _reading(problem, name)
+
+
+def _content(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    with open(path, "rb") as file:
+        data = file.read()
+    _, compression = split_suffixes(path)
+    if not compression:
+        return data
+    packed = pa.py_buffer(data)
+    return pa.input_stream(packed, compression=COMPRESSIONS[compression]).read()
+
+
+def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
+    """Return the exact cover problem of a file, or None if it has to be a grid."""
+    if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
+        return read_npz(data)
+    text = _text(data)
+    if suffix == ".dlx":
+        return read_dlx(text)
+    if suffix == ".ec" or re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
+        return read_ec(text)
+    if suffix == ".json" or (text.lstrip().startswith("{") and suffix not in TABLE_SUFFIXES):
+        return read_json(text)
+    return None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8-sig")
+
+
+def _read_grid(
+    data: bytes, path: str, name: str, box: tuple[int, int] | None, alphabet: str | None
+) -> Reading:
+    try:
+        problem, notation, grid = read_grid(_text(data), box, alphabet, name)
+    except NoGridError as error:
+        if split_suffixes(path)[0] not in TABLE_SUFFIXES:
+            raise
+        raise InputError(
+            f"no single grid; if it is a table, name a row, as in {path}#1 or {path}#COLUMN=VALUE"
+        ) from error
+    return Reading(problem, problem.stack(grid), name, notation)
+
+
+def _split_row(text: str) -> tuple[str, str | None]:
+    """Return the file and the row that ``FILE#ROW`` names; None if it names no row."""
+    places = [k for k, character in enumerate(text) if character == "#" and k > 0]
+    if not places:
+        return text, None
+    # the names of files can hold a # as well
+    place = next((k for k in places if os.path.exists(text[:k])), places[0])
+    return text[:place], text[place + 1 :]
+
+
+def _read_row(
+    path: str,
+    row: str,
+    box: tuple[int, int] | None,
+    alphabet: str | None,
+    column: str | None,
+) -> Reading:
+    try:
+        place = _find_row(path, row)
+        corpus = Corpus([path], column, box, alphabet)
+        batch = next(corpus.batches(1, skip=place))
+    except (InputError, ProblemError) as error:
+        told = str(error)
+        raise InputError(told if told.startswith(f"{path}: ") else f"{path}: {told}") from error
+    name = f"{path}#{row}"
+    if batch.faults:
+        raise InputError(f"{name}: {batch.faults[0]}")
+    return Reading(corpus.problem, corpus.problem.stack(batch.puzzles[0]), name, corpus.notation)
+
+
+def _find_row(path: str, row: str) -> int:
+    """Return the place of a row, from 0, that its number or a value names."""
+    column, equals, value = row.partition("=")
+    number = int(row) if row.isascii() and row.isdecimal() and len(row) < 19 else None
+    if number == 0 or (number is None and not equals):
+        raise InputError(
+            f"no row is called {row[:60]!r}; rows count from 1, as in {path}#1, or are found by a "
+            f"value, as in {path}#COLUMN=VALUE"
+        )
+    n_rows, found = 0, []
+    for rows in open_source(path).rows():
+        if number is None:
+            found += [n_rows + k for k in _where(rows.table, column, value)]
+        n_rows += len(rows.table)
+        if number is not None and number <= n_rows:
+            return number - 1
+    if number is not None:
+        raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
+    if not found:
+        raise InputError(f"no row has {value!r} in column {column!r}")
+    if len(found) > 1:
+        numbers = ", ".join(str(k + 1) for k in found[:5]) + (", …" if len(found) > 5 else "")
+        raise InputError(
+            f"{len(found):,} rows have {value!r} in column {column!r} ({numbers}); name one by its "
+            f"number, as in {path}#{found[0] + 1}"
+        )
+    return found[0]
+
+
+def _where(table: pa.Table, column: str, value: str) -> list[int]:
+    """Return the places where a column has a value, compared as text."""
+    if column not in table.column_names:
+        names = ", ".join(map(repr, table.column_names))
+        raise InputError(f"no column is called {column!r}; there is: {names}")
+    try:
+        same = pc.equal(table[column].cast(pa.string()), value)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"column {column!r} holds {table[column].type}, not text; name the row by its number"
+        ) from error
+    return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

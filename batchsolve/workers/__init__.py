@@ -1,0 +1,61 @@
+"""Where workers live. This package is the only place that imports joblib."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from batchsolve.errors import InputError, check_installed
+from batchsolve.workers.base import Capabilities, Here, Shared, Workers
+
+__all__ = ["BACKENDS", "Capabilities", "Here", "Shared", "Workers", "get_workers"]
+
+# name -> module and class; imported when asked for, for some need what may not be installed
+_BACKENDS = {
+    "threading": ("batchsolve.workers.base", "Threads"),
+    "loky": ("batchsolve.workers.base", "Processes"),
+    "dask": ("batchsolve.workers.dask", "DaskWorkers"),
+    "ray": ("batchsolve.workers.ray", "RayWorkers"),
+}
+_NEEDS = {"dask": "distributed", "ray": "ray"}  # backend, which is also its extra -> module
+
+BACKENDS = tuple(_BACKENDS)
+
+
+def get_workers(backend: str, jobs: int | None = None, address: str | None = None) -> Workers:
+    """Return workers of a backend, not yet started.
+
+    Parameters
+    ----------
+    backend : {"threading", "loky", "dask", "ray"}
+    jobs : int, optional
+        Number of workers; all there are by default.
+    address : str, optional
+        The scheduler of a cluster; by default a cluster on this machine is started.
+
+    Raises
+    ------
+    InputError
+        If there is no such backend, a module that it needs is not installed, or it has no use for
+        an address or a number of workers.
+
+    Examples
+    --------
+    >>> get_workers("threading", jobs=2).jobs
+    2
+    """
+    if backend not in _BACKENDS:
+        raise InputError(f"no backend is called {backend!r}; there is: {', '.join(BACKENDS)}")
+    if jobs is not None and jobs < 1:
+        raise InputError(f"the number of jobs is 1 or more, not {jobs}")
+    if backend in _NEEDS:
+        check_installed(f"the backend {backend!r}", _NEEDS[backend], extra=backend)
+    module, name = _BACKENDS[backend]
+    workers: type[Workers] = getattr(import_module(module), name)
+    can = workers.capabilities
+    if address is not None and not can.joins_clusters:
+        raise InputError(f"the backend {backend!r} runs on this machine only; it takes no address")
+    if address is not None and jobs is not None and can.width_is_the_clusters:
+        raise InputError(
+            f"the backend {backend!r} uses every worker that the cluster has; leave out jobs={jobs}"
+        )
+    return workers(jobs, address)

@@ -1,0 +1,170 @@
+"""Workers that joblib hands calls to: what every backend has, and the two of this machine.
+
+A backend says what it can do in its `Capabilities`; the pool asks for those and never for a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar, Protocol
+
+from joblib import Parallel, cpu_count, delayed
+
+from batchsolve.problems.exact_cover import ExactCover
+
+TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a backend can do.
+
+    Attributes
+    ----------
+    streams : bool
+        Whether results come back while other calls still run. Otherwise all calls that were drawn
+        come back before the first result does.
+    joins_clusters : bool
+        Whether it takes the address of a cluster.
+    width_is_the_clusters : bool
+        Whether it uses all the workers of a cluster that it joins, however many.
+    """
+
+    streams: bool = True
+    joins_clusters: bool = False
+    width_is_the_clusters: bool = False
+
+
+class Shared(Protocol):
+    """A problem, wherever a worker finds it; it can be pickled and sent with every task."""
+
+    def get(self) -> ExactCover:
+        """Return the problem."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """A problem that is at hand, or comes along with each task."""
+
+    problem: ExactCover
+
+    def get(self) -> ExactCover:
+        """Return the problem."""
+        return self.problem
+
+
+class Workers:
+    """Workers of one backend of joblib.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        How many; the number of cores by default.
+    address : str, optional
+        The cluster to join, for backends that can.
+
+    Attributes
+    ----------
+    capabilities : Capabilities
+    jobs : int
+        How many there are; of a cluster this is known while they are in use.
+    deaths : tuple of exception types
+        What `run` raises when workers have died; those that are left, or new ones, take more calls.
+
+    Notes
+    -----
+    Use them as a context manager.
+    """
+
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
+        self.jobs: int = jobs or cpu_count()
+        self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
+        self._address = address
+        self._parallel: Any = None
+
+    def __enter__(self) -> Workers:
+        backend, options = self._open()
+        self._parallel = Parallel(
+            n_jobs=self.jobs,
+            backend=backend,
+            return_as="generator_unordered" if self.capabilities.streams else "list",
+            pre_dispatch=f"{TASKS_OUT} * n_jobs",
+            batch_size=1,
+            **options,
+        )
+        self._parallel.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._parallel.__exit__(kind, error, trace)
+        finally:
+            self._close()
+
+    def _open(self) -> tuple[Any, dict[str, Any]]:
+        """Start workers, or find them; return a backend of joblib and options for it."""
+        raise NotImplementedError
+
+    def _close(self) -> None:
+        """Stop what was started."""
+
+    def share(self, problem: ExactCover) -> Shared:
+        """Bring a problem to the workers; return how they find it."""
+        return Here(problem)
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """Call a function with each of the arguments; yield what it returns, in any order.
+
+        The first calls are handed out at once, where the backend can. More arguments are drawn as
+        workers become free, in any thread but one at a time.
+
+        Raises
+        ------
+        One of `deaths`
+            If a worker died, and the backend could not make up for it.
+        """
+
+        def call(values: tuple[Any, ...]) -> Any:
+            return delayed(function)(*values)
+
+        calls = map(call, arguments)  # can be asked again after it had nothing, unlike a generator
+        if self.capabilities.streams:
+            running: Generator[Any] = self._parallel(calls)
+            return running
+        return self._run_whole(calls)
+
+    def _run_whole(self, calls: Iterator[Any]) -> Generator[Any]:
+        yield from self._parallel(calls)
+
+
+class Threads(Workers):
+    """Threads of this process."""
+
+    def _open(self) -> tuple[Any, dict[str, Any]]:
+        return "threading", {}
+
+
+class Processes(Workers):
+    """Processes of loky, which isolate a crash."""
+
+    def _open(self) -> tuple[Any, dict[str, Any]]:
+        return "loky", {}
+
+
+def cannot_load(error: Exception) -> str:
+    """Say what to do about workers of a cluster that cannot load what is sent to them."""
+    reason = str(error).strip().splitlines()[-1]
+    return f"a worker cannot load batchsolve ({reason}); install this version on every worker"

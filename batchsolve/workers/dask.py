@@ -1,0 +1,193 @@
+"""Workers of a Dask cluster, one that is there or one of this machine, through joblib's backend."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import dask
+import distributed
+from distributed.comm.addressing import get_address_host_port, parse_address
+from joblib._dask import DaskDistributedBackend
+
+from batchsolve.errors import InputError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.workers.base import Capabilities, Workers, cannot_load
+
+CONNECT_SECONDS = 5  # to find the scheduler
+JOIN_SECONDS = 10  # for the first worker to appear
+DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
+
+_problems: dict[str, ExactCover] = {}  # in a worker: what clients have brought there
+
+
+@dataclass(frozen=True)
+class _OnWorker:
+    """A problem that every worker has."""
+
+    key: str
+
+    def get(self) -> ExactCover:
+        return _problems[self.key]
+
+
+class _Bring(distributed.WorkerPlugin):
+    """Brings a problem to every worker, once, those that join later or begin anew included."""
+
+    def __init__(self, key: str, problem: ExactCover) -> None:
+        self._key = key
+        self._pickled = pickle.dumps(problem)  # else its arrays are views of a message received
+
+    def setup(self, worker: Any) -> None:
+        _problems[self._key] = pickle.loads(self._pickled)
+
+    def teardown(self, worker: Any) -> None:
+        _problems.pop(self._key, None)
+
+
+class _Backend(DaskDistributedBackend):
+    """Joblib's backend, which also says when Dask has given up a task."""
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return the number of workers, but 2 for 1: joblib keeps the calls of 1 to itself."""
+        width: int = super().effective_n_jobs(n_jobs)
+        return max(2, width)
+
+    def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
+        """Submit calls; joblib would wait for ever for those that fail outside themselves."""
+        future: Future[Any] = super().submit(func, callback)
+
+        def tell(done: Future[Any]) -> None:
+            error = done.exception()
+            if error is not None and callback is not None:
+                callback(error)
+
+        future.add_done_callback(tell)
+        return future
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """Cancel what nobody waits for, so that it does not stand before what is next."""
+        abandoned = list(self.waiting_futures.futures)
+        super().abort_everything(ensure_ready)
+        if self.client.status == "running":
+            self.client.cancel(abandoned)
+
+
+class DaskWorkers(Workers):
+    """Workers of a Dask cluster.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Worker processes of the cluster of this machine that is started where no address is given.
+    address : str, optional
+        The scheduler of a cluster, such as ``tcp://10.0.0.1:8786``. All its threads are used.
+    """
+
+    capabilities: ClassVar = Capabilities(joins_clusters=True, width_is_the_clusters=True)
+
+    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
+        super().__init__(jobs, address)
+        self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
+        self._opened = ExitStack()
+        self._shared: tuple[ExactCover, _OnWorker] | None = None
+
+    def _open(self) -> tuple[Any, dict[str, Any]]:
+        with self._opened as opened:  # closed again if the rest fails
+            cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
+            try:
+                if self._address is not None:
+                    _check_address(self._address)
+                client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
+            except (OSError, ValueError) as error:
+                reason = str(error).splitlines()[0]
+                raise InputError(
+                    f"{self._address}: no Dask scheduler answers ({reason}); "
+                    "write tcp://host:port, or tls://host:port for one with TLS"
+                ) from error
+            self._client = opened.enter_context(client)
+            self.jobs = self._width()
+            self._opened = opened.pop_all()
+        return _Backend(client=client, wait_for_workers_timeout=JOIN_SECONDS), {}
+
+    def _width(self) -> int:
+        """Return the number of threads of the cluster."""
+        try:
+            self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
+        except TimeoutError as error:
+            where = self._address or "the cluster of this machine"
+            raise InputError(f"{where}: no worker has joined in {JOIN_SECONDS} s") from error
+        return int(sum(self._client.ncores().values()))
+
+    def _close(self) -> None:
+        self._opened.close()
+
+    def share(self, problem: ExactCover) -> _OnWorker:
+        """Bring a problem to the workers, once; the scheduler brings it to those that join later.
+
+        Raises
+        ------
+        InputError
+            If a worker cannot read it, for this package is not installed there.
+        """
+        if self._shared is None or self._shared[0] is not problem:
+            key = f"batchsolve-{uuid4().hex}"
+            try:
+                self._client.register_plugin(_Bring(key, problem), name=key)
+            except (ImportError, AttributeError) as error:
+                where = self._address or "the Dask cluster"
+                raise InputError(f"{where}: {cannot_load(error)}") from error
+            self._opened.callback(self._forget, key)
+            self._shared = problem, _OnWorker(key)
+        return self._shared[1]
+
+    def _forget(self, key: str) -> None:
+        if self._client.status == "running":
+            self._client.unregister_worker_plugin(key)
+
+
+def _check_address(address: str) -> None:
+    """Raise ValueError for an address that Dask would try for seconds, to end in a TypeError."""
+    get_address_host_port(address)
+    connection = distributed.Security().get_connection_args("client")
+    encrypted = parse_address(address)[0] == "tls"
+    if encrypted and connection["ssl_context"] is None:
+        raise ValueError("Dask's configuration names no certificate of the client")
+    if connection["require_encryption"] and not encrypted:
+        raise ValueError("Dask's configuration requires encryption")
+
+
+@contextmanager
+def _local_cluster(jobs: int) -> Iterator[Any]:
+    """Start processes of one thread each on this machine, and stop them in the end."""
+    settings = {"distributed.scheduler.allowed-failures": DEATHS_FORGIVEN}
+    with dask.config.set(settings), _keeping_ctrl_c():
+        cluster = distributed.LocalCluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster:
+        yield cluster
+
+
+@contextmanager
+def _keeping_ctrl_c() -> Iterator[None]:
+    """Hold Ctrl-C back; threads and processes that are started meanwhile never see it."""
+    resource_tracker.ensure_running()  # for its start lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
