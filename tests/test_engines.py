@@ -192,6 +192,43 @@ def test_the_frontier_is_in_tree_order_and_weighted(engine, data, budget, depth,
         assert (frontier, outcome.weights.tolist()) == ([start[0].tolist()], [1.0])
 
 
+@every_engine
+@given(
+    data=st.data(),
+    roots=st.lists(st.integers(5, 7), max_size=6),
+    budget=st.integers(0, 60),
+    allowance=st.integers(0, 20),
+    depth=st.sampled_from([0, 1, 2, UNLIMITED]),
+)
+def test_the_frontier_says_which_stacks_it_descends_from(
+    engine, data, roots, budget, allowance, depth
+):
+    problem, start = data.draw(starts(engine))
+    split = get_engine(engine).search(problem, Task.of(start, depth=1)).frontier
+    several = Stacks.concatenate([start, split])
+    places = data.draw(st.lists(st.integers(0, len(several) - 1), min_size=6, max_size=6))
+    stacks = several.take(places[: len(roots)]).with_roots(roots)
+    task = Task.of(stacks, allowance=allowance, budget=budget, depth=depth)
+    outcome = get_engine(engine).search(problem, task)
+    left, parents = outcome.frontier, outcome.parents
+    assert (parents.dtype, parents.shape) == (np.int64, (len(left),))
+    assert left.roots.tolist() == stacks.roots[parents].tolist()
+    for stack, parent in zip(left, parents, strict=True):
+        above = stacks[parent].tolist()
+        assert stack[: len(above)].tolist() == above
+    for k in np.flatnonzero((outcome.nodes == 0) & (outcome.clash < 0)):
+        mine = np.flatnonzero(parents == k)
+        assert [left[x].tolist() for x in mine] == [stacks[k].tolist()]
+
+
+@every_engine
+def test_a_task_of_no_stacks(engine):
+    problem = USUAL if engine in ONE_SHAPE else SMALL
+    outcome = get_engine(engine).search(problem, Task.of(Stacks.empty(), keep=keep_all(engine)))
+    sizes = [len(part) for part in vars(outcome).values()]
+    assert sizes == [0] * len(sizes)
+
+
 @engines_for_small_grids
 @given(data=st.data())
 def test_stacks_are_partial_covers(engine, data):

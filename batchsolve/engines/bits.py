@@ -41,7 +41,7 @@ from batchsolve.engines.intrinsics import (
     trailing_zeros,
 )
 from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
-from batchsolve.engines.ragged import append, no_stacks, ragged_of, stack_at
+from batchsolve.engines.ragged import append, arrays_of, no_stacks, stack_at
 from batchsolve.engines.residual import (
     COVERED,
     build,
@@ -311,7 +311,7 @@ class BitParallel:
         entries = entries_of(problem)
         if (
             problem.n_options > MOST_OPTIONS
-            and most_left(entries, ragged_of(task.stacks)) > MOST_OPTIONS
+            and most_left(entries, arrays_of(task.stacks)) > MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
         return run(_search, (entries,), task)

@@ -35,7 +35,7 @@ from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
 from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
-from batchsolve.engines.ragged import append, no_stacks, ragged_of, stack_at
+from batchsolve.engines.ragged import append, arrays_of, no_stacks, stack_at
 from batchsolve.engines.residual import (
     build,
     entries_of,
@@ -355,7 +355,7 @@ class Cells:
         entries = entries_of(problem)
         if problem.n_primary > MOST_ITEMS or (
             problem.n_options > MOST_OPTIONS
-            and most_left(entries, ragged_of(task.stacks)) > MOST_OPTIONS
+            and most_left(entries, arrays_of(task.stacks)) > MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
         return run(_search, (entries, np.empty(0, _cell(problem))), task)

@@ -112,6 +112,8 @@ class Outcome:
         The share that each stack of the frontier has in the tree of the stack it descends from: the
         product of 1 / (number of children) over the nodes between them (Knuth's measure of
         progress).
+    parents : ndarray of int64, shape (len(frontier),)
+        The place in the task of the stack that each stack of the frontier descends from.
     """
 
     counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
@@ -120,6 +122,7 @@ class Outcome:
     solutions: Stacks
     frontier: Stacks
     weights: npt.NDArray[np.float64]
+    parents: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

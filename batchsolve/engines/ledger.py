@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.ragged import Ragged, ragged_of, stacks_of
+from batchsolve.engines.ragged import StackArrays, arrays_of, stacks_of
 
 BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
 """What `Ledger.left` counts: the first two of the task, the others of the root at hand."""
@@ -24,7 +24,7 @@ BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
 class Ledger(NamedTuple):
     """A task, what was found in it so far, and how much may still be visited and found."""
 
-    stacks: Ragged
+    stacks: StackArrays
     limits: np.ndarray
     allowances: np.ndarray
     depth: int
@@ -65,7 +65,7 @@ def run(search: Callable[..., Any], arrays: tuple[Any, ...], task: Task) -> Outc
     """Call a compiled search of a task with the arrays of its problem."""
     n = len(task.stacks)
     ledger = Ledger(
-        ragged_of(task.stacks),
+        arrays_of(task.stacks),
         task.limits,
         task.allowances,
         task.depth,
@@ -80,7 +80,8 @@ def run(search: Callable[..., Any], arrays: tuple[Any, ...], task: Task) -> Outc
         ledger.counts,
         ledger.nodes,
         ledger.clash,
-        stacks_of(found),
-        stacks_of(front),
+        stacks_of(found, task.stacks),
+        stacks_of(front, task.stacks),
         front.weights[: front.n],
+        front.parents[: front.n],
     )

@@ -13,25 +13,34 @@ from numba import njit
 from batchsolve.problems.stacks import Stacks
 
 
-class Ragged(NamedTuple):
-    """The arrays of a `Stacks` for kernels; those of a growing batch are longer than it is."""
+class StackArrays(NamedTuple):
+    """The arrays of a `Stacks`, for kernels to read."""
 
     offsets: np.ndarray
     options: np.ndarray
     roots: np.ndarray
-    weights: np.ndarray  # stack -> as in `Outcome`; none in batches that are only read
     n: int
 
 
-def ragged_of(stacks: Stacks) -> Ragged:
+class Ragged(NamedTuple):
+    """Stacks that a kernel writes, each below one of its task; the arrays have room for more."""
+
+    offsets: np.ndarray
+    options: np.ndarray
+    parents: np.ndarray  # stack -> the place in the task of the stack that it descends from
+    weights: np.ndarray  # stack -> as in `Outcome`
+    n: int
+
+
+def arrays_of(stacks: Stacks) -> StackArrays:
     """Return stacks for a kernel to read."""
-    return Ragged(stacks.offsets, stacks.options, stacks.roots, np.ones(0), len(stacks))
+    return StackArrays(stacks.offsets, stacks.options, stacks.roots, len(stacks))
 
 
-def stacks_of(ragged: Ragged) -> Stacks:
-    """Return the stacks that a kernel wrote."""
-    n = ragged.n
-    return Stacks(ragged.offsets[: n + 1], ragged.options[: ragged.offsets[n]], ragged.roots[:n])
+def stacks_of(ragged: Ragged, above: Stacks) -> Stacks:
+    """Return the stacks that a kernel wrote below those of its task."""
+    offsets = ragged.offsets[: ragged.n + 1]
+    return Stacks(offsets, ragged.options[: offsets[-1]], above.roots[ragged.parents[: ragged.n]])
 
 
 @njit(cache=True, nogil=True)
@@ -56,7 +65,7 @@ def append(ragged, stacks, k, chosen, children, length):
     ----------
     ragged : Ragged
         The batch that grows.
-    stacks : Ragged
+    stacks : StackArrays
     k : int
     chosen : ndarray of uint32
         The option chosen on each level.
@@ -69,12 +78,12 @@ def append(ragged, stacks, k, chosen, children, length):
     Ragged
         The batch; its arrays are replaced by longer ones if they were too short.
     """
-    offsets, options, roots, weights, n = ragged
+    offsets, options, parents, weights, n = ragged
     stack = stack_at(stacks, k)
     begin = offsets[n]
     end = begin + stack.size + length
-    if n == roots.size:
-        offsets, roots = np.append(offsets, np.zeros(n, np.int64)), np.append(roots, roots)
+    if n == parents.size:
+        offsets, parents = np.append(offsets, np.zeros(n, np.int64)), np.append(parents, parents)
         weights = np.append(weights, weights)
     if end > options.size:
         options = np.append(options, np.zeros(end, np.uint32))
@@ -84,6 +93,6 @@ def append(ragged, stacks, k, chosen, children, length):
         options[begin + stack.size + s] = chosen[s]
         weight /= children[s]
     offsets[n + 1] = end
-    roots[n] = stacks.roots[k]
+    parents[n] = k
     weights[n] = weight
-    return Ragged(offsets, options, roots, weights, n + 1)
+    return Ragged(offsets, options, parents, weights, n + 1)

@@ -43,7 +43,7 @@ class Ledger:
         self._covers: list[list[int]] = []
         self._cover_roots: list[int] = []
         self._frontier: list[list[int]] = []
-        self._frontier_roots: list[int] = []
+        self._parents: list[int] = []
         self._weights: list[float] = []
 
     def turn_page(self) -> None:
@@ -94,18 +94,20 @@ class Ledger:
     def hand_back(self, stack: list[int], weight: float = 1.0) -> None:
         """Add a stack to the frontier."""
         self._frontier.append(stack)
-        self._frontier_roots.append(self._root)
+        self._parents.append(self._k)
         self._weights.append(weight)
 
     def outcome(self) -> Outcome:
         """Return all that was recorded."""
+        parents = np.array(self._parents, np.int64)
         return Outcome(
             np.array(self._counts, np.int64),
             np.array(self._nodes, np.int64),
             np.array(self._clash, np.int32),
             Stacks.from_lists(self._covers, self._cover_roots),
-            Stacks.from_lists(self._frontier, self._frontier_roots),
+            Stacks.from_lists(self._frontier, self._task.stacks.roots[parents]),
             np.array(self._weights, np.float64),
+            parents,
         )
 
 

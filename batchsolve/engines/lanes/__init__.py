@@ -102,10 +102,10 @@ def _solutions(stacks: Stacks, covers: Covers, n: int) -> Stacks:
     return Stacks(np.arange(n + 1) * N_CELLS, options.reshape(-1), stacks.roots[origins[order]])
 
 
-def _left(stacks: Stacks, frontier: Frontier, n: int) -> tuple[Stacks, np.ndarray]:
-    """Return the stacks to hand back, in the order of those above them, and their weights."""
+def _left(stacks: Stacks, frontier: Frontier, n: int) -> tuple[Stacks, np.ndarray, np.ndarray]:
+    """Return the stacks to hand back, their weights and their parents, in the parents' order."""
     origins = frontier.origins[:n]
     order = np.argsort(origins, kind="stable")
     offsets = frontier.offsets[: n + 1]
     left = Stacks(offsets, frontier.options[: offsets[-1]], stacks.roots[origins])
-    return left.take(order), frontier.weights[order]
+    return left.take(order), frontier.weights[order], origins[order]
