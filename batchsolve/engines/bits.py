@@ -12,10 +12,6 @@ the set. If that took longer than it saved, it is not done for so few options ag
 
 The tree is that of `batchsolve.engines.dlx`, node by node: the branch item is the first of those
 with at most one option, or else of those with the fewest, and options are tried in ascending order.
-
-The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
-notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
-must touch this file too.
 """
 
 # compiled kernels are typed by their arguments
@@ -53,6 +49,7 @@ from batchsolve.engines.residual import (
     select,
 )
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 W = uint64
 
@@ -88,7 +85,7 @@ def _scan(arena, place, alive, at):
 _DONE, _SPENT, _COVER, _DEEP, _NARROW = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(
     arena, place, alive, left, stride, pick, children, base, level, entered, depth, visited,
     allowed, count, most, pause, least,
@@ -175,7 +172,7 @@ def _walk(
             entered = False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_alive(arena, place, alive, at, scratch):
     """List the options and the items that a node leaves of a residual; return how many."""
     n_alive, n_open = 0, 0
@@ -190,7 +187,7 @@ def _list_alive(arena, place, alive, at, scratch):
     return n_alive, n_open
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _name_choices(arena, places, bases, level, pick, chosen):
     """Write the numbers that the choices on all levels above `level` have in the problem."""
     f = len(places) - 1
@@ -201,7 +198,7 @@ def _name_choices(arena, places, bases, level, pick, chosen):
         chosen[level] = arena[W(places[f].options) + pick[level]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hand_back(arena, places, bases, level, left, stride, stacks, k, chosen, children, front):
     """Write what is left of every level above `level`; `chosen` is overwritten."""
     f = len(places) - 1
@@ -217,7 +214,7 @@ def _hand_back(arena, places, bases, level, left, stride, stacks, k, chosen, chi
     return front
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(entries, ledger):
     """Search below every stack of a task; return covers and the frontier."""
     stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth

@@ -15,10 +15,6 @@ The search runs on a *residual* (`batchsolve.engines.residual`): what the stack 
 problem. The tree is that of `batchsolve.engines.dlx`, node by node: the branch item is the first of
 those with at most one option, or else of those with the fewest, and options are tried in ascending
 order. An empty item behind a forced one does not cut the search short: dancing links do not see it.
-
-The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
-notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
-must touch this file too.
 """
 
 # compiled kernels are typed by their arguments
@@ -46,6 +42,7 @@ from batchsolve.engines.residual import (
     select,
 )
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 W = uint64
 
@@ -72,7 +69,7 @@ class Path(NamedTuple):
     children: np.ndarray  # level -> how many children the node has
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_path(path, words, length, n_rows, n_levels):
     """Return a path with room for at least so many rows and levels; it holds what the old one did.
 
@@ -92,7 +89,7 @@ def _make_path(path, words, length, n_rows, n_levels):
     return Path(alive, cells, left, level, pick, children)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _quads(arena, place, n_cells, quads):
     """Write the primary items of every option, four to a word; return them and words an option.
 
@@ -116,7 +113,7 @@ def _quads(arena, place, n_cells, quads):
     return quads, per
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(arena, place, path, n_cells):
     """Write the row of the topmost node."""
     fill_set(path.alive, 0, place.n_options)
@@ -142,7 +139,7 @@ _DONE, _SPENT, _COVER, _DEEP, _FULL = 0, 1, 2, 3, 4
 _FEW_ROWS = 16
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(
     arena, place, quads, per, path, length, covered, n_rows, n_branches, level, entered, depth,
     visited, allowed, count, most, pause,
@@ -262,7 +259,7 @@ def _walk(
         entered = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hand_back(arena, place, path, n_branches, stacks, k, chosen, front):
     """Write the children that are still to be tried; `chosen` is overwritten."""
     while n_branches > 0:
@@ -275,7 +272,7 @@ def _hand_back(arena, place, path, n_branches, stacks, k, chosen, front):
     return front
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(entries, cells, ledger):
     """Search below every stack of a task; return covers and the frontier.
 

@@ -8,16 +8,11 @@ The branch item is the first, as the header list has them, of those with at most
 of those with the fewest. The options of an item are tried in ascending order. Both depend on the
 partial cover alone, hence the tree does not depend on how it is cut into stacks, and its order is
 the lexicographic order of the stacks.
-
-The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
-notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
-must touch this file too.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
@@ -34,11 +29,12 @@ from batchsolve.engines.links import (
 )
 from batchsolve.engines.ragged import append, no_stacks, stack_at
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 _DONE, _SPENT, _COVER, _DEEP = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(links, choice, level, entered, depth, visited, allowed, count, most, pause):
     """Search on from where the links stand until something must be written down.
 
@@ -104,7 +100,7 @@ def _walk(links, choice, level, entered, depth, visited, allowed, count, most, p
             entered = False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(links, ledger):
     """Search below every stack of a task; return covers and the frontier."""
     stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth

@@ -32,6 +32,7 @@ from numba.extending import overload
 
 from batchsolve.engines.ragged import append
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 U = uint32
 
@@ -87,7 +88,7 @@ def _has_colors(links: types.NamedTuple) -> bool:
     return isinstance(links.types[links.fields.index("color")], types.Array)
 
 
-@njit(cache=True)
+@kernel
 def _build(indptr, indices, n_items, n_primary):
     """Lay out the options of a CSR matrix as linked nodes, without colours."""
     n_options = indptr.size - 1
@@ -266,7 +267,7 @@ def uncommit_others(p, links):
             q = U(q - U(1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _deselect(stack, begin, links, covered):
     """Undo the selection of the options of a stack from place `begin` on, last first."""
     for s in range(stack.size - 1, begin - 1, -1):
@@ -287,7 +288,7 @@ def _is_in(option, stack):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _select(stack, begin, links, covered):
     """Select the options of a stack from place `begin` on, up to the first that clashes.
 
@@ -327,7 +328,7 @@ def _shared(stack, other):
     return s
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reselect(selected, stack, links, covered):
     """Select a stack instead of the one that is selected.
 
@@ -340,7 +341,7 @@ def reselect(selected, stack, links, covered):
     return clash, stack if clash < 0 else stack[:clash]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name_choices(links, choice, level, chosen, children):
     """Write the options of the nodes chosen above `level`, and how many children there were.
 
@@ -351,8 +352,7 @@ def name_choices(links, choice, level, chosen, children):
         children[s] = links.size[links.top[choice[s]]]
 
 
-# not cached: a cache of its own would not notice changes of `append`
-@njit(nogil=True)
+@kernel
 def leave(links, choice, level, is_left, stacks, k, chosen, children, front):
     """Undo the choices above `level`; if anything is left, append what was not yet tried there.
 

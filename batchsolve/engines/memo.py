@@ -18,10 +18,6 @@ matchings, and only overhead where hardly any two do.
 The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**128 a node, and no
 search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
 entering; one of more than 128 bits is not stored.
-
-The helpers from other files are compiled into the kernels of this file. Numba's cache on disk
-notices changes of the file that a kernel stands in and of no other: whoever changes those helpers
-must touch this file too.
 """
 
 # compiled kernels are typed by their arguments
@@ -57,6 +53,7 @@ from batchsolve.engines.links import (
 from batchsolve.engines.ragged import append, no_stacks, stack_at
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
@@ -90,7 +87,7 @@ def _flip(p, links, uncovered):
             break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_key(key, uncovered, links, n_primary):
     """Write the key of the node at hand: the items uncovered that still matter."""
     for w in range(key.size):
@@ -115,7 +112,7 @@ def _first_row(key, table):
     return h % W(table.shape[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(key, table):
     """Return the row of a key, or the number of rows if it is in none."""
     n_rows, words = W(table.shape[0]), W(key.size)
@@ -134,7 +131,7 @@ def _find(key, table):
     return n_rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _store(key, low, high, effort, table):
     """Write a count into the first empty row of its window, or over the one of least effort."""
     n_rows, words = W(table.shape[0]), W(key.size)
@@ -178,7 +175,7 @@ def _difference(total, before):
 _DONE, _SPENT, _DEEP = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(
     links, n_primary, table, uncovered, key, marks, total, choice, level, entered, depth, visited,
     allowed, handed,
@@ -263,7 +260,7 @@ def _walk(
                     _store(key, low, high, effort, table)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(links, n_primary, table, totals, ledger):
     """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
     stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth

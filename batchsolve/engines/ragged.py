@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 
 
@@ -43,7 +44,7 @@ def stacks_of(ragged: Ragged, above: Stacks) -> Stacks:
     return Stacks(offsets, ragged.options[: offsets[-1]], above.roots[ragged.parents[: ragged.n]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def no_stacks():
     """Return an empty batch that can grow."""
     return Ragged(
@@ -57,7 +58,7 @@ def stack_at(stacks, k):
     return stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def append(ragged, stacks, k, chosen, children, length):
     """Append stack `k` of a batch, followed by the options chosen on levels 0 .. length - 1.
 

@@ -15,9 +15,6 @@ both renumbered in their old order, so that few words hold a set of options. It 
 Residuals of residuals lie behind one another in one growing array of words, the *arena*; `Place`
 says where. Two options conflict if they share a primary item, or a secondary item to which they do
 not give the same colour; nothing but the construction of ``conflicts`` knows about this.
-
-A helper from another file is compiled into a kernel of this one. Numba's cache on disk notices
-changes of this file only: whoever changes that helper must touch this file too.
 """
 
 # compiled kernels are typed by their arguments
@@ -33,6 +30,7 @@ from numba import njit, uint64
 from batchsolve.engines.intrinsics import LANES
 from batchsolve.engines.ragged import stack_at
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 W = uint64
 
@@ -87,7 +85,7 @@ class Place(NamedTuple):
     end: int
 
 
-@njit(cache=True)
+@kernel
 def make_scratch(entries):
     """Return working space that fits any residual but for `masks`, which grows."""
     return Scratch(
@@ -99,7 +97,7 @@ def make_scratch(entries):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lay_out(entries, options, n_items, begin):
     """Return the place of a residual with these options that begins at `begin`."""
     m = options.size
@@ -131,7 +129,7 @@ def _lay_out(entries, options, n_items, begin):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _differ(entries, x, o, i):
     """Tell whether option `o` has item `i` in another colour than entry `x` gives it."""
     for y in range(entries.indptr[o], entries.indptr[o + 1]):
@@ -140,7 +138,7 @@ def _differ(entries, x, o, i):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build(entries, n_alive, n_open, scratch, begin, arena):
     """Build the residual of the options and the primary items listed in `scratch`.
 
@@ -204,7 +202,7 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
     return place, arena, scratch
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_conflicts(entries, options, number, masks, place, arena):
     indptr, indices, words = entries.indptr, entries.indices, place.words
     colored = entries.colors.size > 0
@@ -225,7 +223,7 @@ def _fill_conflicts(entries, options, number, masks, place, arena):
                         row[o >> 6] |= W(1) << W(o & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_items(masks, place, arena):
     words = place.words
     for i in range(place.n_items):
@@ -243,7 +241,7 @@ def _fill_items(masks, place, arena):
         arena[place.tags + i] = W(i) if i < place.n_items else COVERED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_set(alive, at, n_options):
     """Write the set of all options of a residual."""
     for w in range((n_options + 63) // 64):
@@ -251,7 +249,7 @@ def fill_set(alive, at, n_options):
         alive[at + w] = ~W(0) >> W(64 - n_bits)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def select(stack, entries, held):
     """Note which items the options of a stack cover; return -1, or where an option clashes.
 
@@ -284,7 +282,7 @@ def _is_barred(x, entries, held, colored):
     return holds >= 0 and (holds == 0 or not colored or holds != entries.colors[x])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_left(entries, held, scratch):
     """List the options and the primary items that a stack leaves; return how many they are."""
     colored = entries.colors.size > 0
@@ -305,7 +303,7 @@ def list_left(entries, held, scratch):
     return n_alive, n_open
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_left(entries, stacks):
     """Return how many options the stack that leaves the most of them leaves."""
     held = np.empty(entries.n_items, np.int64)

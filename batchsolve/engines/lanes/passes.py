@@ -17,8 +17,6 @@ All deductions are monotone (fewer candidates never allow fewer deductions), so 
 fixpoint, whatever they deduce first. Contradictions are found on the way or, at the latest, at
 the fixpoint: there each digit of a unit has one place, in a cell that has no other candidate, or
 several places, none in such a cell; anything else contradicts.
-
-Whoever edits this file or `vectors` must touch `lanes_search`: numba keeps its compiled code.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """The search of the engine `lanes`, compiled.
 
-numba finds compiled code again on disk as long as this file stays the same, whatever changes in
-`lanes_pass` and `vectors`: whoever edits those must touch this one.
-
 Helpers are compiled into the search (`forceinline`), and so is the number of lanes ``n``: the cells
 of a lane are a constant distance apart. The search ends whenever an array has to grow and is called
 again after that, for arrays that stay where they are may be borrowed (see `borrowed`).
@@ -34,12 +31,13 @@ from batchsolve.engines.lanes.passes import (
     lowest_bit,
     propagate,
 )
+from batchsolve.problems.kernels import kernel
 
 U = uint32
 N_OPTIONS = 9 * N_CELLS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _clash_position(options, begin, end):
     """Return -1, or where in a stack an option clashes with one before it or does not exist."""
     stack = options[begin:end]
@@ -256,7 +254,7 @@ def _enter_node(w, n, batch, result, frontier, lane, level, is_saved, keep):
         return _ENTERED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def run(lanes, w, batch, result, covers, frontier, depth, keep):
     """Search below every stack of a batch, from where the lanes stand.
 

@@ -1,0 +1,50 @@
+"""Compiled kernels, kept on disk until a source file that may be part of them changes.
+
+Numba keeps the machine code of a function on disk, and compiles the function again when the file
+that it stands in has changed. But helpers from other files are part of that machine code too:
+inlined, linked, or emitted by an ``@intrinsic``. A `kernel` is also compiled again when any source
+file has changed in its own folder of this package, or in this one: all its helpers stand there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+_HERE = Path(__file__).parent
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function when it is first called; it runs without the interpreter's lock.
+
+    Its machine code is kept beside the source files, or where that is not allowed, in a folder of
+    the user's.
+    """
+    compiled: Any = njit(cache=True, nogil=True)(function)
+    # Numba has no public way to say what a cache depends on. If a version of it has other names
+    # for these attributes, the cache depends on the function's own file alone.
+    with suppress(AttributeError):
+        file = compiled._cache._cache_file
+        own = _HERE.parent.joinpath(*function.__module__.split(".")[1:2])
+        file._source_stamp = (file._source_stamp, _stamp(_HERE), _stamp(own))
+    return compiled
+
+
+@cache
+def _stamp(folder: Path) -> str:
+    """Return a hash of the source files in a folder and those below it."""
+    digest = hashlib.sha256()
+    for path, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                with open(os.path.join(path, name), "rb") as file:
+                    digest.update(name.encode() + hashlib.sha256(file.read()).digest())
+    return digest.hexdigest()

@@ -1,0 +1,101 @@
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from batchsolve.problems import kernels
+
+CALLER = """
+from numba import njit
+from tiny.engines.below.helpers import number
+from tiny.problems.kernels import kernel
+
+@kernel
+def linked():
+    return number() + 1
+
+@njit(inline="always")
+def one():
+    return 1
+
+@kernel
+def plain():
+    return one()
+"""
+CALL = """
+from tiny.engines.caller import linked, plain
+results = [linked(), plain()]
+print(*results, *(sum(kernel.stats.cache_hits.values()) for kernel in (linked, plain)))
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A package with this one's decorator, kernels, and a helper in a file of its own."""
+    package = tmp_path / "tiny"
+    for folder in ("problems", "tables", "engines/below"):
+        (package / folder).mkdir(parents=True)
+    shutil.copy(kernels.__file__, package / "problems")
+    (package / "engines" / "caller.py").write_text(CALLER)
+    write_helper(package, 1)
+    return package
+
+
+def write_helper(package, number):
+    """Write the helper, which is as long and as old for every number of one digit."""
+    path = package / "engines" / "below" / "helpers.py"
+    path.write_text(
+        f"from numba import njit\n\n@njit(inline='always')\ndef number():\n    return {number}\n"
+    )
+    os.utime(path, (10**9, 10**9))
+
+
+def call(package, **variables):
+    """Call the kernels in a new process; return their results and which were found on disk."""
+    variables["PYTHONDONTWRITEBYTECODE"] = "1"
+    run = subprocess.run(
+        [sys.executable, "-c", CALL],
+        cwd=package.parent,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return tuple(map(int, run.stdout.split()))
+
+
+def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tiny):
+    assert call(tiny) == (2, 1, 0, 0)
+    write_helper(tiny, 4)
+    assert call(tiny) == (5, 1, 0, 0)
+    (tiny / "tables" / "other.py").write_text("# no kernel depends on this")
+    assert call(tiny) == (5, 1, 1, 1)
+
+
+def test_kernels_are_found_again_where_nothing_may_be_written_beside_their_source(tiny, tmp_path):
+    (tiny / "engines" / "__pycache__").write_text("a file, so there can be no folder")
+    home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
+    assert call(tiny, **home) == (2, 1, 0, 0)
+    assert call(tiny, **home) == (2, 1, 1, 1)
+
+
+def test_without_numbas_attributes_kernels_work_all_the_same(tiny):
+    path = tiny / "problems" / "kernels.py"
+    path.write_text(path.read_text().replace("._cache_file", "._another_name"))
+    assert call(tiny) == (2, 1, 0, 0)
+    assert call(tiny) == (2, 1, 1, 1)
+
+
+def test_without_a_compiler_kernels_are_plain_functions(tiny):
+    code = "from tiny.engines.caller import linked; print(linked())"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tiny.parent,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == "2\n"
