@@ -1,6 +1,26 @@
-"""``python -m batchsolve``."""
+"""``batchsolve`` and ``python -m batchsolve``."""
 
-from batchsolve.cli import app
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C while it is still being imported ends it in one line, too."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+    from batchsolve.cli import app
+
+    app(prog_name="batchsolve")
+
+
+def _leave(signum: int, frame: FrameType | None) -> NoReturn:
+    print("\nbatchsolve: interrupted", file=sys.stderr)
+    sys.exit(130)
+
 
 if __name__ == "__main__":
-    app(prog_name="batchsolve")
+    main()

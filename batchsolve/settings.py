@@ -83,10 +83,15 @@ class SearchSettings:
     node_limit: int | None = setting(None, "Stop after N nodes.", least=1)
     time_limit: float | None = setting(None, "Stop after S seconds.", metavar="S")
     split_depth: int | None = setting(
-        None, "Expand the tree to this depth first.", least=0, metavar="D|auto"
+        None,
+        "Expand the tree to this depth first; by default deep enough for all workers.",
+        least=0,
+        metavar="D|auto",
     )
-    budget: int | None = setting(None, "Nodes a task may visit; sized by time by default.", least=1)
-    engine: str = setting(AUTO, "See batchsolve engines.", metavar="NAME")
+    budget: int | None = setting(
+        None, "Nodes a task may visit; by default set from the time that tasks take.", least=1
+    )
+    engine: str = setting(AUTO, "The search engine; batchsolve engines lists them.", metavar="NAME")
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -116,15 +121,19 @@ class FileSettings:
         Go on from ``OUT.partial``, if there is one.
     """
 
-    column: str | None = setting(None, "The puzzle column.", metavar="NAME")
+    column: str | None = setting(
+        None, "Name of the puzzle column; found by default.", metavar="NAME"
+    )
     alphabet: str | None = setting(
         None, "Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers.", metavar="A"
     )
     box: tuple[int, int] | None = setting(
-        None, "Rows and columns of a box, such as 2x3.", metavar="RxC"
+        None, "Rows and columns of a box, such as 2x3; by default from the size.", metavar="RxC"
     )
-    chunk: int | None = setting(None, "Rows that a task reads at most.", least=1)
-    stats: bool = setting(False, "Add columns: nodes, seconds.")
+    chunk: int | None = setting(
+        None, "Most rows a task reads; by default about a megabyte of text.", least=1
+    )
+    stats: bool = setting(False, "Add the columns nodes and seconds.")
     stop_on_invalid: bool = setting(False, "Stop at the first invalid row.")
     resume: bool = setting(False, "Go on from OUT.partial.")
 

@@ -2,7 +2,7 @@ import signal
 
 import pytest
 
-from batchsolve.cli.common import interrupts
+from batchsolve.cli.terminal import interrupts
 
 
 def press():

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from batchsolve.cli import app
-from batchsolve.cli.common import (
-    Address,
-    Alphabet,
-    Box,
-    Budget,
-    Column,
-    Quiet,
-    box_shape,
-    exit_with,
-    interrupts,
-    told_when_compiling,
-)
+from batchsolve.cli.commands import command
+from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, option
+from batchsolve.cli.terminal import interrupts, told_when_compiling
+from batchsolve.errors import InputError
+from batchsolve.settings import SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.scaling.measure import Run
@@ -62,7 +54,7 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
 
 
-@app.command(
+@command(
     epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, or "
     "a file that cannot be read or written; 130 interrupted."
 )
@@ -107,8 +99,7 @@ def scale(
     ] = None,
     budget: Budget = None,
     time_limit: Annotated[
-        float | None,
-        typer.Option("--time-limit", metavar="S", help="Stop each run after S seconds."),
+        float | None, option(SearchSettings, "time_limit", help="Stop each run after S seconds.")
     ] = None,
     forecast_workers: Annotated[
         str | None,
@@ -122,74 +113,68 @@ def scale(
         float,
         typer.Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
     ] = 0.0,
-    box: Box = None,
-    alphabet: Alphabet = None,
-    column: Column = None,
+    *,
+    puzzles: Puzzles,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Measure how searches scale with workers; write tables, pictures and a report."""
-    shape = box_shape(box)
     workers, levels = _workers(jobs, address), depths(split_depth)
     more = numbers(forecast_workers, "--forecast-workers") if forecast_workers else ()
 
-    def command() -> int:
-        from batchsolve.errors import InputError
-        from batchsolve.scaling.experiment import (
-            Experiment,
-            about,
-            new_directory,
-            write_experiment,
-        )
-        from batchsolve.scaling.forecast import forecast
-        from batchsolve.scaling.measure import Grid, read_workload, run_grid
-        from batchsolve.scaling.plots import HOW_TO_GET, available
-        from batchsolve.scaling.report import write_report
+    from batchsolve.scaling.experiment import (
+        Experiment,
+        about,
+        new_directory,
+        write_experiment,
+    )
+    from batchsolve.scaling.forecast import forecast
+    from batchsolve.scaling.measure import Grid, read_workload, run_grid
+    from batchsolve.scaling.plots import HOW_TO_GET, available
+    from batchsolve.scaling.report import write_report
 
-        if weak is not None and weak < 1:
-            raise InputError(f"--weak is 1 or more, not {weak}")
-        if weak is not None and more:
-            raise InputError("a forecast is of one problem: leave out --weak, or the forecast")
-        if not latency >= 0:
-            raise InputError(f"--latency is 0 seconds or more, not {latency}")
-        grid = Grid(
-            jobs=workers,
-            split_depths=levels,
-            backends=names(backend),
-            engines=names(engine),
-            address=address,
-            repeat=repeat,
-            budget=budget,
-            time_limit=time_limit,
-        )
-        workloads = [
-            read_workload(text, weak, box=shape, alphabet=alphabet, column=column)
-            for text in dict.fromkeys(problems)
-        ]
-        home = new_directory(output)
-        facts = about(sys.argv[1:])
+    if weak is not None and weak < 1:
+        raise InputError(f"--weak is 1 or more, not {weak}")
+    if weak is not None and more:
+        raise InputError("a forecast is of one problem: leave out --weak, or the forecast")
+    if not latency >= 0:
+        raise InputError(f"--latency is 0 seconds or more, not {latency}")
+    grid = Grid(
+        jobs=workers,
+        split_depths=levels,
+        backends=names(backend),
+        engines=names(engine),
+        address=address,
+        repeat=repeat,
+        budget=budget,
+        time_limit=time_limit,
+    )
+    workloads = [
+        read_workload(text, weak, box=puzzles.box, alphabet=puzzles.alphabet, column=puzzles.column)
+        for text in dict.fromkeys(problems)
+    ]
+    home = new_directory(output)
+    facts = about(sys.argv[1:])
 
-        def tell(run: Run) -> None:
-            check()
-            _tell(run, quiet)
+    def tell(run: Run) -> None:
+        check()
+        _tell(run, quiet)
 
-        with told_when_compiling(quiet), interrupts() as check:
-            made = list(run_grid(workloads, grid, tell))
-        experiment = Experiment([run for run, _ in made], [log for _, log in made], facts)
-        write_experiment(home, experiment)
-        forecasts = []
-        if more:
-            for workload in workloads:
-                if not quiet:
-                    print(f"batchsolve: simulating {workload.name} …", file=sys.stderr)
-                forecasts += forecast(workload, experiment, more, latency=latency)
-        report = write_report(home, experiment, forecasts)
-        if not quiet:
-            if not available():
-                print(f"batchsolve: no pictures; they need {HOW_TO_GET}", file=sys.stderr)
-            print(report)
-        return 0
-
-    exit_with(command)
+    with told_when_compiling(quiet), interrupts() as check:
+        made = list(run_grid(workloads, grid, tell))
+    experiment = Experiment([run for run, _ in made], [log for _, log in made], facts)
+    write_experiment(home, experiment)
+    forecasts = []
+    if more:
+        for workload in workloads:
+            if not quiet:
+                print(f"batchsolve: simulating {workload.name} …", file=sys.stderr)
+            forecasts += forecast(workload, experiment, more, latency=latency)
+    report = write_report(home, experiment, forecasts)
+    if not quiet:
+        if not available():
+            print(f"batchsolve: no pictures; they need {HOW_TO_GET}", file=sys.stderr)
+        print(report)
+    return 0
 
 
 def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:

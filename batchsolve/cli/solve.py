@@ -6,31 +6,16 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from enum import StrEnum
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from batchsolve.cli import app
-from batchsolve.cli.common import (
-    EXIT_INCOMPLETE,
-    Address,
-    Alphabet,
-    Backend,
-    Box,
-    Budget,
-    Column,
-    EngineName,
-    Jobs,
-    Quiet,
-    Where,
-    box_shape,
-    exit_with,
-    interrupts,
-    shows_progress,
-    told_when_compiling,
-)
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.options import Quiet, Workers, meaning, only
+from batchsolve.cli.terminal import interrupts, progress_bar, told_when_compiling
+from batchsolve.settings import FileSettings, SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.runs.solve_file import Progress, Summary
@@ -43,7 +28,17 @@ class OnInvalid(StrEnum):
     stop = "stop"
 
 
-@app.command(
+RowSearch = Annotated[
+    SearchSettings,
+    only("limit", "node_limit", "split_depth", "budget", "engine"),
+    meaning("limit", "Solutions to look for; 2 proves uniqueness.", default=2),
+    meaning("node_limit", "Nodes after which a row is unfinished."),
+    meaning("split_depth", "Cut every row into subproblems of this depth.", default=0, metavar="D"),
+]
+Files = Annotated[FileSettings, only("box", "alphabet", "column", "chunk", "stats", "resume")]
+
+
+@command(
     epilog="Exit codes: 0 every row answered; 1 some row invalid, unfinished or disagreeing with "
     "its given solution; 2 wrong usage, or a file that cannot be read or written; 130 interrupted."
 )
@@ -65,26 +60,10 @@ def solve(
             "- is CSV on stdout.",
         ),
     ] = "-",
-    limit: Annotated[
-        int, typer.Option(metavar="N", help="Solutions to look for; 2 proves uniqueness.")
-    ] = 2,
-    jobs: Jobs = None,
-    backend: Where = Backend.threading,
-    address: Address = None,
-    engine: EngineName = "auto",
-    box: Box = None,
-    alphabet: Alphabet = None,
-    column: Column = None,
-    node_limit: Annotated[
-        int | None, typer.Option(metavar="N", help="Nodes after which a row is unfinished.")
-    ] = None,
-    split_depth: Annotated[
-        int, typer.Option(metavar="D", help="Cut every row into subproblems of this depth.")
-    ] = 0,
-    budget: Budget = None,
-    chunk: Annotated[int | None, typer.Option(metavar="N", help="Rows to read at a time.")] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Add columns: nodes, seconds.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from OUT.partial.")] = False,
+    *,
+    search: RowSearch,
+    workers: Workers,
+    files: Files,
     on_invalid: Annotated[
         OnInvalid, typer.Option(help="Report invalid rows in their place, or stop at the first.")
     ] = OnInvalid.report,
@@ -92,42 +71,24 @@ def solve(
         bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
     ] = False,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Solve a corpus: a table with a puzzle column in, the same table with answers out."""
-    shape = box_shape(box)
+    from batchsolve.runs.solve_file import solve_file
 
-    def run() -> int:
-        from batchsolve.runs.solve_file import solve_file
-        from batchsolve.search.rounds import SearchSettings
-
-        search = SearchSettings(limit, node_limit, split_depth, budget, engine)
-        with _progress(quiet) as on_progress:
-            summary = solve_file(
-                inputs,
-                output,
-                jobs=jobs,
-                backend=backend.value,
-                address=address,
-                on_progress=on_progress,
-                while_compiling=partial(told_when_compiling, quiet),
-                search=search,
-                column=column,
-                alphabet=alphabet,
-                box=shape,
-                chunk=chunk,
-                stats=stats,
-                stop_on_invalid=on_invalid is OnInvalid.stop,
-                resume=resume,
-            )
-        _report(summary, as_json, quiet, sys.stderr if output == "-" else sys.stdout)
-        return 0 if summary.complete else EXIT_INCOMPLETE
-
-    exit_with(run)
+    with told_when_compiling(quiet), _progress(quiet) as on_progress:
+        summary = solve_file(
+            inputs,
+            output,
+            **asdict(workers),
+            on_progress=on_progress,
+            search=search,
+            files=replace(files, stop_on_invalid=on_invalid is OnInvalid.stop),
+        )
+    _report(summary, as_json, quiet, sys.stderr if output == "-" else sys.stdout)
+    return 0 if summary.complete else EXIT_INCOMPLETE
 
 
 def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
-    from dataclasses import asdict
-
     facts = asdict(summary)
     facts["seconds"] = round(summary.seconds, 3)
     facts["rows_per_second"] = round(summary.rows_per_second, 1)
@@ -145,7 +106,7 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    with interrupts() as check, _bar(quiet) as bar:
+    with interrupts() as check, progress_bar(quiet, unit=" rows", unit_scale=True) as bar:
 
         def update(progress: Progress) -> None:
             check()
@@ -154,10 +115,3 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
             bar.update(progress.new_rows)
 
         yield update
-
-
-def _bar(quiet: bool) -> Any:
-    from tqdm import tqdm
-
-    hidden = not shows_progress(quiet)
-    return tqdm(unit=" rows", unit_scale=True, file=sys.stderr, disable=hidden)

@@ -6,66 +6,23 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from batchsolve.cli import app
-from batchsolve.cli.common import (
-    EXIT_INCOMPLETE,
-    Address,
-    Alphabet,
-    Backend,
-    Box,
-    Budget,
-    Column,
-    EngineName,
-    Jobs,
-    Quiet,
-    Where,
-    box_shape,
-    exit_with,
-    interrupts,
-    shows_progress,
-    told_when_compiling,
-)
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
+from batchsolve.cli.problems import read
+from batchsolve.cli.terminal import interrupts, print_facts, progress_bar, told_when_compiling
 from batchsolve.errors import InputError
+from batchsolve.settings import AUTO, SearchSettings
 
 if TYPE_CHECKING:
-    from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.runs.count import Count
-    from batchsolve.search.tree_search import TreeSearch
+    from batchsolve.search.tree import TreeSearch
 
-Problem = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROBLEM",
-        help="A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json or .npz "
-        "file, or a family such as queens:12 or sudoku:2x3.",
-    ),
-]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="Stop after N solutions.")]
-TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds.")
-]
-NodeLimit = Annotated[
-    int | None, typer.Option("--node-limit", metavar="N", help="Stop after N nodes.")
-]
-SplitDepth = Annotated[
-    str,
-    typer.Option("--split-depth", metavar="D|auto", help="Expand the tree to this depth first."),
-]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, or begin it.")]
-Json = Annotated[bool, typer.Option("--json", help="Print a line of JSON.")]
-
-
-def _depth(text: str) -> int | None:
-    if text == "auto":
-        return None
-    if not text.isdecimal():
-        raise typer.BadParameter(f"{text!r} is no depth; write a number, or auto")
-    return int(text)
-
 
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, or a "
@@ -73,7 +30,7 @@ EPILOG = (
 )
 
 
-@app.command(epilog=EPILOG)
+@command(epilog=EPILOG)
 def count(
     problem: Problem,
     run: Annotated[
@@ -82,81 +39,58 @@ def count(
     resume: Resume = False,
     stacks: Annotated[
         str | None,
-        typer.Option("--stacks", metavar="FILE", help="Search only these stacks; see split."),
+        typer.Option(
+            "--stacks", metavar="FILE", help="Search only the stacks in this file; see split."
+        ),
     ] = None,
-    limit: Limit = None,
-    time_limit: TimeLimit = None,
-    node_limit: NodeLimit = None,
-    split_depth: SplitDepth = "auto",
-    budget: Budget = None,
-    jobs: Jobs = None,
-    backend: Where = Backend.threading,
-    address: Address = None,
-    engine: EngineName = "auto",
+    *,
+    search: SearchSettings,
     memo: Annotated[
-        bool,
-        typer.Option("--memo", help="Count what is left over alike once: --engine memo:MB."),
+        bool, typer.Option("--memo", help="Count equal remainders once (--engine memo:MB).")
     ] = False,
     memo_size: Annotated[
         int | None,
         typer.Option(
-            "--memo-size", metavar="MB", help="Memory of each worker for --memo; 256 by default."
+            "--memo-size",
+            metavar="MB",
+            help="Megabytes that each worker may use for --memo; 256 by default.",
         ),
     ] = None,
-    box: Box = None,
-    alphabet: Alphabet = None,
-    column: Column = None,
+    workers: Workers,
+    puzzles: Puzzles,
     as_json: Json = False,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Count every solution of one problem."""
-    settings: dict[str, Any] = {
-        "limit": limit,
-        "time_limit": time_limit,
-        "node_limit": node_limit,
-        "split_depth": _depth(split_depth),
-        "budget": budget,
-    }
-    shape = box_shape(box)
-    chosen = _with_memo(engine, memo, memo_size)
+    from batchsolve.runs import count as counting
+    from batchsolve.runs.job_array import read_part
+    from batchsolve.runs.run import Run
 
-    def command() -> int:
-        from batchsolve.runs import count as counting
-        from batchsolve.runs import run as runs
-        from batchsolve.runs.job_array import read_part
-        from batchsolve.tables.reading import read_problem
-
-        if resume and run is None:
-            raise InputError("--resume needs --run DIR, the run to go on with")
-        if stacks is not None and run is not None:
-            raise InputError("--stacks and --run do not go together; a part is one short search")
-        reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
-        _warm_up(chosen, reading.problem, quiet)
-        workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value, "address": address}
-        extra: dict[str, Any] = {}
+    search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
+    if resume and run is None:
+        raise InputError("--resume needs --run DIR, the run to go on with")
+    if stacks is not None and run is not None:
+        raise InputError("--stacks and --run do not go together; a part is one short search")
+    header: dict[str, Any] = {}
+    with told_when_compiling(quiet):
+        reading = read(problem, puzzles)
+        begin: Any = reading.stack
+        if stacks is not None:
+            begin, header = read_part(stacks, reading.problem)
         with _progress(quiet) as on_progress:
-            if run is not None:
-                kept = runs.Run(run, reading.problem, reading.stack, resume=resume, engine=chosen)
-                with kept:
-                    result = kept.search(on_progress=on_progress, **workers, **settings)
+            how: dict[str, Any] = {
+                **asdict(workers),
+                "on_progress": on_progress,
+                "search": search,
+            }
+            if run is None:
+                result = counting.count(reading.problem, begin, **how)
             else:
-                begin: Any = reading.stack
-                if stacks is not None:
-                    begin, header = read_part(stacks, reading.problem)
-                    extra = _part_facts(header)
-                result = counting.count(
-                    reading.problem,
-                    begin,
-                    engine=chosen,
-                    on_progress=on_progress,
-                    **workers,
-                    **settings,
-                )
-        if not as_json:
-            print(result.count)
-        return _report(result, extra, as_json, quiet, sys.stdout)
-
-    exit_with(command)
+                with Run(run, reading.problem, begin, resume=resume, engine=search.engine) as kept:
+                    result = kept.search(**how)
+    if not as_json:
+        print(result.count)
+    return _report(result, _part_facts(header) if header else {}, as_json, quiet, sys.stdout)
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
@@ -165,7 +99,7 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
         if size is not None:
             raise typer.BadParameter("--memo-size needs --memo")
         return engine
-    if engine.partition(":")[0] not in ("auto", "memo"):
+    if engine.partition(":")[0] not in (AUTO, "memo"):
         raise typer.BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
 
@@ -175,7 +109,7 @@ def _part_facts(header: dict[str, Any]) -> dict[str, Any]:
     return {**facts, "above": {"count": header.get("count"), "nodes": header.get("nodes")}}
 
 
-@app.command("enumerate", epilog=EPILOG)
+@command("enumerate", epilog=EPILOG)
 def enumerate_(
     problem: Problem,
     output: Annotated[
@@ -188,83 +122,47 @@ def enumerate_(
         ),
     ],
     resume: Resume = False,
-    limit: Limit = None,
-    time_limit: TimeLimit = None,
-    node_limit: NodeLimit = None,
-    split_depth: SplitDepth = "auto",
-    budget: Budget = None,
-    jobs: Jobs = None,
-    backend: Where = Backend.threading,
-    address: Address = None,
-    engine: EngineName = "auto",
-    box: Box = None,
-    alphabet: Alphabet = None,
-    column: Column = None,
+    *,
+    search: SearchSettings,
+    workers: Workers,
+    puzzles: Puzzles,
     as_json: Json = False,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Write down every solution of one problem."""
-    settings: dict[str, Any] = {
-        "limit": limit,
-        "time_limit": time_limit,
-        "node_limit": node_limit,
-        "split_depth": _depth(split_depth),
-        "budget": budget,
-    }
-    shape = box_shape(box)
+    from batchsolve.runs.count import write_covers
+    from batchsolve.runs.run import Run
+
     streams = output == "-"
-
-    def command() -> int:
-        from batchsolve.runs import run as runs
-        from batchsolve.runs.count import stream
-        from batchsolve.tables.reading import read_problem
-
-        if resume and streams:
-            raise InputError("--resume needs a directory; what was printed cannot be resumed")
-        reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
-        _warm_up(engine, reading.problem, quiet)
-        workers: dict[str, Any] = {"jobs": jobs, "backend": backend.value, "address": address}
+    if resume and streams:
+        raise InputError("--resume needs a directory; what was printed cannot be resumed")
+    with told_when_compiling(quiet):
+        reading = read(problem, puzzles)
+        task = reading.problem, reading.stack
         with _progress(quiet) as on_progress:
+            how: dict[str, Any] = {
+                **asdict(workers),
+                "on_progress": on_progress,
+                "search": search,
+            }
             if streams:
-                result = stream(
-                    reading.problem,
-                    reading.stack,
-                    sys.stdout,
-                    notation=reading.notation,
-                    engine=engine,
-                    on_progress=on_progress,
-                    **workers,
-                    **settings,
-                )
+                out = sys.stdout.buffer
+                result = write_covers(*task, out, notation=reading.notation, **how)
             else:
-                kept = runs.Run(
+                kept = Run(
                     output,
-                    reading.problem,
-                    reading.stack,
+                    *task,
                     collect=True,
                     resume=resume,
-                    engine=engine,
+                    engine=search.engine,
                     notation=reading.notation,
                 )
                 with kept:
-                    result = kept.search(on_progress=on_progress, **workers, **settings)
-        return _report(result, {}, as_json, quiet, sys.stderr if streams else sys.stdout)
-
-    exit_with(command)
-
-
-def _warm_up(engine: str, problem: ExactCover, quiet: bool) -> None:
-    from batchsolve.engines.choice import engines_for
-    from batchsolve.runs.solve_batch import warm_up
-
-    with told_when_compiling(quiet):
-        for one in engines_for(engine, problem):
-            warm_up(one, problem)
+                    result = kept.search(**how)
+    return _report(result, {}, as_json, quiet, sys.stderr if streams else sys.stdout)
 
 
 def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:
-    from dataclasses import asdict
-
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **extra}
     if as_json:
         print(json.dumps(facts), file=stream)
@@ -283,7 +181,8 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
     """Draw the share of the tree that is finished, by the weights of the stacks outstanding."""
-    with interrupts() as check, _bar(quiet) as bar:
+    form = "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]"
+    with interrupts() as check, progress_bar(quiet, total=1.0, bar_format=form) as bar:
 
         def update(search: TreeSearch) -> None:
             check()
@@ -295,54 +194,38 @@ def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
         yield update
 
 
-def _bar(quiet: bool) -> Any:
-    from tqdm import tqdm
-
-    form = "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]"
-    hidden = not shows_progress(quiet)
-    return tqdm(total=1.0, bar_format=form, file=sys.stderr, disable=hidden)
-
-
-@app.command()
+@command()
 def export(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The run of an enumerate.")],
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
     ],
-) -> None:
+) -> int:
     """Make one sorted file of the solutions of a run."""
+    from batchsolve.runs.export import export_run
+    from batchsolve.runs.run import describe_run
 
-    def command() -> int:
-        from batchsolve.runs.run import describe_run, export_run
-
-        rows = export_run(directory, output)
-        if not describe_run(directory)["complete"]:
-            print(
-                f"batchsolve: the run is not complete: {rows:,} solutions so far", file=sys.stderr
-            )
-            return EXIT_INCOMPLETE
+    rows = export_run(directory, output)
+    if describe_run(directory)["complete"]:
         return 0
+    print(f"batchsolve: the run is not complete: {rows:,} solutions so far", file=sys.stderr)
+    return EXIT_INCOMPLETE
 
-    exit_with(command)
 
-
-@app.command()
+@command()
 def runs(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="A run.")],
     as_json: Json = False,
-) -> None:
+) -> int:
     """Show what a run has done and has left."""
+    from batchsolve.runs.run import describe_run
 
-    def command() -> int:
-        from batchsolve.runs.run import describe_run
-
-        return print_facts(describe_run(directory), as_json)
-
-    exit_with(command)
+    print_facts(describe_run(directory), as_json)
+    return 0
 
 
-@app.command()
+@command()
 def split(
     problem: Problem,
     depth: Annotated[int, typer.Option(metavar="D", help="How deep to expand the tree.")],
@@ -350,58 +233,38 @@ def split(
         str, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ],
     files: Annotated[
-        int | None, typer.Option(metavar="N", help="Files to write; one a stack by default.")
+        int | None, typer.Option(metavar="N", help="Number of files; by default one a stack.")
     ] = None,
-    engine: EngineName = "dlx",
-    box: Box = None,
-    alphabet: Alphabet = None,
-    column: Column = None,
+    engine: Engine = "dlx",
+    *,
+    puzzles: Puzzles,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Split one problem into files of stacks, to be counted anywhere and merged."""
-    shape = box_shape(box)
+    from batchsolve.runs.job_array import write_parts
 
-    def command() -> int:
-        from batchsolve.runs.job_array import write_parts
-        from batchsolve.tables.reading import read_problem
-
-        if files is not None and files < 1:
-            raise InputError(f"the number of files is 1 or more, not {files}")
-        reading = read_problem(problem, box=shape, alphabet=alphabet, column=column)
+    if files is not None and files < 1:
+        raise InputError(f"the number of files is 1 or more, not {files}")
+    reading = read(problem, puzzles)
+    with told_when_compiling():
         facts = write_parts(
             reading.problem, output, reading.stack, depth=depth, files=files, engine=engine
         )
-        return print_facts(facts, as_json)
+    print_facts(facts, as_json)
+    return 0
 
-    exit_with(command)
 
-
-@app.command()
+@command()
 def merge(
     results: Annotated[
         list[str],
         typer.Argument(metavar="RESULT...", help="What count --stacks PART --json printed."),
     ],
     as_json: Json = False,
-) -> None:
+) -> int:
     """Add up the counts of the parts of one split; say what is missing or doubled."""
+    from batchsolve.runs.job_array import merge_results
 
-    def command() -> int:
-        from batchsolve.runs.job_array import merge_results
-
-        facts = merge_results(results)
-        print_facts(facts, as_json)
-        return 0 if facts["complete"] else EXIT_INCOMPLETE
-
-    exit_with(command)
-
-
-def print_facts(facts: dict[str, Any], as_json: bool) -> int:
-    """Print facts, a line each or as JSON."""
-    if as_json:
-        print(json.dumps(facts))
-    else:
-        for name, value in facts.items():
-            shown = f"{value:,}" if isinstance(value, int) and value is not True else value
-            print(f"{name}: {shown}")
-    return 0
+    facts = merge_results(results)
+    print_facts(facts, as_json)
+    return 0 if facts["complete"] else EXIT_INCOMPLETE

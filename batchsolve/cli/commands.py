@@ -1,0 +1,105 @@
+"""What makes a function a command: its options, its exit code, one message for an error."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+import batchsolve
+from batchsolve.cli.options import Parameters
+from batchsolve.errors import BatchsolveError
+
+EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="batchsolve",
+    help="Solve exact cover problems, Sudoku of every size first among them, in parallel.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"batchsolve {batchsolve.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+Function = Callable[..., int]
+
+
+def command(
+    name: str | None = None, *, epilog: str | None = None
+) -> Callable[[Function], Function]:
+    """Make a function a command of the app.
+
+    Parameters
+    ----------
+    name : str, optional
+        That of the function by default.
+    epilog : str, optional
+        What stands below the options in its help.
+
+    Returns
+    -------
+    callable
+        Takes the function and returns it as it is. Its parameters become arguments and options, a
+        class of settings among them one for each field; it returns the exit code.
+    """
+
+    def add(function: Function) -> Function:
+        parameters = Parameters.of(function)
+
+        def run(**given: Any) -> None:
+            raise typer.Exit(_exit_code(lambda: function(**parameters.arguments(given))))
+
+        # what typer looks at, to find out the options
+        signature = inspect.Signature(parameters.shown)
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters.shown}
+        named = name or function.__name__
+        app.command(named, epilog=epilog, help=inspect.getdoc(function))(run)
+        return function
+
+    return add
+
+
+def _exit_code(run: Callable[[], int]) -> int:
+    """Run a command; turn what it raises into one message and an exit code."""
+    # an interrupted search leaves results that nobody asks for, and joblib warns of each
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+    try:
+        return run()
+    except KeyboardInterrupt as error:
+        print("\n" + "; ".join(["batchsolve: interrupted", *_notes(error)]), file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ERROR
+    except (BatchsolveError, OSError) as error:
+        for line in [str(error), *_notes(error)]:
+            print(f"batchsolve: {line}", file=sys.stderr)
+        return EXIT_ERROR
+
+
+def _notes(error: BaseException) -> list[str]:
+    """Return what was noted on an error: how an interrupted run can go on."""
+    return getattr(error, "__notes__", [])

@@ -1,0 +1,117 @@
+"""What a command says while it runs, and how it hears Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+COMPILING = (
+    "batchsolve: compiling the kernels that this search needs; they are kept for later runs …"
+)
+
+
+@contextmanager
+def told_when_compiling(quiet: bool = False) -> Iterator[None]:
+    """Say so on stderr, once, when the first kernel is compiled; loading kernels says nothing.
+
+    Workers in processes of their own compile unheard.
+    """
+    if quiet:
+        yield
+        return
+    # imported here, for numba is slow to import
+    from numba.core import event
+    from tqdm import tqdm
+
+    class Listener(event.Listener):
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.told:
+                self.told = True
+                tqdm.write(COMPILING, file=sys.stderr)  # beside a progress bar
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], None]]:
+    """Yield a check that raises Ctrl-C again if a library has swallowed it.
+
+    pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
+    numba loads kernels in callbacks and destructors, out of which nothing can be raised; so there,
+    the first Ctrl-C waits for the check, and a second one is raised for what it is worth. What else
+    is raised after Ctrl-C, because compiled code stumbled over it, is Ctrl-C, too.
+    """
+    pressed = False
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        again, pressed = pressed, True
+        if again or not _loads_kernels(frame):
+            raise KeyboardInterrupt
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before in (signal.SIG_IGN, None):  # Ctrl-C is ignored, or not Python's business
+        yield check
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    except Exception as error:
+        if not pressed:
+            raise
+        interrupt = KeyboardInterrupt()
+        for line in getattr(error, "__notes__", []):
+            interrupt.add_note(line)
+        raise interrupt from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _loads_kernels(frame: FrameType | None) -> bool:
+    """Whether numba is at work somewhere up the stack of calls."""
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] in ("numba", "llvmlite"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def progress_bar(quiet: bool, **how: Any) -> Any:
+    """Return a tqdm bar, which is drawn on a terminal only.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to draw nothing.
+    **how
+        Arguments for `tqdm.tqdm`.
+    """
+    from tqdm import tqdm
+
+    return tqdm(file=sys.stderr, disable=quiet or not sys.stderr.isatty(), **how)
+
+
+def print_facts(facts: dict[str, Any], as_json: bool) -> None:
+    """Print facts, a line each or as JSON."""
+    if as_json:
+        print(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        shown = f"{value:,}" if isinstance(value, int) and value is not True else value
+        print(f"{name}: {shown}")
