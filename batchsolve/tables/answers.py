@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.search.collector import STATUS_NAMES, Sheet, Status
-from batchsolve.tables.corpus import Batch, Corpus
+from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.reader import Batch, Reader
+
+_STATUS_NAMES = pa.array(STATUS_NAMES)
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredRows:
+    """Some consecutive rows of the output, and what they add to the sums.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    tally : ndarray of int64, shape (number of `Status`,)
+        Rows of each status.
+    disagree : int
+        Rows whose given solution is wrong.
+    nodes : int
+        Nodes visited.
+    first_invalid : (int, str) or None
+        The first invalid row, counted from 0, and what is wrong with it.
+    """
+
+    table: pa.Table
+    tally: npt.NDArray[np.int64]
+    disagree: int
+    nodes: int
+    first_invalid: tuple[int, str] | None
 
 
 class AnswerTable:
-    """Puts the answers of a sheet beside the input columns of its rows.
+    """Puts answers beside the input columns of their rows.
 
     An input column whose name an answer needs is kept as ``given_…``.
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Corpus or Reader
     limit : int
         Solutions that were looked for.
     stats : bool
@@ -31,8 +59,9 @@ class AnswerTable:
         The columns of the output.
     """
 
-    def __init__(self, corpus: Corpus, limit: int, stats: bool) -> None:
-        self._corpus = corpus
+    def __init__(self, corpus: Corpus | Reader, limit: int, stats: bool) -> None:
+        self._problem = corpus.problem
+        self._notation = corpus.notation
         self._limit = limit
         self._stats = stats
         new: list[tuple[str, pa.DataType]] = [
@@ -46,9 +75,9 @@ class AnswerTable:
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
         answers = {name for name, _ in new}
-        taken = answers.union(corpus.columns)
+        taken = answers.union(corpus.schema.names)
         names: list[str] = []
-        for name in corpus.columns:
+        for name in corpus.schema.names:
             kept = name
             while kept in answers or (kept != name and kept in taken):
                 kept = f"given_{kept}"
@@ -57,40 +86,48 @@ class AnswerTable:
         given = [column.with_name(name) for column, name in zip(corpus.schema, names, strict=True)]
         self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
-    def rows(self, batch: Batch, sheet: Sheet) -> tuple[pa.Table, tuple[int, str] | None]:
-        """Return the output rows, and the first invalid row with what is wrong, if any."""
-        problem = self._corpus.problem
-        status = sheet.status(self._limit)
+    def rows(self, batch: Batch, answers: Answers) -> AnsweredRows:
+        """Return the output rows of a batch."""
+        n = len(answers)
+        status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
-        grids = np.zeros((len(sheet), problem.n_cells), np.uint8)
-        for found in sheet.solutions():
-            problem.write_grids(found, grids)
-        has_solution = grids[:, 0] != 0
-        messages = dict(sheet.lost) | self._clashes(batch, sheet) | batch.faults
-        counted = pa.array(np.minimum(sheet.counts, self._limit), mask=status == Status.INVALID)
+        grids = np.zeros((n, self._problem.n_cells), np.uint8)
+        self._problem.write_grids(answers.covers, grids)
+        has_solution = np.zeros(n, np.bool_)
+        has_solution[answers.covers.roots] = True
+        counted = np.minimum(answers.counts, self._limit)
         columns: list[Any] = [
-            self._corpus.notation.decode(grids[has_solution], has_solution),
-            pa.array(STATUS_NAMES).take(pa.array(status)),
-            counted,
+            self._notation.decode(
+                grids if has_solution.all() else grids[has_solution], has_solution
+            ),
+            _STATUS_NAMES.take(pa.array(status)),
+            pa.array(counted, mask=status == Status.INVALID),
         ]
+        disagree = 0
         if batch.given is not None:
-            columns.append(self._agreement(batch, status, grids))
-        notes = [messages.get(k) for k in range(len(sheet))] if messages else None
-        columns.append(pa.array(notes, pa.string()) if notes else pa.nulls(len(sheet), pa.string()))
+            agrees, known = self._agreement(batch, status, grids)
+            columns.append(pa.array(agrees, mask=~known))
+            disagree = int(np.count_nonzero(known & ~agrees))
+        messages = answers.unfinished | self._clashes(batch, answers) | batch.faults
+        columns.append(_sparse_text(messages, n))
         if self._stats:
-            columns += [pa.array(sheet.nodes), pa.array(np.round(sheet.seconds, 6))]
-        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        invalid = np.flatnonzero(status == Status.INVALID)
-        first = int(invalid[0]) if invalid.size else None
-        return table, None if first is None else (first, messages[first])
+            columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
+        first = int(np.argmax(status == Status.INVALID)) if n else 0
+        invalid = n > 0 and status[first] == Status.INVALID
+        return AnsweredRows(
+            pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema),
+            np.bincount(status, minlength=len(Status)),
+            disagree,
+            int(answers.nodes.sum()),
+            (first, str(messages[first])) if invalid else None,
+        )
 
-    def _clashes(self, batch: Batch, sheet: Sheet) -> dict[int, str]:
-        problem = self._corpus.problem
+    def _clashes(self, batch: Batch, answers: Answers) -> dict[int, str | None]:
         return {
-            row: problem.explain_clash(
-                problem.stack(batch.puzzles[row]).tolist(), int(sheet.clash[row])
+            row: self._problem.explain_clash(
+                self._problem.stack(batch.puzzles[row]).tolist(), int(answers.clash[row])
             )
-            for row in np.flatnonzero(sheet.clash >= 0).tolist()
+            for row in np.flatnonzero(answers.clash >= 0).tolist()
         }
 
     def _agreement(
@@ -98,12 +135,25 @@ class AnswerTable:
         batch: Batch,
         status: npt.NDArray[np.uint8],
         grids: npt.NDArray[np.uint8],
-    ) -> pa.Array:
-        """Compare given solutions: with the only one, or else with the rules and the clues."""
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Compare given solutions: with the only one, or else with the rules and the clues.
+
+        Returns
+        -------
+        agrees, known : ndarray of bool, shape (n,)
+            Whether a solution is right, and whether one is given at all to a valid row.
+        """
         assert batch.given is not None
         assert batch.has_given is not None
-        agrees = self._corpus.problem.check(batch.puzzles, batch.given)
+        agrees = self._problem.check(batch.puzzles, batch.given)
         same = (grids == batch.given).all(axis=1)
         agrees = np.where(status == Status.UNIQUE, same, agrees)
         agrees &= status != Status.UNSOLVABLE
-        return pa.array(agrees, mask=~batch.has_given | (status == Status.INVALID))
+        return agrees, batch.has_given & (status != Status.INVALID)
+
+
+def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
+    """Return a column of n texts, null where there is none."""
+    if not values:
+        return pa.nulls(n, pa.string())
+    return pa.array([values.get(k) for k in range(n)], pa.string())

@@ -1,113 +1,176 @@
-"""Byte streams: files and standard input, decompressed, cut into blocks of whole records."""
+"""Cutting an input into blocks: a block ends where a record ends, and nothing is parsed.
+
+A block is what a worker is given: some megabyte of records, and how they are laid out.
+"""
 
 from __future__ import annotations
 
-import io
-import os
-import sys
 from collections.abc import Iterator
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from typing import IO, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from numba import njit
 
 from batchsolve.errors import InputError
+from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows, named_errors
 
-BLOCK_BYTES = 4 << 20
-MOST_RECORD_BYTES = 64 << 20  # a longer CSV record means a quotation mark that is never closed
-BOM = b"\xef\xbb\xbf"
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-
-
-class Prefixed(io.RawIOBase):
-    """A stream that gives back what was read ahead of it."""
-
-    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
-        self._head = head
-        self._stream = stream
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the head first, whole, then what the stream gives."""
-        if not self._head:
-            return self._stream.read(size)
-        data, self._head = self._head, b""
-        return data + self._stream.read() if size < 0 else data
+BLOCK_BYTES = 1 << 20  # some 10 ms of reading and writing, and as much of search
+FIRST_BYTES = 64 << 10  # blocks double from here on, so that workers share a small file as well
 
 
-def open_stream(path: str) -> Any:
-    """Open a file, or standard input, for reading; decompress it if it begins as such."""
-    if path == "-":
-        raw: Any = sys.stdin.buffer
-        magic = raw.peek(4)[:4]
-        compression = _compression(magic)
-        return (
-            pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression) if compression else raw
-        )
-    if os.path.isdir(path):
-        raise IsADirectoryError
-    with open(path, "rb") as file:
-        magic = file.read(4)
-    return pa.input_stream(path, compression=_compression(magic))
+class Position(NamedTuple):
+    """A point between two records of an input: where a block ends, and the next one begins.
 
-
-def _compression(magic: bytes) -> str | None:
-    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
-
-
-@njit(cache=True, nogil=True)
-def _last_record_end(data: Any, delimiter: int) -> tuple[int, bool]:
-    """Return where the last whole CSV record ends, and whether a quoted field is still open.
-
-    A quotation mark opens a field only where the field begins, as pyarrow has it.
+    Attributes
+    ----------
+    source : int
+        Which file, counted from 0.
+    offset : int
+        Bytes of the file before the point, once decompressed; rows for Parquet.
     """
-    end, quoted, begins = 0, False, True
-    for x in range(data.size):
-        c = data[x]
-        if quoted:
-            # a doubled mark closes and opens again, which comes to the same
-            if c == 34:
-                quoted = False
-        elif c == 34 and (begins or data[x - 1] == 34):
-            quoted, begins = True, False
-        else:
-            begins = c == delimiter or c == 10 or c == 13
-            if c == 10:
-                end = x + 1
-    return end, quoted
+
+    source: int
+    offset: int
 
 
-def blocks(stream: IO[bytes], delimiter: str = "") -> Iterator[bytes]:
-    """Cut a stream into blocks that end where a line (or with a delimiter: a record) ends."""
-    pending = b""
-    old_line_ends: bool | None = None
-    quoted = False
-    while data := stream.read(BLOCK_BYTES):
-        if old_line_ends is None:
-            old_line_ends = b"\n" not in data and b"\r" in data
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some consecutive records of one file, not parsed yet.
+
+    Attributes
+    ----------
+    data : bytes or pyarrow.Table
+        The records without a header; a table if the file was Parquet.
+    layout : Layout
+        How they are laid out.
+    name : str
+        What messages call the file.
+    end : Position
+        Where the next block begins.
+    """
+
+    data: bytes | pa.Table
+    layout: Layout
+    name: str
+    end: Position
+
+    @property
+    def source(self) -> int:
+        """Which file the block is from, counted from 0."""
+        return self.end.source
+
+    def rows(self) -> Rows:
+        """Parse the block.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; a `RowsError` if that is due to certain rows.
+        """
+        with named_errors(self.name):
+            return self.layout.rows(self.data)
+
+    def parts(self, most_rows: int) -> Iterator[Block]:
+        """Cut the block into smaller ones of at most so many records."""
+        begin, n = 0, len(self.data)
+        first = self.end.offset - n
+        while begin < n:
+            end = self._record_end(begin, most_rows)
+            data = self.data[begin:end]
+            yield replace(self, data=data, end=Position(self.source, first + end))
+            begin = end
+
+    def _record_end(self, begin: int, most: int) -> int:
+        if isinstance(self.data, pa.Table):
+            return min(begin + most, len(self.data))
+        end, _ = record_end(self.data, begin, self.layout.delimiter, most)
+        return end if end > begin else len(self.data)  # the last line may have no line end
+
+
+def cut(stream: IO[bytes], delimiter: str = "", old_line_ends: bool = False) -> Iterator[bytes]:
+    """Cut a stream into blocks that end where a line (or with a delimiter: a record) ends.
+
+    Parameters
+    ----------
+    stream : binary file
+    delimiter : str
+        What parts the fields of a CSV table, where line ends can be quoted.
+    old_line_ends : bool
+        Whether lines end in a carriage return alone; it becomes a line feed.
+
+    Raises
+    ------
+    InputError
+        After the last whole record, if a quotation mark is never closed.
+    """
+    pending, quoted = b"", False
+    size = min(FIRST_BYTES, BLOCK_BYTES)
+    # a record that does not end is read on in ever larger steps, for it is looked through again
+    while data := stream.read(max(size, len(pending))):
         pending += data.replace(b"\r", b"\n") if old_line_ends else data
         end, quoted = pending.rfind(b"\n") + 1, False
         if delimiter and b'"' in pending:
-            whole = np.frombuffer(pending, np.uint8)
-            end, quoted = _last_record_end(whole, ord(delimiter))
+            end, quoted = record_end(pending, 0, delimiter)
         if end:
             yield pending[:end]
             pending = pending[end:]
+            size = min(2 * size, BLOCK_BYTES)
         elif len(pending) > MOST_RECORD_BYTES:
             raise InputError(
-                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: {_begin(pending)}; is a "
+                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: {start_of(pending)}; is a "
                 f"quotation mark never closed?"
             )
     if quoted:
-        raise InputError(f"a quotation mark is never closed in the record {_begin(pending)}")
+        raise InputError(f"a quotation mark is never closed in the record {start_of(pending)}")
     if pending:
         yield pending
 
 
-def _begin(record: bytes) -> str:
+def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[int, bool]:
+    """Find the end of the last whole record, or of number `most` from `begin` on if that is not 0.
+
+    Returns
+    -------
+    end : int
+        Where the next record begins; `begin` if no record is whole.
+    quoted : bool
+        Whether a quotation mark is open where the search ended.
+    """
+    return _record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
+
+
+@njit(cache=True, nogil=True)
+def _record_end(
+    data: npt.NDArray[np.uint8], begin: int, delimiter: int, most: int
+) -> tuple[int, bool]:
+    """See `record_end`; nothing is quoted if the delimiter is 0.
+
+    As in pyarrow, a quotation mark opens a field only where the field begins, and a second one
+    right behind the one that closes it opens it again.
+    """
+    end, quoted, closed = begin, False, False
+    begins = delimiter != 0
+    for x in range(begin, data.size):
+        c = data[x]
+        if quoted:
+            quoted = c != 34
+            closed = not quoted
+        elif c == 34 and (begins or closed):
+            quoted, begins = True, False
+        else:
+            closed = False
+            begins = delimiter != 0 and (c == delimiter or c == 10 or c == 13)
+            if c == 10:
+                end = x + 1
+                most -= 1
+                if most == 0:
+                    break
+    return end, quoted
+
+
+def start_of(record: bytes) -> str:
     """Return the beginning of a record, for messages."""
     return repr(record[:80].decode(errors="replace"))

@@ -7,20 +7,18 @@ many rows, never from one. What cannot be decided is an error that shows the cho
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import Notation, default_box
-from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
-from batchsolve.tables.sources import Rows, open_source
+from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.layouts import GridLines
+from batchsolve.tables.reader import Batch, Reader, as_text
+from batchsolve.tables.sources import name_of, open_source
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -52,57 +50,6 @@ SOLUTION_NAMES = (
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some consecutive rows, read.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The input columns.
-    puzzles : ndarray of uint8, shape (n, N²)
-        Digits; a row with a fault is meaningless.
-    given : ndarray of uint8, shape (n, N²), or None
-        The given solutions, all 0 where there is none.
-    has_given : ndarray of bool, shape (n,), or None
-        Where the given solution is not empty.
-    faults : dict of int to str
-        Malformed rows, and what is wrong with them.
-    """
-
-    table: pa.Table
-    puzzles: npt.NDArray[np.uint8]
-    given: npt.NDArray[np.uint8] | None
-    has_given: npt.NDArray[np.bool_] | None
-    faults: dict[int, str]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def cut(self, n: int) -> tuple[Batch, Batch]:
-        """Return the first n rows and the others."""
-        halves = []
-        for begin, end in ((0, n), (n, len(self))):
-            halves.append(
-                Batch(
-                    self.table.slice(begin, end - begin),
-                    self.puzzles[begin:end],
-                    None if self.given is None else self.given[begin:end],
-                    None if self.has_given is None else self.has_given[begin:end],
-                    {k - begin: why for k, why in self.faults.items() if begin <= k < end},
-                )
-            )
-        return halves[0], halves[1]
-
-    def stacks(self, problem: Sudoku) -> Stacks:
-        """Return the stacks of the well-formed rows, with row numbers as roots."""
-        good = np.ones(len(self), np.bool_)
-        good[list(self.faults)] = False
-        rows = np.flatnonzero(good)
-        puzzles = self.puzzles if rows.size == len(self) else self.puzzles[rows]
-        return problem.stacks(puzzles).with_roots(rows)
-
-
 class Corpus:
     """Tables of puzzles as one stream of rows.
 
@@ -119,12 +66,14 @@ class Corpus:
 
     Attributes
     ----------
-    columns : list of str
+    schema : pyarrow.Schema
         The input columns.
     column, solution_column : str
         The puzzle column, and that of given solutions or None.
     problem : Sudoku
     notation : Notation
+    reader : Reader
+        Reads blocks, here or in a worker.
 
     Raises
     ------
@@ -142,85 +91,99 @@ class Corpus:
         if not paths:
             raise InputError("no input; name a file, or - for standard input")
         self._sources = [open_source(path) for path in paths]
-        self._kept, self._rest = self._peek()
-        self.schema = self._kept[0].table.schema
-        self.columns = list(self.schema.names)
+        self.schema = self._sources[0].layout.schema
+        self._check_schemas()
         twice = [name for name in self.columns if self.columns.count(name) > 1]
         if twice:
             raise InputError(f"{paths[0]}: names the column {twice[0]!r} twice; rename one")
+        self._kept: list[Block] = []
+        self._rest = self._blocks_from(Position(0, 0))
+        self._sample = self._read_sample()
         self.column, self.solution_column = self._choose_columns(column)
         self.problem, self.notation = self._choose_notation(box, alphabet)
-        self._solution_notation = self._choose_solution_notation()
+        self.reader = Reader(
+            self.schema,
+            self.column,
+            self.solution_column,
+            self.problem,
+            self.notation,
+            self._choose_solution_notation(),
+        )
 
-    def batches(self, chunk: int, skip: int = 0) -> Iterator[Batch]:
-        """Read the corpus once, in batches of `chunk` rows, after skipping some rows."""
-        rest: list[Rows] = []
-        waiting = 0
-        failure: InputError | None = None
-        stream = chain(self._kept, self._rest)
-        while True:
-            try:
-                rows = next(stream)
-            except StopIteration:
-                break
-            except InputError as error:
-                failure = error  # what was read before it is answered all the same
-                break
-            if skip:
-                rows, skip = _slice(rows, skip), max(0, skip - len(rows.table))
-            if len(rows.table) == 0:
-                continue
-            rest.append(rows)
-            waiting += len(rows.table)
-            if waiting >= chunk:
-                whole = _join(rest)
-                for begin in range(0, waiting - chunk + 1, chunk):
-                    yield self._batch(_slice(whole, begin, chunk))
-                begin = waiting - waiting % chunk
-                rest, waiting = [_slice(whole, begin)], waiting % chunk
-        if waiting:
-            yield self._batch(_join(rest))
-        if failure is not None:
-            raise failure
+    @property
+    def columns(self) -> list[str]:
+        """Names of the input columns."""
+        return list(self.schema.names)
 
-    def _peek(self) -> tuple[list[Rows], Iterator[Rows]]:
-        """Read the first rows, and leave the others to be read."""
-        stream = self._stream()
-        kept: list[Rows] = []
-        for rows in stream:
-            kept.append(rows)
-            if sum(len(r.table) for r in kept) >= SAMPLE_ROWS:
-                break
-        if not kept:
-            names = ", ".join(source.name for source in self._sources)
-            raise InputError(f"{names}: no puzzles, only comments or blank lines")
-        return kept, stream
+    def blocks(
+        self, begin: Position | None = None, most_rows: int | None = None
+    ) -> Iterator[Block]:
+        """Cut the corpus into blocks; standard input can be cut once.
 
-    def _stream(self) -> Iterator[Rows]:
-        schema: pa.Schema | None = None
+        Parameters
+        ----------
+        begin : Position, optional
+            The end of an earlier block; by default the first record.
+        most_rows : int, optional
+            Records that a block holds at most; by default about a megabyte.
+
+        Raises
+        ------
+        InputError
+            After the last block that could be read, if a file is damaged.
+        """
+        whole = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
+        self._kept, self._rest = [], self._blocks_from(Position(0, 0))
+        for block in whole:
+            if most_rows is None:
+                yield block
+            else:
+                yield from block.parts(most_rows)
+
+    def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
+        """Cut the corpus into blocks, and read them here."""
+        return map(self.reader.read, self.blocks(most_rows=most_rows))
+
+    def _blocks_from(self, begin: Position) -> Iterator[Block]:
+        for number, source in enumerate(self._sources[begin.source :], begin.source):
+            yield from source.blocks(number, begin.offset if number == begin.source else 0)
+
+    def _check_schemas(self) -> None:
+        """Refuse files of different columns."""
         for source in self._sources:
-            for rows in source.rows():
-                if schema is None:
-                    schema = rows.table.schema
-                if not rows.table.schema.equals(schema):
-                    raise InputError(
-                        f"{source.name}: has the columns {_describe(rows.table.schema)} where "
-                        f"{self._sources[0].name} has {_describe(schema)}; solve them apart"
-                    )
-                yield rows
+            if not source.layout.schema.equals(self.schema):
+                raise InputError(
+                    f"{name_of(source.path)}: has the columns {_describe(source.layout.schema)} "
+                    f"where {name_of(self._sources[0].path)} has {_describe(self.schema)}; solve "
+                    f"them apart"
+                )
+
+    def _read_sample(self) -> pa.Table:
+        """Read the first rows, and leave their blocks and the others to be given by `blocks`."""
+        tables = [self.schema.empty_table()]
+        n_rows = 0
+        for block in self._rest:
+            self._kept.append(block)
+            tables.append(block.rows().table)
+            n_rows += len(tables[-1])
+            if n_rows >= SAMPLE_ROWS:
+                break
+        if n_rows == 0 and isinstance(self._sources[0].layout, GridLines):
+            names = ", ".join(name_of(source.path) for source in self._sources)
+            raise InputError(f"{names}: no puzzles, only comments or blank lines")
+        return pa.concat_tables(tables)
 
     def _choose_columns(self, column: str | None) -> tuple[str, str | None]:
-        sample = pa.concat_tables([rows.table for rows in self._kept])
         if column is not None:
             if column not in self.columns:
                 raise InputError(f"no column is called {column!r}; there is: {self._names()}")
             return column, self._solution_column({column})
         by_name = self._named(PUZZLE_NAMES)
         if len(by_name) > 1:
-            by_name = [name for name in by_name if _grids(sample[name])] or by_name
+            by_name = [name for name in by_name if _grids(self._sample[name])] or by_name
         if len(by_name) == 1:
             return by_name[0], self._solution_column(set(by_name))
-        shapes = {name: _grids(sample[name]) for name in by_name or self.columns}
+        shapes = {name: _grids(self._sample[name]) for name in by_name or self.columns}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
             grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
@@ -233,16 +196,14 @@ class Corpus:
         return next(iter(grids)), self._solution_column(set(grids))
 
     def _solution_column(self, taken: set[str]) -> str | None:
-        sample = pa.concat_tables([rows.table for rows in self._kept])
         named = [name for name in self._named(SOLUTION_NAMES) if name not in taken]
-        grids = [name for name in named if _grids(sample[name])]
+        grids = [name for name in named if _grids(self._sample[name])]
         return next(iter(grids or named), None)
 
     def _choose_solution_notation(self) -> Notation:
         """Return how given solutions are written: as the puzzles, unless the form differs."""
         if self.solution_column is not None:
-            sample = pa.concat_tables([rows.table for rows in self._kept])
-            survey = _grids(sample[self.solution_column])
+            survey = _grids(self._sample[self.solution_column])
             if survey is not None and survey.prefers_numbers(self.notation.n_digits) == bool(
                 self.notation.symbols
             ):
@@ -262,18 +223,17 @@ class Corpus:
     def _parted(self) -> str:
         """Say what parts the columns, for that may be what is wrong."""
         names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-        delimiter = self._sources[0].delimiter
+        delimiter = self._sources[0].layout.delimiter
         return f" (parted by {names[delimiter]})" if delimiter else ""
 
     def _choose_notation(
         self, box: tuple[int, int] | None, alphabet: str | None
     ) -> tuple[Sudoku, Notation]:
         survey = Survey()
-        for rows in self._kept:
-            survey.add(_as_text(rows.table[self.column], self.column))
+        survey.add(as_text(self._sample[self.column], self.column))
         size = box[0] * box[1] if box else survey.size()
         if size is None:
-            if not any(len(rows.table) for rows in self._kept):
+            if not len(self._sample):
                 size = 9
                 alphabet = alphabet or "1-9"
             else:
@@ -298,35 +258,18 @@ class Corpus:
     def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
         """Read every row once more than needed, to settle which alphabet it is."""
         try:
-            if not all(source.rereadable for source in self._sources):
+            if any(source.path == "-" for source in self._sources):
                 raise doubt
             survey = Survey()
-            for rows in self._stream():
-                survey.add(_as_text(rows.table[self.column], self.column))
+            for block in self._blocks_from(Position(0, 0)):
+                survey.add(as_text(block.rows().table[self.column], self.column))
             return survey.notation(size)
         except AmbiguousNotationError as error:
             raise InputError(f"column {self.column!r}: {error}") from error
 
     def _example(self) -> str:
-        values = chain.from_iterable(rows.table[self.column] for rows in self._kept)
-        text = str(next(values).as_py()).strip()
+        text = str(self._sample[self.column][0].as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
-
-    def _batch(self, rows: Rows) -> Batch:
-        text = _as_text(rows.table[self.column], self.column)
-        puzzles, wrong = self.notation.encode(text)
-        faults = {
-            k: self.notation.explain(text[k].as_py() or "", int(wrong[k]))
-            for k in np.flatnonzero(wrong != -1).tolist()
-        }
-        given = has_given = None
-        if self.solution_column is not None:
-            answers = _as_text(rows.table[self.solution_column], self.solution_column)
-            given, bad = self._solution_notation.encode(answers)
-            given[bad != -1] = 0
-            trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
-            has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
-        return Batch(rows.table, puzzles, given, has_given, faults | rows.faults)
 
 
 def _describe(schema: pa.Schema) -> str:
@@ -337,7 +280,7 @@ def _grids(column: pa.ChunkedArray) -> Survey | None:
     """Return a survey of a column if most of its values are grids of one size."""
     try:
         survey = Survey()
-        survey.add(_as_text(column, ""))
+        survey.add(as_text(column, ""))
         size = survey.size()
         if size is None:
             return None
@@ -347,42 +290,3 @@ def _grids(column: pa.ChunkedArray) -> Survey | None:
     except InputError:
         return None
     return survey
-
-
-def _as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return a column as one string array; lists of numbers become numbers with blanks."""
-    kind = column.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        joined = [" ".join(map(str, _flat(value))) for value in column.to_pylist()]
-        return pa.array(joined, pa.string())
-    is_view = pa.types.is_string_view(kind)
-    if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) or is_view:
-        column = column.cast(pa.string())
-    elif not pa.types.is_string(kind):
-        raise InputError(
-            f"column {name!r} holds {kind}, which does not keep leading zeros; store grids as text"
-        )
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-
-
-def _flat(value: object) -> Iterator[object]:
-    if isinstance(value, list):
-        for part in value:
-            yield from _flat(part)
-    else:
-        yield "." if value is None else value
-
-
-def _slice(rows: Rows, begin: int, length: int | None = None) -> Rows:
-    table = rows.table.slice(begin, length)
-    inside = range(begin, begin + len(table))
-    return Rows(table, {k - begin: why for k, why in rows.faults.items() if k in inside})
-
-
-def _join(parts: list[Rows]) -> Rows:
-    faults: dict[int, str] = {}
-    first = 0
-    for part in parts:
-        faults |= {first + k: why for k, why in part.faults.items()}
-        first += len(part.table)
-    return Rows(pa.concat_tables([part.table for part in parts]), faults)

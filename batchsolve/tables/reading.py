@@ -271,14 +271,19 @@ def _read_row(
     try:
         place = _find_row(path, row)
         corpus = Corpus([path], column, box, alphabet)
-        batch = next(corpus.batches(1, skip=place))
+        for batch in corpus.batches():
+            if place < len(batch):
+                break
+            place -= len(batch)
     except (InputError, ProblemError) as error:
         told = str(error)
         raise InputError(told if told.startswith(f"{path}: ") else f"{path}: {told}") from error
     name = f"{path}#{row}"
-    if batch.faults:
-        raise InputError(f"{name}: {batch.faults[0]}")
-    return Reading(corpus.problem, corpus.problem.stack(batch.puzzles[0]), name, corpus.notation)
+    if place in batch.faults:
+        raise InputError(f"{name}: {batch.faults[place]}")
+    return Reading(
+        corpus.problem, corpus.problem.stack(batch.puzzles[place]), name, corpus.notation
+    )
 
 
 def _find_row(path: str, row: str) -> int:
@@ -291,10 +296,14 @@ def _find_row(path: str, row: str) -> int:
             f"value, as in {path}#COLUMN=VALUE"
         )
     n_rows, found = 0, []
-    for rows in open_source(path).rows():
+    source = open_source(path)
+    if number is None:
+        _where(source.layout.schema.empty_table(), column, value)  # there may be no row at all
+    for block in source.blocks():
+        table = block.rows().table
         if number is None:
-            found += [n_rows + k for k in _where(rows.table, column, value)]
-        n_rows += len(rows.table)
+            found += [n_rows + k for k in _where(table, column, value)]
+        n_rows += len(table)
         if number is not None and number <= n_rows:
             return number - 1
     if number is not None:

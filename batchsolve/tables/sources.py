@@ -1,108 +1,68 @@
-"""Reading tables of puzzles: CSV, TSV, Parquet, JSON lines, plain text, and compressed forms.
+"""Files of puzzles: their format found out, and their bytes cut into blocks.
 
-Every column of a text format is read as text, for type inference would turn 81 digits into a
-float. Rows that break the format (too many fields, no JSON) keep their place and come with a
-fault, so that they can be reported where they stand.
+CSV, TSV, Parquet, JSON lines, plain text, and compressed forms of the text formats.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError
-from batchsolve.tables.blocks import (
-    BLOCK_BYTES,
-    BOM,
-    MOST_RECORD_BYTES,
-    Prefixed,
-    blocks,
-    open_stream,
+from batchsolve.tables import blocks
+from batchsolve.tables.blocks import Block, Position, cut, record_end, start_of
+from batchsolve.tables.layouts import (
+    ArrowTable,
+    Delimited,
+    GridLines,
+    JsonLines,
+    Layout,
+    named_errors,
 )
 
-PARQUET_ROWS = 16_384
+HEAD_BYTES = 4 << 20  # format, header and JSON fields are found out from so much of a file
+PARQUET_ROWS, FEW_ROWS = 16_384, 256
+BOM = b"\xef\xbb\xbf"
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
-JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
-
-csv.field_size_limit(MOST_RECORD_BYTES)  # else the module refuses fields of over 128 KiB
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Some consecutive rows of a table.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-    faults : dict of int to str
-        Rows (counted from 0) that break the format, and how.
-    """
-
-    table: pa.Table
-    faults: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Source:
-    """A table to read.
-
-    Attributes
-    ----------
-    path : str
-        The file, or ``-`` for standard input.
-    kind : str
-        ``csv``, ``parquet``, ``jsonl`` or ``text``.
-    delimiter : str
-        What parts the fields of a CSV table.
-    """
-
-    path: str
-    kind: str
-    _read: Callable[[], Iterator[Rows]]
-    delimiter: str = ""
+class Source(Protocol):
+    """A table to read."""
 
     @property
-    def name(self) -> str:
-        """What messages call it."""
-        return "standard input" if self.path == "-" else self.path
+    def path(self) -> str:
+        """The file, or ``-`` for standard input."""
+        ...
 
     @property
-    def rereadable(self) -> bool:
-        """Whether `rows` can be called more than once."""
-        return self.path != "-"
+    def layout(self) -> Layout:
+        """How its records are laid out."""
+        ...
 
-    def rows(self) -> Iterator[Rows]:
-        """Read the table from its beginning.
+    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+        """Cut the file into blocks from an offset on, as source `number` of a corpus.
 
         Raises
         ------
         InputError
-            If the file cannot be read, is damaged, or is not of its format.
+            After the last block that could be read, if the file is damaged.
         """
-        try:
-            yield from self._read()
-        except InputError as error:
-            raise InputError(f"{self.name}: {error}") from error
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
-            raise InputError(f"{self.name}: {_first_line(error)}") from error
-        except UnicodeDecodeError as error:
-            byte = f"byte 0x{error.object[error.start]:02x}"
-            raise InputError(
-                f"{self.name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
-            ) from error
-        except OSError as error:
-            raise InputError(f"{self.name}: {error.strerror or _first_line(error)}") from error
+        ...
+
+
+def name_of(path: str) -> str:
+    """Return what messages call a path."""
+    return "standard input" if path == "-" else path
 
 
 def split_suffixes(path: str) -> tuple[str, str]:
@@ -125,51 +85,185 @@ def open_source(path: str) -> Source:
     Parameters
     ----------
     path : str
-        A file, or ``-`` for standard input.
+        A file, or ``-`` for standard input, which can be read once.
 
     Raises
     ------
     InputError
-        If the file does not exist, cannot be read or is empty.
+        If the file does not exist, cannot be read, is empty or has no usable header.
     """
-    name = "standard input" if path == "-" else path
-    try:
-        stream = open_stream(path)
-        head = stream.read(BLOCK_BYTES)
+    with named_errors(name_of(path)):
+        stream = _open_stream(path)
+        head = stream.read(HEAD_BYTES)
         if path != "-":
             stream.close()
-    except IsADirectoryError as error:
-        raise InputError(f"{name}: is a directory; name the files in it") from error
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
-    if not head.removeprefix(BOM).strip():
-        raise InputError(
-            f"{name}: is empty; expected puzzles, one a line, or a table with a header"
+        if not head.removeprefix(BOM).strip():
+            raise InputError("is empty; expected puzzles, one a line, or a table with a header")
+        if head.startswith(b"PAR1"):
+            return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
+        if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:4096]:
+            raise InputError(
+                "not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
+                "lines or text"
+            )
+        return TextSource.of(path, head, stream)
+
+
+@dataclass(frozen=True, eq=False)
+class TextSource:
+    """A text file, perhaps compressed.
+
+    Attributes
+    ----------
+    path : str
+    layout : Layout
+    first : int
+        Where the first record begins, behind a byte order mark and a header.
+    old_line_ends : bool
+        Whether lines end in a carriage return alone.
+    """
+
+    path: str
+    layout: Layout
+    first: int
+    old_line_ends: bool
+    _standard_input: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, path: str, head: bytes, stream: IO[bytes]) -> TextSource:
+        """Find out the layout by the beginning of a file."""
+        old_line_ends = b"\n" not in head and b"\r" in head
+        text = head.removeprefix(BOM)
+        first = len(head) - len(text)
+        if old_line_ends:
+            text = text.replace(b"\r", b"\n")
+        layout, header = _text_layout(path, text)
+        standard_input = _Prefixed(head, stream) if path == "-" else None
+        return cls(path, layout, first + header, old_line_ends, standard_input)
+
+    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+        """See `Source`."""
+        name, end = name_of(self.path), max(offset, self.first)
+        with named_errors(name), self._standard_input or _open_stream(self.path) as stream:
+            _skip(stream, end)
+            for data in cut(stream, self.layout.delimiter, self.old_line_ends):
+                end += len(data)
+                yield Block(data, self.layout, name, Position(number, end))
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource:
+    """A Parquet file; offsets are rows.
+
+    Attributes
+    ----------
+    path : str
+    layout : Layout
+    """
+
+    path: str
+    layout: ArrowTable
+    _content: bytes = field(repr=False)  # of standard input: Parquet is read from its end
+
+    @classmethod
+    def of(cls, path: str, content: bytes) -> ParquetSource:
+        """Read the schema of a file."""
+        with pq.ParquetFile(pa.BufferReader(content) if content else path) as file:
+            return cls(path, ArrowTable(file.schema_arrow), content)
+
+    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+        """See `Source`."""
+        name = name_of(self.path)
+        with (
+            named_errors(name),
+            pq.ParquetFile(pa.BufferReader(self._content) if self._content else self.path) as file,
+        ):
+            groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
+            whole, begin = 0, 0  # row groups that are skipped, and their rows
+            while whole < len(groups) and begin + groups[whole].num_rows <= offset:
+                begin += groups[whole].num_rows
+                whole += 1
+            rest = range(whole, len(groups))
+            size = _rows_of_a_block(groups)
+            for batch in file.iter_batches(size, list(rest)) if rest else ():
+                table = pa.Table.from_batches([batch])
+                end = begin + len(table)
+                if end > offset:
+                    yield Block(
+                        table.slice(max(0, offset - begin)),
+                        self.layout,
+                        name,
+                        Position(number, end),
+                    )
+                begin = end
+
+
+def _rows_of_a_block(groups: list[Any]) -> int:
+    n_rows = sum(group.num_rows for group in groups)
+    n_bytes = sum(group.total_byte_size for group in groups)
+    most = min(PARQUET_ROWS, max(FEW_ROWS, n_rows // 32))  # a small file is shared as well
+    return max(1, min(most, blocks.BLOCK_BYTES * n_rows // max(1, n_bytes)))
+
+
+class _Prefixed(io.RawIOBase):
+    """A stream that gives back what was read ahead of it."""
+
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+        self._head = head
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return some of the head, then what the stream gives."""
+        if not self._head:
+            return self._stream.read(size)
+        data, self._head = self._head[:size], self._head[size:]
+        return data
+
+
+def _open_stream(path: str) -> Any:
+    """Open a file, or standard input, for reading; decompress it if it begins as such."""
+    if path == "-":
+        raw: Any = sys.stdin.buffer
+        compression = _compression(raw.peek(4)[:4])
+        return (
+            pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression) if compression else raw
         )
-
-    def reopen() -> Any:
-        return Prefixed(head, stream) if path == "-" else open_stream(path)
-
-    if head.startswith(b"PAR1"):
-        return Source(path, "parquet", lambda: _read_parquet(path, reopen))
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:4096]:
-        raise InputError(
-            f"{name}: not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
-            f"lines or text"
-        )
-    return _text_source(path, head.removeprefix(BOM).decode(errors="replace"), reopen)
+    if os.path.isdir(path):
+        raise IsADirectoryError
+    with open(path, "rb") as file:
+        magic = file.read(4)
+    return pa.input_stream(path, compression=_compression(magic))
 
 
-def _text_source(path: str, head: str, reopen: Callable[[], IO[bytes]]) -> Source:
+def _compression(magic: bytes) -> str | None:
+    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
+
+
+def _skip(stream: Any, n_bytes: int) -> None:
+    if stream.seekable():
+        stream.seek(n_bytes)
+        return
+    while n_bytes and (data := stream.read(min(n_bytes, blocks.BLOCK_BYTES))):
+        n_bytes -= len(data)
+
+
+def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
+    """Return how a file is laid out, and how many bytes its header has."""
     suffix, _ = split_suffixes(path)
-    lines = (line.strip() for line in head.splitlines())
+    text = head.decode(errors="replace")
+    lines = (line.strip() for line in text.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
-        return Source(path, "jsonl", lambda: _read_jsonl(reopen))
+        return JsonLines.of(head), 0
     if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
-        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(head)
-        return Source(path, "csv", lambda: _read_csv(reopen, delimiter), delimiter)
-    return Source(path, "text", lambda: _read_text(reopen))
+        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(text)
+        columns, header = _header(head, delimiter)
+        return Delimited(tuple(columns), delimiter), header
+    return GridLines(), 0
 
 
 def _looks_like_header(line: str) -> bool:
@@ -184,57 +278,33 @@ def _delimiter(head: str) -> str:
     return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
 
 
-def _read_text(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
-    with reopen() as stream:
-        for block in blocks(stream):
-            block = block.removeprefix(BOM)
-            block.decode()
-            lines = pc.split_pattern(pa.array([block], pa.large_binary()), b"\n").values
-            lines = pc.ascii_trim_whitespace(lines.cast(pa.large_string())).cast(pa.string())
-            if b"#" in block:
-                lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
-            lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
-            if len(lines):
-                yield Rows(pa.table({"puzzle": lines}))
-
-
-def _read_csv(reopen: Callable[[], IO[bytes]], delimiter: str) -> Iterator[Rows]:
-    columns: list[str] = []
-    with reopen() as stream:
-        for block in blocks(stream, delimiter):
-            if not columns:
-                block = block.removeprefix(BOM)
-                columns, block = _header(block.lstrip(b"\r\n"), delimiter)
-                yield Rows(pa.table({name: pa.array([], pa.string()) for name in columns}))
-            if block.strip():
-                yield _parse_csv(block, columns, delimiter)
-
-
-def _header(block: bytes, delimiter: str) -> tuple[list[str], bytes]:
-    """Return the names of the columns and what follows the header.
+def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
+    """Return the names of the columns and the bytes before the first record.
 
     A first record that holds a grid is no header: its columns are called ``puzzle`` and
     ``column_2``, …
     """
-    end = 0
-    while end < len(block):
-        newline = block.find(b"\n", end)
-        end = len(block) if newline < 0 else newline + 1
-        if block.count(b'"', 0, end) % 2 == 0:
-            break
-    fields = next(csv.reader(io.StringIO(block[:end].decode()), delimiter=delimiter))
-    names = [name.strip() for name in fields]
+    begin = len(head) - len(head.lstrip(b"\r\n"))
+    end, quoted = record_end(head, begin, delimiter, most=1)
+    if end == begin:
+        if quoted:
+            raise InputError(
+                f"a quotation mark is never closed in the record {start_of(head[begin:])}"
+            )
+        end = len(head)
+    names = next(csv.reader(io.StringIO(head[begin:end].decode()), delimiter=delimiter))
+    names = [name.strip() for name in names]
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:
         names = [f"column_{k + 1}" for k in range(len(names))]
         names[grids[0]] = "puzzle"
         if len(grids) == 2:
             names[grids[1]] = "solution"
-        return names, block
+        return names, begin
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"the header names column {twice[0]!r} twice; rename one")
-    return names, block[end:]
+    return names, end
 
 
 def looks_like_grid(text: str) -> bool:
@@ -247,134 +317,3 @@ def looks_like_grid(text: str) -> bool:
         and symbols <= set("0123456789.*_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         and (len(symbols) > 2 or bool(symbols & set("0.*_")))
     )
-
-
-def _parse_csv(block: bytes, columns: list[str], delimiter: str) -> Rows:
-    ragged: list[tuple[int, int, str]] = []
-
-    def keep(row: Any) -> str:
-        ragged.append((row.number - 1, row.actual_columns, row.text))
-        return "skip"
-
-    block.decode()  # pyarrow would not say which byte is wrong
-    table = pacsv.read_csv(
-        pa.py_buffer(block),
-        pacsv.ReadOptions(use_threads=False, column_names=columns, block_size=len(block) + 1),
-        pacsv.ParseOptions(
-            delimiter=delimiter, newlines_in_values=b'"' in block, invalid_row_handler=keep
-        ),
-        pacsv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string())),
-    ).combine_chunks()
-    if not ragged:
-        return Rows(table)
-    faults = {
-        place: f"{_fields(actual)} where the header has {len(columns)}: {text[:200]!r}"
-        for place, actual, text in ragged
-    }
-    records = []
-    for _, _, text in ragged:
-        fields = next(csv.reader([text], delimiter=delimiter), [])
-        records.append((fields + [""] * len(columns))[: len(columns)])
-    extra = pa.table(
-        [pa.array(values, pa.string()) for values in zip(*records, strict=True)], columns
-    )
-    places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
-    regular = iter(range(len(table)))
-    order = [places[k] if k in places else next(regular) for k in range(len(table) + len(extra))]
-    return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
-
-
-def _fields(n: int) -> str:
-    return "1 field" if n == 1 else f"{n} fields"
-
-
-def _read_jsonl(reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
-    schema: pa.Schema | None = None
-    first = 0
-    with reopen() as stream:
-        for block in blocks(stream):
-            records: list[dict[str, Any]] = []
-            faults: dict[int, str] = {}
-            for line in block.removeprefix(BOM).decode().split("\n"):
-                if not line.strip():
-                    continue
-                try:
-                    record = _json_object(line)
-                except (ValueError, RecursionError) as error:
-                    faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
-                    record = {}
-                records.append(record)
-            where = f"rows {first + 1} to {first + len(records)}"
-            if schema is None:
-                keys = list(dict.fromkeys(key for record in records for key in record))
-                if not keys:
-                    raise InputError("no line is a JSON object; expected one on every line")
-                schema = _json_schema(records, keys)
-            for record in records:
-                if extra := record.keys() - set(schema.names):
-                    raise InputError(
-                        f"{where}: the field {sorted(extra)[0]!r} is new; give every object of "
-                        f"the file the same fields"
-                    )
-            columns = [_json_column(records, field, where) for field in schema]
-            yield Rows(pa.table(columns, schema), faults)
-            first += len(records)
-
-
-def _json_object(line: str) -> dict[str, Any]:
-    record = json.loads(line)
-    if not isinstance(record, dict):
-        raise ValueError("another kind of value")
-    if "\\u" in line:
-        try:
-            json.dumps(record, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ValueError("half of a surrogate pair") from None
-    return record
-
-
-def _json_schema(records: list[dict[str, Any]], keys: list[str]) -> pa.Schema:
-    """Choose types; what Arrow has no type for is kept as JSON text, marked as such."""
-    fields = []
-    for key in keys:
-        values = [record.get(key) for record in records]
-        try:
-            kind = pa.array(values).type
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            kind = None
-        if kind is None or pa.types.is_struct(kind):
-            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
-        else:
-            fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
-    return pa.schema(fields)
-
-
-def _json_column(records: list[dict[str, Any]], field: pa.Field, where: str) -> pa.Array:
-    values = [record.get(field.name) for record in records]
-    if field.metadata == JSON_TEXT:
-        texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
-        return pa.array(texts, pa.string())
-    try:
-        column = pa.array(values)
-        if pa.types.is_string(field.type) and not pa.types.is_string(column.type):
-            column.cast(pa.null())  # a number is not text
-        return column.cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        raise InputError(
-            f"{where}: the field {field.name!r} has values of another type than in the first rows "
-            f"({field.type}); give it one type"
-        ) from None
-
-
-def _read_parquet(path: str, reopen: Callable[[], IO[bytes]]) -> Iterator[Rows]:
-    place = path
-    if path == "-":
-        place = pa.BufferReader(reopen().read())  # a Parquet file is read from its end
-    with pq.ParquetFile(place) as file:
-        yield Rows(file.schema_arrow.empty_table())
-        for batch in file.iter_batches(PARQUET_ROWS):
-            yield Rows(pa.Table.from_batches([batch]))
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,321 @@
+"""How the records of a file are laid out, and the parsing of a block of them.
+
+Every column of a text format is read as text, for type inference would turn 81 digits into a
+float. Rows that break the format (too many fields, no JSON) keep their place and come with a
+fault, so that they can be reported where they stand.
+
+A layout is small and can be sent to a worker with every block.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from batchsolve.errors import InputError
+
+JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+MOST_RECORD_BYTES = 64 << 20
+
+csv.field_size_limit(MOST_RECORD_BYTES)  # else the module refuses fields of over 128 KiB
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some consecutive rows of a table.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    faults : dict of int to str
+        Rows (counted from 0) that break the format, and how.
+    """
+
+    table: pa.Table
+    faults: dict[int, str] = field(default_factory=dict)
+
+
+class Layout(Protocol):
+    """How the records of a file are laid out."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        ...
+
+    @property
+    def delimiter(self) -> str:
+        """What parts the fields of a CSV table, where line ends can be quoted; else empty."""
+        ...
+
+    def rows(self, data: Any) -> Rows:
+        """Parse whole records."""
+        ...
+
+
+class RowsError(InputError):
+    """Rows of a block that make it useless.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong with them.
+    first, last : int
+        Their numbers, counted from 1 in the block.
+    name : str
+        What messages call the file.
+    """
+
+    def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
+        super().__init__(what, first, last, name)  # what it is made of again in another process
+        self.what, self.first, self.last, self.name = what, first, last, name
+
+    def __str__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        return f"{name}rows {self.first} to {self.last}: {self.what}"
+
+    def after(self, rows: int) -> RowsError:
+        """Return the same error of a block that comes after so many rows of its file."""
+        return RowsError(self.what, rows + self.first, rows + self.last, self.name)
+
+
+@contextmanager
+def named_errors(name: str) -> Iterator[None]:
+    """Raise what goes wrong in reading a file as an `InputError` that begins with its name."""
+    try:
+        yield
+    except RowsError as error:
+        raise RowsError(error.what, error.first, error.last, name) from error
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        raise InputError(
+            f"{name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: is a directory; name the files in it") from error
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
+        raise InputError(f"{name}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+@dataclass(frozen=True)
+class GridLines:
+    """Text: one grid a line, comments after ``#``."""
+
+    schema = pa.schema([("puzzle", pa.string())])
+    delimiter = ""
+
+    def rows(self, data: bytes) -> Rows:
+        """Drop comments and blank lines."""
+        check_text(data)
+        lines = pc.split_pattern(pa.array([data], pa.large_binary()), b"\n").values
+        lines = pc.ascii_trim_whitespace(lines.cast(pa.large_string())).cast(pa.string())
+        if b"#" in data:
+            lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
+        lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
+        return Rows(pa.Table.from_arrays([lines], schema=self.schema))
+
+
+def check_text(data: bytes) -> None:
+    """Raise `UnicodeDecodeError` if some bytes are no UTF-8; pyarrow would not say which."""
+    if not data.isascii():
+        data.decode()
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """CSV, TSV and their like.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    delimiter : str
+    """
+
+    columns: tuple[str, ...]
+    delimiter: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns, all text."""
+        return pa.schema([(name, pa.string()) for name in self.columns])
+
+    def rows(self, data: bytes) -> Rows:
+        """Parse records; blank lines are none."""
+        ragged: list[tuple[int, int, str]] = []
+
+        def keep(row: Any) -> str:
+            ragged.append((row.number - 1, row.actual_columns, row.text))
+            return "skip"
+
+        check_text(data)
+        if not data.strip(b"\r\n"):
+            return Rows(self.schema.empty_table())
+        names = list(self.columns)
+        table = pacsv.read_csv(
+            pa.py_buffer(data),
+            pacsv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+            pacsv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=b'"' in data, invalid_row_handler=keep
+            ),
+            pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+        ).combine_chunks()
+        return self._with_ragged(table, ragged) if ragged else Rows(table)
+
+    def _with_ragged(self, table: pa.Table, ragged: list[tuple[int, int, str]]) -> Rows:
+        """Put rows with too few or too many fields back into their places."""
+        n_columns = len(self.columns)
+        faults = {
+            place: f"{_fields(actual)} where the header has {n_columns}: {text[:200]!r}"
+            for place, actual, text in ragged
+        }
+        records = []
+        for _, _, text in ragged:
+            fields = next(csv.reader([text], delimiter=self.delimiter), [])
+            records.append((fields + [""] * n_columns)[:n_columns])
+        values = zip(*records, strict=True)
+        extra = pa.table([pa.array(v, pa.string()) for v in values], list(self.columns))
+        places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
+        regular = iter(range(len(table)))
+        n_rows = len(table) + len(extra)
+        order = [places[k] if k in places else next(regular) for k in range(n_rows)]
+        return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
+
+
+def _fields(n: int) -> str:
+    return "1 field" if n == 1 else f"{n} fields"
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """JSON objects, one a line, all with the same fields.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        What Arrow has no type for is kept as JSON text, marked as such.
+    """
+
+    schema: pa.Schema
+    delimiter = ""
+
+    @classmethod
+    def of(cls, data: bytes) -> JsonLines:
+        """Choose columns and types by the first lines of a file."""
+        records = []
+        for line in data.decode(errors="replace").split("\n"):
+            try:
+                records.append(_json_object(line))
+            except (ValueError, RecursionError):
+                continue  # `rows` says so
+        keys = list(dict.fromkeys(key for record in records for key in record))
+        if not keys:
+            raise InputError("no line is a JSON object; expected one on every line")
+        return cls(_json_schema(records, keys))
+
+    def rows(self, data: bytes) -> Rows:
+        """Parse lines."""
+        records: list[dict[str, Any]] = []
+        faults: dict[int, str] = {}
+        for line in data.decode().split("\n"):
+            if not line.strip():
+                continue
+            try:
+                record = _json_object(line)
+            except (ValueError, RecursionError) as error:
+                faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
+                record = {}
+            records.append(record)
+        self._refuse_new(records)
+        columns = [_json_column(records, field) for field in self.schema]
+        return Rows(pa.Table.from_arrays(columns, schema=self.schema), faults)
+
+    def _refuse_new(self, records: Iterable[dict[str, Any]]) -> None:
+        known = set(self.schema.names)
+        for number, record in enumerate(records, 1):
+            if extra := record.keys() - known:
+                raise RowsError(
+                    f"the field {sorted(extra)[0]!r} is new; give every object of the file the "
+                    f"same fields",
+                    number,
+                    number,
+                )
+
+
+def _json_object(line: str) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError("another kind of value")
+    if "\\u" in line:
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a surrogate pair") from None
+    return record
+
+
+def _json_schema(records: list[dict[str, Any]], keys: list[str]) -> pa.Schema:
+    """Choose types; what Arrow has no type for is kept as JSON text, marked as such."""
+    fields = []
+    for key in keys:
+        values = [record.get(key) for record in records]
+        try:
+            kind = pa.array(values).type
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            kind = None
+        if kind is None or pa.types.is_struct(kind):
+            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
+        else:
+            fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
+    return pa.schema(fields)
+
+
+def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
+    values = [record.get(field.name) for record in records]
+    if field.metadata == JSON_TEXT:
+        texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
+        return pa.array(texts, pa.string())
+    try:
+        column = pa.array(values)
+        if pa.types.is_string(field.type) and not pa.types.is_string(column.type):
+            column.cast(pa.null())  # a number is not text
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        raise RowsError(
+            f"the field {field.name!r} has values of another type than in the first rows "
+            f"({field.type}); give it one type",
+            1,
+            len(records),
+        ) from None
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """Parquet: the reader of the file has made tables of it already.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    """
+
+    schema: pa.Schema
+    delimiter = ""
+
+    def rows(self, data: pa.Table) -> Rows:
+        """Return the table."""
+        return Rows(data)

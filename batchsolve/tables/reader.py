@@ -1,0 +1,133 @@
+"""Reading blocks of a corpus: text to digits, with what is wrong with single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.errors import InputError
+from batchsolve.problems.notation import Notation
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.tables.blocks import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some consecutive rows, read.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The input columns.
+    puzzles : ndarray of uint8, shape (n, N²)
+        Digits; a row with a fault is meaningless.
+    given : ndarray of uint8, shape (n, N²), or None
+        The given solutions, all 0 where there is none.
+    has_given : ndarray of bool, shape (n,), or None
+        Where the given solution is not empty.
+    faults : dict of int to str
+        Malformed rows, and what is wrong with them.
+    """
+
+    table: pa.Table
+    puzzles: npt.NDArray[np.uint8]
+    given: npt.NDArray[np.uint8] | None
+    has_given: npt.NDArray[np.bool_] | None
+    faults: dict[int, str]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def stacks(self, problem: Sudoku) -> Stacks:
+        """Return the stacks of the well-formed rows, with row numbers as roots."""
+        if not self.faults:
+            return problem.stacks(self.puzzles)
+        good = np.ones(len(self), np.bool_)
+        good[list(self.faults)] = False
+        rows = np.flatnonzero(good)
+        return problem.stacks(self.puzzles[rows]).with_roots(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """What a worker needs to know of a corpus to read its blocks.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The input columns.
+    column, solution_column : str
+        The puzzle column, and that of given solutions or None.
+    problem : Sudoku
+    notation, solution_notation : Notation
+        How puzzles and given solutions are written.
+    """
+
+    schema: pa.Schema
+    column: str
+    solution_column: str | None
+    problem: Sudoku
+    notation: Notation
+    solution_notation: Notation
+
+    def read(self, block: Block) -> Batch:
+        """Parse a block and decode its grids.
+
+        Raises
+        ------
+        InputError
+            If nothing of the block can be used, for it is no UTF-8 text, or its JSON objects have
+            other fields than the first ones; for those a `RowsError`.
+        """
+        rows = block.rows()
+        text = as_text(rows.table[self.column], self.column)
+        puzzles, wrong = self.notation.encode(text)
+        faults = {
+            k: self.notation.explain(text[k].as_py() or "", int(wrong[k]))
+            for k in np.flatnonzero(wrong != -1).tolist()
+        }
+        given = has_given = None
+        if self.solution_column is not None:
+            answers = as_text(rows.table[self.solution_column], self.solution_column)
+            given, bad = self.solution_notation.encode(answers)
+            if (bad != -1).any():
+                given[bad != -1] = 0
+            trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
+            has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+        return Batch(rows.table, puzzles, given, has_given, faults | rows.faults)
+
+
+def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
+    """Return a column as one string array; lists of numbers become numbers with blanks.
+
+    Raises
+    ------
+    InputError
+        If the column, which messages call `name`, holds neither.
+    """
+    kind = column.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        joined = [" ".join(map(str, _flat(value))) for value in column.to_pylist()]
+        return pa.array(joined, pa.string())
+    is_view = pa.types.is_string_view(kind)
+    if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) or is_view:
+        column = column.cast(pa.string())
+    elif not pa.types.is_string(kind):
+        raise InputError(
+            f"column {name!r} holds {kind}, which does not keep leading zeros; store grids as text"
+        )
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield "." if value is None else value
