@@ -7,6 +7,7 @@ formats. Parquet is not made of parts that could be joined; see `ArrowStreams`.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -39,32 +40,31 @@ def encoder_for(path: str) -> Encoder:
     return Separated("\t" if suffix == ".tsv" else ",")
 
 
+@dataclass(frozen=True)
 class Separated:
     """CSV and TSV with a line feed at the end of lines, quoting values only where needed."""
 
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
-        self._special = f'["\r\n{delimiter}]'
-        self._options = pacsv.WriteOptions(
-            include_header=False, delimiter=delimiter, quoting_style="none"
-        )
+    delimiter: str
 
     def header(self, schema: pa.Schema) -> bytes:
         """See `Encoder`."""
         names = self._quoted(pa.array(schema.names, pa.string())).to_pylist()
-        return (self._delimiter.join(names) + "\n").encode()
+        return (self.delimiter.join(names) + "\n").encode()
 
     def rows(self, table: pa.Table) -> pa.Buffer:
         """See `Encoder`."""
         sink = pa.BufferOutputStream()
+        options = pacsv.WriteOptions(
+            include_header=False, delimiter=self.delimiter, quoting_style="none"
+        )
         try:
             if any(pa.types.is_binary(kind) for kind in table.schema.types):
                 raise pa.ArrowInvalid("binary values")
-            pacsv.write_csv(table, sink, self._options)
+            pacsv.write_csv(table, sink, options)
             return sink.getvalue()
         except pa.ArrowInvalid:
             columns = [self._quoted(_flat_text(column)) for column in table.columns]
-            lines = pc.binary_join_element_wise(*columns, self._delimiter)
+            lines = pc.binary_join_element_wise(*columns, self.delimiter)
             whole = pc.binary_join_element_wise(lines, "", "\n").combine_chunks()
             return whole.buffers()[2].slice(0, sum(pc.binary_length(whole).to_pylist()))
 
@@ -72,7 +72,7 @@ class Separated:
         text = pc.fill_null(column, "")
         inner = pc.replace_substring(text, '"', '""')
         quoted = pc.binary_join_element_wise('"', inner, '"', "")
-        return pc.if_else(pc.match_substring_regex(text, self._special), quoted, text)
+        return pc.if_else(pc.match_substring_regex(text, f'["\r\n{self.delimiter}]'), quoted, text)
 
 
 def _flat_text(column: pa.ChunkedArray) -> Any:

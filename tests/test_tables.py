@@ -1,0 +1,447 @@
+"""Tables in and out, against oracles that read and write all at once with the standard library."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import os
+import pickle
+import re
+import tempfile
+from contextlib import contextmanager
+from itertools import pairwise
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve import InputError
+from batchsolve.problems.answers import Answers
+from batchsolve.problems.notation import Notation, numbers
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import sudoku
+from batchsolve.tables import blocks as blocks_module
+from batchsolve.tables import sources
+from batchsolve.tables.answers import AnswerTable
+from batchsolve.tables.blocks import Position
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.encoders import encoder_for
+from batchsolve.tables.layouts import RowsError
+from batchsolve.tables.outputs import open_output, open_sink, partial_path
+from batchsolve.tables.reader import Batch, Reader
+
+P, S = "1.....2..3.....4", "1243342143122134"
+NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
+GOOD = re.compile(r"[1234.0*_]{16}")
+
+
+def compressed(name, data):
+    """What a compressor makes of some bytes."""
+    if name == ".gz":
+        return gzip.compress(data)
+    if name == ".bz2":
+        return bz2.compress(data)
+    return pa.compress(data, "zstd", asbytes=True) if name == ".zst" else data
+
+
+@contextmanager
+def small_blocks(size):
+    """Blocks of so many bytes, and Parquet blocks of so many rows."""
+    with (
+        patch.object(blocks_module, "BLOCK_BYTES", size),
+        patch.object(blocks_module, "FIRST_BYTES", max(1, size // 4)),
+        patch.object(sources, "PARQUET_ROWS", 1 + size // 16),
+    ):
+        yield
+
+
+# oracles: (suffix, content, rows as tuples of values, numbers of rows that break the format)
+
+grids = st.sampled_from([P, S, f" {P} ", P[:-1], "x" + P[1:], "é" + P[1:], "", P.replace(".", "0")])
+fields = st.text('ab ,;\n\r"é|\t#1', max_size=6)
+
+
+@st.composite
+def csv_files(draw):
+    delimiter = draw(st.sampled_from(",;\t|"))
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+
+    def written(field):
+        plain = not field.startswith('"') and not set(field) & {delimiter, "\n", "\r"}
+        if plain and draw(st.booleans()):
+            return field
+        return '"' + field.replace('"', '""') + '"'
+
+    records = draw(st.lists(st.tuples(grids, fields, fields) | st.lists(fields, max_size=5)))
+    lines = [delimiter.join(map(written, record)) for record in records]
+    text = f"puzzle{delimiter}a{delimiter}b{end}" + "".join(line + end for line in lines)
+    text = text if draw(st.booleans()) else text.removesuffix(end)
+    rows, faults = [], set()
+    for record in list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]:
+        if record:
+            if len(record) != 3:
+                faults.add(len(rows))
+            rows.append(tuple([*record, "", "", ""][:3]))
+    suffix = ".tsv" if delimiter == "\t" else ".csv"
+    return suffix, text.encode(draw(st.sampled_from(["utf-8", "utf-8-sig"]))), rows, faults
+
+
+@st.composite
+def text_files(draw):
+    lines = draw(st.lists(st.sampled_from(
+        [P, S, f"  {P}\t", "", " ", "# note", f"{P} # note", f"{P}#x", f"#{P}", "x", "é", "\t#"]
+    )))  # fmt: skip
+    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    text = end.join([P, *lines, ""]) if draw(st.booleans()) else end.join([P, *lines])
+    values = [re.sub(r"(^|\s+)#.*", "", line.strip()) for line in text.split(end)]
+    return ".txt", text.encode(), [(value,) for value in values if value], set()
+
+
+@st.composite
+def json_files(draw):
+    record = st.fixed_dictionaries(
+        {"puzzle": grids | st.none(), "x": st.integers(0, 9) | st.none()}
+    )
+    broken = st.sampled_from(["", " ", "[1]", "{", "null"])
+    lines = draw(st.lists(record | broken))
+    first = {"puzzle": P, "x": 1}
+    ascii_only = draw(st.booleans())
+    texts = [
+        line if isinstance(line, str) else json.dumps(line, ensure_ascii=ascii_only)
+        for line in [first, *lines]
+    ]
+    rows, faults = [], set()
+    for line in [first, *lines]:
+        if isinstance(line, dict):
+            rows.append((line["puzzle"], line["x"]))
+        elif line.strip():
+            faults.add(len(rows))
+            rows.append((None, None))
+    return ".jsonl", "\n".join(texts).encode(), rows, faults
+
+
+@st.composite
+def parquet_files(draw):
+    rows = draw(st.lists(st.tuples(grids | st.none(), st.integers(0, 9)), max_size=40))
+    columns = [pa.array([r[0] for r in rows], pa.string()), pa.array([r[1] for r in rows], "i8")]
+    sink = pa.BufferOutputStream()
+    size = draw(st.integers(1, 20))
+    pq.write_table(pa.table(columns, ["puzzle", "x"]), sink, row_group_size=size)
+    return ".parquet", sink.getvalue().to_pybytes(), rows, set()
+
+
+def rows_of(batches):
+    """The rows of batches, and the numbers of those that have a fault."""
+    rows, faults = [], set()
+    for batch in batches:
+        faults |= {len(rows) + k for k in batch.faults}
+        rows += zip(*(column.to_pylist() for column in batch.table.columns), strict=True)
+    return rows, faults
+
+
+def digits(text):
+    return [0 if c in ".0*_" else int(c) for c in text.strip()]
+
+
+def assert_read(batches, rows, faults):
+    """Batches hold these rows; those with faults in their format, or their grid, have a fault."""
+    bad_grids = {k for k, row in enumerate(rows) if not GOOD.fullmatch((row[0] or "").strip())}
+    assert rows_of(batches) == (rows, faults | bad_grids)
+    puzzles = [puzzle.tolist() for batch in batches for puzzle in batch.puzzles]
+    for k, row in enumerate(rows):
+        assert k in bad_grids or puzzles[k] == digits(row[0])
+
+
+files = csv_files() | text_files() | json_files() | parquet_files()
+
+
+@given(
+    parts=st.lists(files, min_size=1, max_size=1) | st.lists(text_files(), min_size=2, max_size=3),
+    packing=st.sampled_from(["", ".gz", ".zst", ".bz2"]),
+    size=st.integers(1, 200),
+    most_rows=st.none() | st.integers(1, 5),
+)
+def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, most_rows):
+    rows, faults = [], set()
+    with tempfile.TemporaryDirectory() as folder, small_blocks(size):
+        paths = []
+        for k, (suffix, content, its_rows, its_faults) in enumerate(parts):
+            packing = "" if suffix == ".parquet" else packing
+            paths.append(os.path.join(folder, f"{k}{suffix}{packing}"))
+            with open(paths[-1], "wb") as file:
+                file.write(compressed(packing, content))
+            faults |= {len(rows) + place for place in its_faults}
+            rows += its_rows
+        corpus = Corpus(paths, **NAMED)
+        reader = pickle.loads(pickle.dumps(corpus.reader))
+        blocks = [pickle.loads(pickle.dumps(b)) for b in corpus.blocks(most_rows=most_rows)]
+        batches = [reader.read(block) for block in blocks]
+        assert_read(batches, rows, faults)
+        assert most_rows is None or all(len(batch) <= most_rows for batch in batches)
+        n_rows = 0
+        for batch, block in zip(batches, blocks, strict=True):
+            n_rows += len(batch)
+            end = Position(*json.loads(json.dumps(block.end)))
+            rest = list(map(reader.read, corpus.blocks(begin=end)))
+            assert_read(rest, rows[n_rows:], {k - n_rows for k in faults if k >= n_rows})
+
+
+def test_blocks_double_so_that_a_small_file_is_shared(tmp_path):
+    (tmp_path / "in.txt").write_text(f"{P}\n" * 10_000)
+    corpus = Corpus([str(tmp_path / "in.txt")])
+    assert [len(block.data) for block in corpus.blocks()] == [17 * 3855, 17 * 6145]
+
+
+def test_standard_input_is_given_again_from_its_beginning(monkeypatch):
+    content = f"{P}\n" * 30_000
+    buffered = io.BufferedReader(io.BytesIO(content.encode()))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(buffered))
+    assert sum(map(len, Corpus(["-"]).batches(most_rows=7_000))) == 30_000
+
+
+def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "HEAD_BYTES", 1000)
+    monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 10)
+    random = np.random.default_rng(1)
+    noise = "".join(f"{P},{random.integers(1 << 60)}\n" for _ in range(1000))
+    damaged = {
+        "a.csv.gz": (gzip.compress(f"puzzle,id\n{noise}".encode())[:-1000], "runcated"),
+        "a.csv": (f'puzzle,id\n{noise}{P},"never closed\n{noise}'.encode(), "never closed in the"),
+    }
+    for name, (content, message) in damaged.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        with small_blocks(256):
+            corpus = Corpus([str(path)], **NAMED)
+            seen = []
+            with pytest.raises(InputError, match=f"^{re.escape(str(path))}: .*{message}"):
+                seen.extend(corpus.blocks())
+        n_rows = sum(len(corpus.reader.read(block)) for block in seen)
+        assert n_rows == 1000 if name == "a.csv" else 500 < n_rows < 1000
+
+
+def test_a_block_that_is_no_utf8_is_refused_and_no_other(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(f"{P}\n".encode() * 40 + b"caf\xe9\n")
+    with small_blocks(170), patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10):
+        corpus = Corpus([str(path)])
+        *fine, last = corpus.blocks()
+    assert sum(len(corpus.reader.read(block)) for block in fine) > 20
+    with pytest.raises(InputError, match=r"a\.txt: not UTF-8 text \(byte 0xe9\); convert it"):
+        corpus.reader.read(last)
+
+
+@pytest.mark.parametrize(
+    ("late", "message"),
+    [
+        ({"puzzle": P, "x": 1, "y": 1}, "rows 41 to 41: the field 'y' is new; give every"),
+        ({"puzzle": P, "x": 1.5}, "rows [0-9]+ to 41: the field 'x' has values of another type"),
+    ],
+)
+def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, message):
+    path = tmp_path / "a.jsonl"
+    lines = [json.dumps({"puzzle": P, "x": 1})] * 40 + [json.dumps(late)]
+    path.write_text("\n".join(lines))
+    with (
+        small_blocks(400),
+        patch.object(sources, "HEAD_BYTES", 1000),
+        patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10),
+    ):
+        corpus = Corpus([str(path)])
+        *fine, last = corpus.blocks()
+    n_rows = sum(len(corpus.reader.read(block)) for block in fine)
+    with pytest.raises(RowsError, match=r"a\.jsonl: rows ") as caught:
+        corpus.reader.read(last)
+    told = pickle.loads(pickle.dumps(caught.value)).after(n_rows)
+    assert re.fullmatch(f"{path}: {message}.*", str(told))
+
+
+# answers
+
+STATUSES = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
+SOLVED = ["1234341221434321", "1234341243212143", "2143432112343412"]
+notations = st.sampled_from([Notation.from_name("1-4", 4), numbers(4, ",")])
+
+
+@given(data=st.data(), limit=st.integers(1, 3), stats=st.booleans(), notation=notations)
+def test_answers_stand_beside_their_rows(data, limit, stats, notation):
+    problem = sudoku(2, 2)
+    n = data.draw(st.integers(0, 6))
+    has_solutions = data.draw(st.booleans())
+
+    def column(values):
+        return data.draw(st.lists(values, min_size=n, max_size=n))
+
+    counts, kinds = column(st.integers(0, limit)), column(st.sampled_from(["", "", "bad", "clash"]))
+    covers, given_ = column(st.sampled_from(SOLVED)), column(st.sampled_from(["", *SOLVED, P]))
+    unfinished = {
+        k: data.draw(st.none() | st.just("worker lost"))
+        for k in range(n)
+        if not kinds[k] and data.draw(st.booleans())
+    }
+    counts = [0 if kind else count for count, kind in zip(counts, kinds, strict=True)]
+    puzzles = np.array([[1, 1, 0, 0] * 4 if kind == "clash" else digits(P) for kind in kinds])
+    names = ["status", "solution"] if has_solutions else ["status"]
+    table = pa.table([pa.array(column(st.just("old")), "string")] * len(names), names)
+    reader = Reader(
+        table.schema, "status", "solution" if has_solutions else None, problem, notation, notation
+    )
+    batch = Batch(
+        table,
+        puzzles.astype(np.uint8).reshape(n, 16),
+        np.array([digits(g or "." * 16) for g in given_], np.uint8).reshape(n, 16)
+        if has_solutions
+        else None,
+        np.array([g != "" for g in given_], bool) if has_solutions else None,
+        {k: "is bad" for k in range(n) if kinds[k] == "bad"},
+    )
+    found = [k for k in range(n) if counts[k]]
+    answers = Answers(
+        np.array(counts, np.int64),
+        np.arange(n, dtype=np.int64),
+        np.full(n, 0.12345678),
+        np.array([1 if kind == "clash" else -1 for kind in kinds], np.int32),
+        Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found),
+        unfinished,
+    )
+    rows, invalid, disagree = [], [], 0
+    for k in range(n):
+        many = "solved" if limit == 1 else "multiple"
+        status = {0: "unsolvable", limit: many}.get(counts[k], "unique" if counts[k] == 1 else many)
+        message = None
+        if k in unfinished and counts[k] < limit:
+            status = "unfinished"
+        if k in unfinished:
+            message = unfinished[k]
+        if kinds[k]:
+            status = "invalid"
+            message = "is bad" if kinds[k] == "bad" else "digit 1 twice in a row: row 1, column 1 "
+            message += "" if kinds[k] == "bad" else "and row 1, column 2"
+            invalid.append((k, message))
+        text = (notation.separator.join(covers[k]) if counts[k] else None,)
+        row = ("old",) * len(names) + (*text, status, None if kinds[k] else counts[k])
+        if has_solutions:
+            if kinds[k] or not given_[k]:
+                agrees = None
+            elif status == "unique":
+                agrees = given_[k] == covers[k]
+            else:
+                agrees = status != "unsolvable" and right(given_[k])
+            disagree += agrees is False
+            row += (agrees,)
+        rows.append((*row, message, *((k, 0.123457) if stats else ())))
+    answer_table = pickle.loads(pickle.dumps(AnswerTable(reader, limit, stats)))
+    result = pickle.loads(pickle.dumps(answer_table.rows(batch, answers)))
+    assert result.table.schema == answer_table.schema
+    assert list(zip(*(c.to_pylist() for c in result.table.columns), strict=True)) == rows
+    place = len(names) + 1
+    assert result.tally.tolist() == [sum(row[place] == s for row in rows) for s in STATUSES]
+    assert (result.disagree, result.nodes) == (disagree, sum(range(n)))
+    assert result.first_invalid == (invalid[0] if invalid else None)
+
+
+def right(solution):
+    """Whether a grid solves P."""
+    cells = [solution[4 * r : 4 * r + 4] for r in range(4)]
+    units = [*cells, *map("".join, zip(*cells, strict=True))]
+    units += [cells[r][c : c + 2] + cells[r + 1][c : c + 2] for r in (0, 2) for c in (0, 2)]
+    return all(sorted(unit) == list("1234") for unit in units) and all(
+        p in (".", s) for p, s in zip(P, solution, strict=True)
+    )
+
+
+# outputs
+
+values = st.text('ab ,\n"é\t\\\x01', max_size=5)
+records = st.tuples(
+    st.none() | values, st.none() | values, st.none() | st.integers(-(2**63), 2**63 - 1), st.none(),
+    st.none() | st.booleans(), st.floats(allow_nan=False, allow_infinity=False) | st.none(),
+)  # fmt: skip
+SCHEMA = pa.schema(
+    [("a", "string"), ("b", "large_string"), ("c", "int64"), ("d", "string"), ("e", "bool"),
+     ("f", "float64")]
+)  # fmt: skip
+
+
+def table_of(rows, schema=SCHEMA):
+    columns = zip(*rows, strict=True) if rows else [[]] * len(schema)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def by_csv_module(rows, delimiter):
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    for row in rows:
+        writer.writerow([str(v).lower() if isinstance(v, bool) else v for v in row])
+    return out.getvalue().encode()
+
+
+@given(rows=st.lists(records, max_size=8), cuts=st.lists(st.integers(0, 8), max_size=3))
+def test_encoders_write_what_the_standard_library_writes(rows, cuts):
+    bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
+    pairs = list(pairwise(bounds))
+    schema = SCHEMA.remove(5)  # floats are written in other ways
+    without = [row[:5] for row in rows]
+    for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv.gz", "\t")):
+        encoder = pickle.loads(pickle.dumps(encoder_for(path)))
+        parts = [encoder.rows(table_of(without[b:e], schema)) for b, e in pairs]
+        parts = [bytes(pickle.loads(pickle.dumps(part))) for part in parts]
+        head = (delimiter.join("abcde") + "\n").encode()
+        assert encoder.header(schema) == head
+        assert b"".join(parts) == by_csv_module(without, delimiter)
+    encoder = pickle.loads(pickle.dumps(encoder_for("x.jsonl")))
+    lines = [json.dumps(dict(zip("abcdef", row, strict=True)), ensure_ascii=False) for row in rows]
+    whole = table_of(rows)
+    parts = [bytes(encoder.rows(whole.slice(b, e - b))) for b, e in pairs]
+    assert b"".join(parts) == "".join(line + "\n" for line in lines).encode()
+    assert encoder.header(SCHEMA) == b""
+
+
+def test_floats_are_written_the_same_with_and_without_quotation_marks():
+    values = [0.1, 1e300, -0.0, 1.0, 1e-7, None, 123456789.0, 5e-324]
+    plain, quoted = (
+        pa.table({"f": pa.array(values, pa.float64()), "a": [text] * len(values)})
+        for text in ("x", '"')
+    )
+    encoder = encoder_for("x.csv")
+    assert bytes(encoder.rows(quoted)) == bytes(encoder.rows(plain)).replace(b"x", b'""""')
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
+def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr("batchsolve.tables.outputs.ROW_GROUP", 100)
+    rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
+    table = table_of(rows)
+    whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
+    sink = open_sink(whole, SCHEMA)
+    sink.write(table)
+    sink.finish()
+    sink.close()
+    encoder, output = encoder_for(pieces), open_output(pieces, SCHEMA)
+    random = np.random.default_rng(7)
+    begin = 0
+    while begin < len(rows):
+        size = int(random.integers(0, 90))
+        if random.random() < 0.3:  # interrupted after rows that are not in its journal
+            position = output.flush()
+            output.write(encoder.rows(table.slice(begin, 5)))
+            output.close()
+            output = open_output(pieces, SCHEMA, position)
+        output.write(encoder.rows(table.slice(begin, size)))
+        begin += size
+    assert not os.path.exists(pieces)
+    output.finish()
+    output.close()
+    assert not os.path.exists(partial_path(pieces))
+    with open(whole, "rb") as one, open(pieces, "rb") as two:
+        assert one.read() == two.read()
+    if suffix == ".parquet":
+        with pq.ParquetFile(whole) as file:
+            assert [file.metadata.row_group(k).num_rows for k in range(10)] == [100] * 10
+            assert file.read().equals(table)
