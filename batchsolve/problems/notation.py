@@ -84,6 +84,14 @@ def _encode_numbers(data, offsets, n_digits, grids, faults):
 
 
 @njit(cache=True, nogil=True)
+def _decode_symbols(digits, symbols):
+    data = np.empty(digits.size, np.uint8)
+    for x in range(digits.size):
+        data[x] = symbols[digits[x]]
+    return data
+
+
+@njit(cache=True, nogil=True)
 def _decode_numbers(grids, separator, blank):
     n, n_cells = grids.shape
     data = np.empty(n * n_cells * 4, np.uint8)
@@ -231,7 +239,8 @@ class Notation:
         pyarrow.StringArray, length n
         """
         if self.symbols:
-            data = grids.tobytes().translate((self.blank + self.symbols).encode().ljust(256))
+            symbols = np.frombuffer((self.blank + self.symbols).encode().ljust(256), np.uint8)
+            data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), symbols)
             starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(self.n_digits**2)
         else:
             data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))

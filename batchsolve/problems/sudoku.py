@@ -33,11 +33,14 @@ def _stacks_of(grids, n_digits):
             n_clues += grids[k, cell] != 0
         offsets[k + 1] = offsets[k] + n_clues
     options = np.empty(offsets[-1] + 1, np.uint32)
-    x = 0
+    x = np.uintp(0)
     for k in range(grids.shape[0]):
+        first = np.uint32(0)  # option of the cell's first digit
         for cell in range(grids.shape[1]):
-            options[x] = cell * n_digits + grids[k, cell] - 1  # overwritten if the cell is blank
-            x += grids[k, cell] != 0
+            digit = grids[k, cell]
+            options[x] = first + digit - np.uint32(1)  # overwritten if the cell is blank
+            x += np.uintp(digit != 0)
+            first += np.uint32(n_digits)
     return offsets, options[:-1]
 
 
@@ -45,28 +48,32 @@ def _stacks_of(grids, n_digits):
 def _fill_grids(offsets, options, rows, cells, digits, grids):
     for k in range(rows.size):
         grid = grids[rows[k]]
-        for x in range(offsets[k], offsets[k + 1]):
+        for x in range(np.uintp(offsets[k]), np.uintp(offsets[k + 1])):
             grid[cells[options[x]]] = digits[options[x]]
 
 
 @njit(cache=True, nogil=True)
 def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
     n = box_rows * box_columns
-    seen = np.zeros((3, n, n + 1), np.bool_)
+    # the grid, counted from 1, that had a digit in a row, column or box last
+    seen = np.zeros((3, n, n + 1), np.int64)
     for k in range(puzzles.shape[0]):
-        seen[:] = False
-        good = True
-        for cell in range(n * n):
-            digit = solutions[k, cell]
-            row, column = cell // n, cell % n
-            box = row // box_rows * box_rows + column // box_columns
-            if digit == 0 or digit > n or (puzzles[k, cell] != 0 and puzzles[k, cell] != digit):
-                good = False
+        good, cell = True, 0
+        for row in range(n):
+            first_box = row // box_rows * box_rows
+            for column in range(n):
+                digit, clue = solutions[k, cell], puzzles[k, cell]
+                cell += 1
+                if digit == 0 or digit > n or (clue != 0 and clue != digit):
+                    good = False
+                    break
+                box = first_box + column // box_columns
+                if max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1:
+                    good = False
+                    break
+                seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = k + 1
+            if not good:
                 break
-            if seen[0, row, digit] or seen[1, column, digit] or seen[2, box, digit]:
-                good = False
-                break
-            seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = True
         right[k] = good
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from numba import njit
 
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.tables.corpus import Corpus
@@ -145,11 +146,21 @@ class AnswerTable:
         """
         assert batch.given is not None
         assert batch.has_given is not None
-        agrees = self._problem.check(batch.puzzles, batch.given)
-        same = (grids == batch.given).all(axis=1)
-        agrees = np.where(status == Status.UNIQUE, same, agrees)
-        agrees &= status != Status.UNSOLVABLE
+        agrees = np.zeros(len(status), np.bool_)
+        _compare_rows(grids, batch.given, agrees)
+        others = np.flatnonzero(status != Status.UNIQUE)
+        if others.size:
+            agrees[others] = self._problem.check(batch.puzzles[others], batch.given[others])
+            agrees &= status != Status.UNSOLVABLE
         return agrees, batch.has_given & (status != Status.INVALID)
+
+
+@njit(cache=True, nogil=True)
+def _compare_rows(one: Any, other: Any, same: Any) -> None:
+    for k in range(same.size):
+        same[k] = True
+        for cell in range(one.shape[1]):
+            same[k] &= one[k, cell] == other[k, cell]
 
 
 def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:

@@ -96,10 +96,11 @@ class Reader:
         if self.solution_column is not None:
             answers = as_text(rows.table[self.solution_column], self.solution_column)
             given, bad = self.solution_notation.encode(answers)
-            if (bad != -1).any():
-                given[bad != -1] = 0
-            trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
-            has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+            has_given = bad == -1
+            if not has_given.all():
+                given[~has_given] = 0
+                trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
+                has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
         return Batch(rows.table, puzzles, given, has_given, faults | rows.faults)
 
 
