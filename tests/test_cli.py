@@ -1,0 +1,198 @@
+"""The command line: what help says, what is refused, what is said on stderr."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+from numba import njit
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from batchsolve.cli import app
+from batchsolve.cli.options import Workers
+from batchsolve.cli.terminal import COMPILING, told_when_compiling
+from batchsolve.settings import FileSettings, SearchSettings
+
+COMMANDS = get_command(app).commands
+
+# what each command offers of a class of settings; `meant` says it in a help of its own
+SEARCH = {field.name for field in fields(SearchSettings)}
+PUZZLES = {"box", "alphabet", "column"}
+OFFERED = [
+    ("count", SearchSettings, SEARCH),
+    ("enumerate", SearchSettings, SEARCH),
+    ("solve", SearchSettings, {"budget", "engine"}),
+    ("scale", SearchSettings, {"budget"}),
+    ("estimate", SearchSettings, {"engine"}),
+    ("split", SearchSettings, {"engine"}),
+    ("solve", FileSettings, PUZZLES | {"chunk", "stats", "resume"}),
+    *((name, FileSettings, PUZZLES) for name in ("count", "enumerate", "show", "estimate")),
+    *((name, FileSettings, PUZZLES) for name in ("split", "scale")),
+    *((name, Workers, {"jobs", "backend", "address"}) for name in ("count", "enumerate", "solve")),
+    ("scale", Workers, {"address"}),
+]
+MEANT = {"limit": "2 proves uniqueness", "node_limit": "a row", "split_depth": "every row"}
+
+
+def shown(command):
+    """Return the help of a command as one line."""
+    result = CliRunner().invoke(app, [command, "--help"])
+    assert result.exit_code == 0
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_what_every_option_does(command):
+    text = shown(command)
+    assert " ".join(COMMANDS[command].help.split()) in text
+    for option in COMMANDS[command].params:
+        assert option.help
+        assert all(flag in text for flag in option.opts if flag.startswith("-"))
+        assert " ".join(option.help.split()) in text
+
+
+@pytest.mark.parametrize(("command", "settings", "names"), OFFERED)
+def test_a_setting_is_said_alike_wherever_it_is_offered(command, settings, names):
+    text = shown(command)
+    for declared in fields(settings):
+        if declared.name in names:
+            assert f"--{declared.name.replace('_', '-')} " in text
+            assert declared.metadata["help"] in text
+
+
+def test_rows_have_settings_of_another_meaning_and_no_time_limit():
+    text = shown("solve")
+    options = {option.name: option for option in COMMANDS["solve"].params}
+    for name, words in MEANT.items():
+        assert words in options[name].help
+        [declared] = [field for field in fields(SearchSettings) if field.name == name]
+        assert declared.metadata["help"] not in text
+    assert "--time-limit" not in text
+    assert (options["limit"].default, options["split_depth"].default) == (2, 0)
+
+
+TREE = [("count", "queens:4"), ("enumerate", "queens:4", "--output", "-")]
+ROWS = ("solve", "puzzles.csv")
+BOUNDS = [
+    *((command, "limit", "0", "1 or more") for command in (*TREE, ROWS)),
+    *((command, "node-limit", "0", "1 or more") for command in (*TREE, ROWS)),
+    *((command, "budget", "0", "1 or more") for command in (*TREE, ROWS)),
+    *((command, "budget", str(2**63), "at most") for command in (*TREE, ROWS)),
+    *((command, "time-limit", "0", "more than 0 seconds") for command in TREE),
+    (ROWS, "split-depth", "-1", "0 or more"),
+    (ROWS, "chunk", "0", "1 or more"),
+]
+
+
+@pytest.mark.parametrize(("command", "name", "value", "bound"), BOUNDS)
+def test_values_out_of_bounds_are_refused(command, name, value, bound):
+    result = CliRunner().invoke(app, [*command, f"--{name}", value])
+    assert result.exit_code == 2
+    assert f"batchsolve: {name.replace('-', '_')} is {bound}" in result.stderr
+    assert f"not {value}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("--split-depth", "-1", "write a number, or auto"),
+        ("--split-depth", "deep", "write a number, or auto"),
+        ("--box", "6", "write rows x columns, such as 3x3"),
+        ("--limit", "few", "--limit"),
+    ],
+)
+def test_values_of_another_form_are_refused(name, value, why):
+    result = CliRunner().invoke(app, ["count", "queens:4", name, value])
+    assert result.exit_code == 2
+    assert why in " ".join(result.stderr.split())
+
+
+def python(script, *arguments, **environment):
+    """Run a script, with arguments and variables of the environment."""
+    return subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+MAIN = "from batchsolve.__main__ import main; main()"
+
+
+def test_help_imports_nothing_heavy():
+    script = f"""
+import sys
+try:
+    {MAIN}
+finally:
+    assert not {{"numpy", "numba", "pyarrow", "joblib", "tqdm"}} & sys.modules.keys()
+"""
+    for arguments in (["--help"], ["solve", "--help"]):
+        result = python(script, *arguments)
+        assert result.returncode == 0, result.stderr
+
+
+def test_compiling_is_said_once_and_loading_is_not(tmp_path):
+    command = ["count", "dominoes:2x2", "--engine", "algorithm-x", "--jobs", "1"]
+    fresh = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (fresh.returncode, fresh.stdout) == (0, "2\n")
+    assert fresh.stderr.count(COMPILING) == 1
+    kept = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (kept.returncode, kept.stdout) == (0, "2\n")
+    assert COMPILING not in kept.stderr
+
+
+@pytest.mark.parametrize(("quiet", "times"), [(False, 1), (True, 0)])
+def test_compiling_is_said_for_the_first_of_many_kernels(quiet, times, capsys):
+    @njit
+    def inner(x):
+        return x + 1
+
+    @njit
+    def outer(x):
+        return inner(x) + 1
+
+    with told_when_compiling(quiet):
+        assert outer(1) == 3  # compiles both
+        assert outer(1.0) == 3
+    assert outer(1j) == 2 + 1j  # nobody listens any more
+    assert capsys.readouterr().err.count(COMPILING) == times
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments"), [("typer", ["--help"]), ("numba", ["count", "queens:4"])]
+)
+def test_an_interrupt_while_modules_are_imported_is_one_line(module, arguments):
+    script = f"""
+import signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{MAIN}
+"""
+    result = python(script, *arguments)
+    assert result.returncode == 130
+    assert result.stderr.strip() == "batchsolve: interrupted"
+
+
+def test_main_leaves_an_ignored_interrupt_ignored():
+    script = f"""
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+try:
+    {MAIN}
+finally:
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+"""
+    assert python(script, "--version").returncode == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
