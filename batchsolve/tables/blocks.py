@@ -151,23 +151,23 @@ def _record_end(
     As in pyarrow, a quotation mark opens a field only where the field begins, and a second one
     right behind the one that closes it opens it again.
     """
-    end, quoted, closed = begin, False, False
-    begins = delimiter != 0
+    end, quoted, closed = begin, False, -1
     for x in range(begin, data.size):
         c = data[x]
+        if c > 34:  # most bytes: neither a line end nor a quotation mark
+            continue
         if quoted:
-            quoted = c != 34
-            closed = not quoted
-        elif c == 34 and (begins or closed):
-            quoted, begins = True, False
-        else:
-            closed = False
-            begins = delimiter != 0 and (c == delimiter or c == 10 or c == 13)
-            if c == 10:
-                end = x + 1
-                most -= 1
-                if most == 0:
-                    break
+            if c == 34:
+                quoted, closed = False, x
+        elif c == 34:
+            before = data[x - 1] if x > begin else 10
+            begins = before == delimiter or before == 10 or before == 13
+            quoted = delimiter != 0 and (begins or closed == x - 1)
+        elif c == 10:
+            end = x + 1
+            most -= 1
+            if most == 0:
+                break
     return end, quoted
 
 
