@@ -8,17 +8,13 @@ import pytest
 from batchsolve.problems import kernels
 
 CALLER = """
-from numba import njit
 from tiny.engines.below.helpers import number
 from tiny.problems.kernels import kernel
+from tiny.tables.others import one
 
 @kernel
 def linked():
     return number() + 1
-
-@njit(inline="always")
-def one():
-    return 1
 
 @kernel
 def plain():
@@ -33,21 +29,22 @@ print(*results, *(sum(kernel.stats.cache_hits.values()) for kernel in (linked, p
 
 @pytest.fixture
 def tiny(tmp_path):
-    """A package with this one's decorator, kernels, and a helper in a file of its own."""
+    """A package with this one's decorator, two kernels, and helpers in other files."""
     package = tmp_path / "tiny"
-    for folder in ("problems", "tables", "engines/below"):
+    for folder in ("problems", "tables", "runs", "engines/below"):
         (package / folder).mkdir(parents=True)
     shutil.copy(kernels.__file__, package / "problems")
     (package / "engines" / "caller.py").write_text(CALLER)
-    write_helper(package, 1)
+    write_helper(package, "engines/below/helpers", "number", 1)
+    write_helper(package, "tables/others", "one", 1)
     return package
 
 
-def write_helper(package, number):
-    """Write the helper, which is as long and as old for every number of one digit."""
-    path = package / "engines" / "below" / "helpers.py"
+def write_helper(package, module, name, number):
+    """Write a helper; the file is as long and as old for every number of one digit."""
+    path = package / f"{module}.py"
     path.write_text(
-        f"from numba import njit\n\n@njit(inline='always')\ndef number():\n    return {number}\n"
+        f"from numba import njit\n\n@njit(inline='always')\ndef {name}():\n    return {number}\n"
     )
     os.utime(path, (10**9, 10**9))
 
@@ -68,10 +65,12 @@ def call(package, **variables):
 
 def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tiny):
     assert call(tiny) == (2, 1, 0, 0)
-    write_helper(tiny, 4)
+    write_helper(tiny, "engines/below/helpers", "number", 4)
     assert call(tiny) == (5, 1, 0, 0)
-    (tiny / "tables" / "other.py").write_text("# no kernel depends on this")
-    assert call(tiny) == (5, 1, 1, 1)
+    write_helper(tiny, "tables/others", "one", 2)
+    assert call(tiny) == (5, 2, 0, 0)
+    (tiny / "runs" / "other.py").write_text("# no kernel depends on this")
+    assert call(tiny) == (5, 2, 1, 1)
 
 
 def test_kernels_are_found_again_where_nothing_may_be_written_beside_their_source(tiny, tmp_path):

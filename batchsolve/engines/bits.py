@@ -19,16 +19,18 @@ with at most one option, or else of those with the fewest, and options are tried
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit, uint64
 
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import (
-    LANES,
+    WIDTH,
     add_meet,
     at_least,
-    least_lane,
+    least_word,
     lesser,
     load,
     popcount,
@@ -36,10 +38,9 @@ from batchsolve.engines.intrinsics import (
     splat,
     trailing_zeros,
 )
-from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
-from batchsolve.engines.ragged import append, arrays_of, no_stacks, stack_at
 from batchsolve.engines.residual import (
     COVERED,
+    Place,
     build,
     entries_of,
     fill_set,
@@ -47,6 +48,28 @@ from batchsolve.engines.residual import (
     make_scratch,
     most_left,
     select,
+)
+from batchsolve.engines.stack_arrays import (
+    append,
+    arrays_of,
+    no_choices,
+    no_stacks,
+    stack_at,
+)
+from batchsolve.engines.task_state import (
+    COVER,
+    DEEP,
+    DONE,
+    SPENT,
+    Position,
+    at_the_top,
+    begin_stack,
+    end_stack,
+    is_cut_short,
+    keeps_covers,
+    may_begin,
+    search_task,
+    write_down,
 )
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
@@ -61,6 +84,28 @@ _NARROWER = 2  # how many times fewer options are worth a residual of their own
 _WORTH = 24  # nodes × items, for each of its options, that make a residual worth building
 
 
+_NARROW = DEEP + 1
+"""A walk ended at a node, not yet visited, below which another residual shall be searched."""
+
+
+class Path(NamedTuple):
+    """What the walk notes down on each level; sets of options are as long as `stride` words."""
+
+    alive: np.ndarray  # flat (levels, stride): the options that are left
+    left: np.ndarray  # flat (levels, stride): the children to be tried
+    stride: int
+    pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
+    children: np.ndarray  # level -> how many children the node has
+
+
+class Nested(NamedTuple):
+    """A residual and where it is searched; the search of the last of several goes on."""
+
+    place: Place
+    base: int  # the level of its topmost node
+    begun: int  # the nodes that were visited before
+
+
 @njit(inline="always")
 def _scan(arena, place, alive, at):
     """Return the least key of all uncovered items; one with `COVERED` if there is none.
@@ -69,38 +114,44 @@ def _scan(arena, place, alive, at):
     least key is that of the branch item.
     """
     words = W(place.words)
-    best, x = splat(~W(0)), W(place.lanes)
+    best, x = splat(~W(0)), W(place.vectors)
     tags = W(place.tags)
-    for _ in range((W(place.n_items) + W(LANES - 1)) // W(LANES)):
+    for _ in range((W(place.n_items) + W(WIDTH - 1)) // W(WIDTH)):
         met = splat(W(0))
         for w in range(words):
             met = add_meet(met, load(arena, x), alive[at + W(w)])
-            x += W(LANES)
+            x += W(WIDTH)
         key = shift_or(at_least(met, W(1)), W(_COUNT_SHIFT), load(arena, tags))
         best = lesser(best, key)
-        tags += W(LANES)
-    return least_lane(best)
-
-
-_DONE, _SPENT, _COVER, _DEEP, _NARROW = 0, 1, 2, 3, 4
+        tags += W(WIDTH)
+    return least_word(best)
 
 
 @kernel
-def _walk(
-    arena, place, alive, left, stride, pick, children, base, level, entered, depth, visited,
-    allowed, count, most, pause, least,
-):  # fmt: skip
-    """Search one residual on from a level until something must be written down.
+def _walk(arena, residual, path, position, bounds, pause, least):
+    """Search one residual on until something must be written down.
 
-    Either the node at `level` has just been entered, or that level is to be left. The walk ends
+    Parameters
+    ----------
+    arena : ndarray of uint64
+    residual : Nested
+    path : Path
+    position : Position
+    bounds : Bounds
+    pause : bool
+        Whether to end after every cover, not only after the last that may be found.
+    least : int
+        The fewest options for which another residual shall be searched.
 
-    * `_DONE` when the residual, whose topmost node is on level `base`, is exhausted,
-    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
-    * `_COVER` after a cover, if `pause` is set or `count` is `most`,
-    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end,
-    * `_NARROW` at a node, not yet visited, below which another residual shall be searched; it
-      leaves `least` options or more.
+    Returns
+    -------
+    int, Position
+        Why it ended, where `DONE` means this residual; and where to go on.
     """
+    place = residual.place
+    alive, left, stride, pick, children = path
+    level, entered, visited, count = position
+    depth, allowed, most, _ = bounds
     words = W(place.words)
     conflicts, rows, first = W(place.conflicts), W(place.rows), W(place.first)
     covers, tags = W(place.covers), W(place.tags)
@@ -109,7 +160,7 @@ def _walk(
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return _SPENT, level, visited, count
+                return SPENT, Position(level, False, visited, count)
             # X3. [Choose i.]
             at = W(level) * stride
             key = _scan(arena, place, alive, at)
@@ -117,7 +168,7 @@ def _walk(
                 visited += 1
                 count += 1
                 if pause or count == most:
-                    return _COVER, level, visited, count
+                    return COVER, Position(level, False, visited, count)
                 entered = False
             else:
                 row = rows + (key & W(_ITEM)) * words
@@ -130,21 +181,21 @@ def _walk(
                     visited += 1
                     entered = False
                 elif level == depth:
-                    return _DEEP, level, visited, count
+                    return DEEP, Position(level, False, visited, count)
                 else:
                     if size > W(1) and least <= most_narrow:
                         n_alive = W(0)
                         for w in range(words):
                             n_alive += popcount(alive[at + W(w)])
                         if W(least) <= n_alive and n_alive <= W(most_narrow):
-                            return _NARROW, level, visited, count
+                            return _NARROW, Position(level, True, visited, count)
                     visited += 1
                     children[W(level)] = size
         while True:
             if not entered:
                 # X8. [Leave level l.]
-                if level == base:
-                    return _DONE, level, visited, count
+                if level == residual.base:
+                    return DONE, Position(level, False, visited, count)
                 level -= 1
                 # X6. [Try again.]
                 o = pick[W(level)]
@@ -188,51 +239,47 @@ def _list_alive(arena, place, alive, at, scratch):
 
 
 @kernel
-def _name_choices(arena, places, bases, level, pick, chosen):
+def _name_choices(arena, residuals, level, pick, chosen):
     """Write the numbers that the choices on all levels above `level` have in the problem."""
-    f = len(places) - 1
+    f = len(residuals) - 1
     while level > 0:
         level -= 1
-        while bases[f] > level:
+        while residuals[f].base > level:
             f -= 1
-        chosen[level] = arena[W(places[f].options) + pick[level]]
+        chosen[level] = arena[W(residuals[f].place.options) + pick[level]]
 
 
 @kernel
-def _hand_back(arena, places, bases, level, left, stride, stacks, k, chosen, children, front):
-    """Write what is left of every level above `level`; `chosen` is overwritten."""
-    f = len(places) - 1
+def _hand_back(arena, residuals, path, level, stacks, k, choices, front):
+    """Write the children above `level` that are still to be tried; `choices` is overwritten."""
+    f = len(residuals) - 1
     while level > 0:
         level -= 1
-        while bases[f] > level:
+        while residuals[f].base > level:
             f -= 1
-        place = places[f]
+        place, at = residuals[f].place, W(level) * path.stride
         for o in range(place.n_options):
-            if (left[W(level) * stride + W(o >> 6)] >> W(o & 63)) & W(1):
-                chosen[level] = arena[place.options + o]
-                front = append(front, stacks, k, chosen, children, level + 1)
+            if (path.left[at + W(o >> 6)] >> W(o & 63)) & W(1):
+                choices.options[level] = arena[place.options + o]
+                front = append(front, stacks, k, choices, level + 1)
     return front
 
 
 @kernel
-def _search(entries, ledger):
+def _search(entries, task):
     """Search below every stack of a task; return covers and the frontier."""
-    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
+    stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena = np.empty(1024, np.uint64)
     alive, left = np.empty(0, np.uint64), np.empty(0, np.uint64)
     pick = np.zeros(entries.n_primary + 1, np.uint64)
-    children = np.ones(entries.n_primary + 1, np.uint64)
-    chosen = np.zeros(entries.n_primary + 1, np.uint32)
-    least = 2 * LANES
+    choices = no_choices(entries.n_primary + 1)
+    least = 2 * WIDTH
     for k in range(stacks.n):
-        want, allowed, most = turn_page(ledger, k)
-        if want == 0:
-            continue
-        if allowed == 0 or most == 0:
-            front = append(front, stacks, k, chosen, children, 0)
+        bounds, front = begin_stack(task, k, front)
+        if not may_begin(bounds):
             continue
         # X1. [Initialize.]
         clash[k] = select(stack_at(stacks, k), entries, held)
@@ -240,54 +287,40 @@ def _search(entries, ledger):
             continue
         n_alive, n_open = list_left(entries, held, scratch)
         place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
-        places, bases, begun = [place], [0], [np.int64(0)]
+        event, position = DEEP, at_the_top()
+        residuals = [Nested(place, position.level, position.nodes)]
         stride = W(place.words)
         if W(alive.size) < W(n_open + 1) * stride:
             alive = np.empty(W(n_open + 1) * stride, np.uint64)
             left = np.empty(W(n_open + 1) * stride, np.uint64)
+        path = Path(alive, left, stride, pick, choices.children)
         fill_set(alive, 0, n_alive)
-        visited, count, level, entered = np.int64(0), np.int64(0), 0, True
-        while True:
-            event, level, visited, count = _walk(
-                arena, places[-1], alive, left, stride, pick, children, bases[-1], level, entered,
-                depth, visited, allowed, count, most, ledger.left[KEEP] > 0, least,
-            )  # fmt: skip
-            entered = False
+        while event != SPENT and position.covers < bounds.most:
+            event, position = _walk(
+                arena, residuals[-1], path, position, bounds, keeps_covers(task), least
+            )
+            level = position.level
             if event == _NARROW:
                 at = np.int64(W(level) * stride)
-                n_alive, n_open = _list_alive(arena, places[-1], alive, at, scratch)
+                n_alive, n_open = _list_alive(arena, residuals[-1].place, alive, at, scratch)
                 place, arena, scratch = build(
-                    entries, n_alive, n_open, scratch, places[-1].end, arena
+                    entries, n_alive, n_open, scratch, residuals[-1].place.end, arena
                 )
-                places.append(place)
-                bases.append(level)
-                begun.append(visited)
+                residuals.append(Nested(place, level, position.nodes))
                 fill_set(alive, at, n_alive)
-                entered = True
-            elif event == _DONE:
-                n_options = places.pop().n_options
-                bases.pop()
-                if len(places) == 0:
+            elif event == DONE:
+                done = residuals.pop()
+                if len(residuals) == 0:
                     break
-                if (visited - begun.pop()) * places[-1].n_items < _WORTH * n_options:
+                n_nodes, n_options = position.nodes - done.begun, done.place.n_options
+                if n_nodes * residuals[-1].place.n_items < _WORTH * n_options:
                     least = max(least, n_options + 1)
             else:
-                _name_choices(arena, places, bases, level, pick, chosen)
-                if event == _COVER:
-                    if ledger.left[KEEP] > 0:
-                        found = append(found, stacks, k, chosen, children, level)
-                        ledger.left[KEEP] -= 1
-                    if count == most:
-                        break
-                else:
-                    front = append(front, stacks, k, chosen, children, level)
-                    if event == _SPENT:
-                        break
-        if len(places) > 0 and (event == _SPENT or most < want):
-            front = _hand_back(
-                arena, places, bases, level, left, stride, stacks, k, chosen, children, front
-            )
-        close_page(ledger, k, visited, count)
+                _name_choices(arena, residuals, level, pick, choices.options)
+                found, front = write_down(event, task, k, choices, level, found, front)
+        if is_cut_short(event, bounds) and len(residuals) > 0:
+            front = _hand_back(arena, residuals, path, position.level, stacks, k, choices, front)
+        end_stack(task, k, position)
     return found, front
 
 
@@ -311,4 +344,4 @@ class BitParallel:
             and most_left(entries, arrays_of(task.stacks)) > MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
-        return run(_search, (entries,), task)
+        return search_task(_search, (entries,), task)

@@ -30,8 +30,6 @@ from numba import njit, uint64
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
-from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
-from batchsolve.engines.ragged import append, arrays_of, no_stacks, stack_at
 from batchsolve.engines.residual import (
     build,
     entries_of,
@@ -40,6 +38,28 @@ from batchsolve.engines.residual import (
     make_scratch,
     most_left,
     select,
+)
+from batchsolve.engines.stack_arrays import (
+    append,
+    arrays_of,
+    no_choices,
+    no_stacks,
+    stack_at,
+)
+from batchsolve.engines.task_state import (
+    COVER,
+    DEEP,
+    DONE,
+    SPENT,
+    Position,
+    at_the_top,
+    begin_stack,
+    end_stack,
+    is_cut_short,
+    keeps_covers,
+    may_begin,
+    search_task,
+    write_down,
 )
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
@@ -54,6 +74,11 @@ _QUAD = 4  # items whose numbers share a word
 _NUMBER = 2**16 - 1
 
 
+_FULL = DEEP + 1
+"""A walk ended at a node, not yet visited, that may need one more row than the path has."""
+_FEW_ROWS = 16
+
+
 class Path(NamedTuple):
     """What the walk notes down on its way.
 
@@ -62,62 +87,78 @@ class Path(NamedTuple):
     """
 
     alive: np.ndarray  # flat (branches + 1, words): the options that are left
-    cells: np.ndarray  # flat (branches + 1, row length): how many of them each item has
+    cells: np.ndarray  # flat (branches + 1, length): how many of them each item has
     left: np.ndarray  # flat (branches + 1, words): the children to be tried
+    length: np.uint64  # cells of a row
+    n_rows: int  # of these arrays that may be used
     level: np.ndarray  # branch -> its level
     pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
     children: np.ndarray  # level -> how many children the node has
 
 
+class Quads(NamedTuple):
+    """The primary items of every option, four to a word.
+
+    Where an option has fewer items than that, the cell behind all others fills up.
+    """
+
+    words: np.ndarray  # flat (options, per)
+    per: np.uint64  # words an option
+
+
+@njit(inline="always")
+def _row_length(n_items):
+    """Return how many cells a row has: whole groups for the items, and one group to fill up."""
+    return W((n_items + _GROUP - 1) // _GROUP * _GROUP + _GROUP)
+
+
 @kernel
-def _make_path(path, words, length, n_rows, n_levels):
-    """Return a path with room for at least so many rows and levels; it holds what the old one did.
+def _fit(path, place, n_rows):
+    """Return a path with at least so many rows for a residual; it holds what the old one did.
 
     Longer arrays replace those that are too short.
     """
-    alive, cells, left, level, pick, children = path
-    if alive.size < n_rows * words:
-        alive = np.append(alive, np.zeros(n_rows * words, np.uint64))
-        left = np.append(left, np.zeros(n_rows * words, np.uint64))
-    if cells.size < n_rows * length:
-        cells = np.append(cells, np.zeros(n_rows * length, cells.dtype))
+    alive, cells, left, _, _, level, pick, children = path
+    length, n_levels = _row_length(place.n_items), place.n_items + 1
+    if alive.size < n_rows * place.words:
+        alive = np.append(alive, np.zeros(n_rows * place.words, np.uint64))
+        left = np.append(left, np.zeros(n_rows * place.words, np.uint64))
+    if W(cells.size) < W(n_rows) * length:
+        cells = np.append(cells, np.zeros(W(n_rows) * length, cells.dtype))
     if level.size < n_rows:
         level = np.append(level, np.zeros(n_rows, np.int64))
     if pick.size < n_levels:
         pick = np.append(pick, np.zeros(n_levels, np.uint64))
-        children = np.append(children, np.ones(n_levels, np.uint64))
-    return Path(alive, cells, left, level, pick, children)
+    return Path(alive, cells, left, length, n_rows, level, pick, children)
 
 
 @kernel
-def _quads(arena, place, n_cells, quads):
-    """Write the primary items of every option, four to a word; return them and words an option.
-
-    Where an option has fewer items than that, the cell behind all others fills up.
-    """
+def _quads_of(arena, place, words):
+    """Return the quads of a residual, written into `words` if they fit."""
     longest = W(1)
     for o in range(place.n_options):
         longest = max(longest, arena[place.first + o + 1] - arena[place.first + o])
     per = (longest + W(_QUAD - 1)) // W(_QUAD)
-    if W(quads.size) < W(place.n_options) * per:
-        quads = np.empty(W(place.n_options) * per, np.uint64)
+    if W(words.size) < W(place.n_options) * per:
+        words = np.empty(W(place.n_options) * per, np.uint64)
+    filler = _row_length(place.n_items) - W(_GROUP)
     for o in range(place.n_options):
         x, end = arena[place.first + o], arena[place.first + o + 1]
         for y in range(per):
             word = W(0)
             for shift in range(0, 16 * _QUAD, 16):
-                i = arena[W(place.covers) + x] if x < end else W(n_cells)
+                i = arena[W(place.covers) + x] if x < end else filler
                 x += W(1)
                 word |= i << W(shift)
-            quads[W(o) * per + W(y)] = word
-    return quads, per
+            words[W(o) * per + W(y)] = word
+    return Quads(words, per)
 
 
 @kernel
-def _start(arena, place, path, n_cells):
+def _start(arena, place, path):
     """Write the row of the topmost node."""
     fill_set(path.alive, 0, place.n_options)
-    path.cells[:n_cells] = ~path.cells.dtype.type(0)
+    path.cells[: path.length - W(_GROUP)] = ~path.cells.dtype.type(0)
     for i in range(place.n_items):
         size = W(0)
         for w in range(place.words):
@@ -135,26 +176,33 @@ def _first_at_most(cells, at, n_groups, bound):
     return ~W(0)
 
 
-_DONE, _SPENT, _COVER, _DEEP, _FULL = 0, 1, 2, 3, 4
-_FEW_ROWS = 16
-
-
 @kernel
-def _walk(
-    arena, place, quads, per, path, length, covered, n_rows, n_branches, level, entered, depth,
-    visited, allowed, count, most, pause,
-):  # fmt: skip
+def _walk(arena, place, quads, path, n_branches, position, bounds, pause):
     """Search one residual on until something must be written down.
 
-    Either the node at `level` has just been entered, or it is to be left. The walk ends
+    Parameters
+    ----------
+    arena : ndarray of uint64
+    place : Place
+    quads : Quads
+    path : Path
+    n_branches : int
+        How many branches the path has.
+    position : Position
+    bounds : Bounds
+    pause : bool
+        Whether to end after every cover, not only after the last that may be found.
 
-    * `_DONE` when the tree is exhausted,
-    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
-    * `_COVER` after a cover, if `pause` is set or `count` is `most`,
-    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end,
-    * `_FULL` at a node, not yet visited, that may need one more row than the `n_rows` there are.
+    Returns
+    -------
+    int, int, Position
+        Why it ended; and where to go on: the number of branches, and the position.
     """
-    alive, cells, left, pick = path.alive, path.cells, path.left, path.pick
+    alive, cells, left, length, n_rows, _, pick, children = path
+    level, entered, visited, count = position
+    depth, allowed, most, _ = bounds
+    per, quads = quads.per, quads.words
+    covered = W(1) << W(8 * cells.itemsize - 1)
     words, conflicts, rows = W(place.words), W(place.conflicts), W(place.rows)
     n_groups = (W(place.n_items) + W(_GROUP - 1)) // W(_GROUP)
     at, at_cells = W(n_branches) * words, W(n_branches) * length
@@ -164,7 +212,7 @@ def _walk(
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return _SPENT, n_branches, level, visited, count
+                return SPENT, n_branches, Position(level, False, visited, count)
             # X3. [Choose i.]
             i = _first_at_most(cells, at_cells, n_groups, W(1))
             if i != ~W(0):
@@ -182,15 +230,15 @@ def _walk(
                 visited += 1
                 count += 1
                 if pause or count == most:
-                    return _COVER, n_branches, level, visited, count
+                    return COVER, n_branches, Position(level, False, visited, count)
                 entered = False
             elif level == depth:
-                return _DEEP, n_branches, level, visited, count
+                return DEEP, n_branches, Position(level, False, visited, count)
             elif size > W(1) and n_branches + 1 == n_rows:
-                return _FULL, n_branches, level, visited, count
+                return _FULL, n_branches, Position(level, True, visited, count)
             else:
                 visited += 1
-                path.children[W(level)] = size
+                children[W(level)] = size
                 row = rows + i * words
                 if size == W(1):
                     lowest = W(0)
@@ -207,7 +255,7 @@ def _walk(
             if not entered:
                 # X8. [Leave level l.]
                 if n_branches == 0:
-                    return _DONE, n_branches, level, visited, count
+                    return DONE, n_branches, Position(level, False, visited, count)
                 n_branches -= 1
                 at -= words
                 at_cells -= length
@@ -260,39 +308,42 @@ def _walk(
 
 
 @kernel
-def _hand_back(arena, place, path, n_branches, stacks, k, chosen, front):
-    """Write the children that are still to be tried; `chosen` is overwritten."""
+def _name_choices(arena, place, level, pick, chosen):
+    """Write the numbers that the choices on all levels above `level` have in the problem."""
+    for s in range(level):
+        chosen[s] = arena[W(place.options) + pick[s]]
+
+
+@kernel
+def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
+    """Write the children that are still to be tried; `choices` is overwritten."""
     while n_branches > 0:
         n_branches -= 1
         level = path.level[n_branches]
         for o in range(place.n_options):
             if (path.left[n_branches * place.words + (o >> 6)] >> W(o & 63)) & W(1):
-                chosen[level] = arena[place.options + o]
-                front = append(front, stacks, k, chosen, path.children, level + 1)
+                choices.options[level] = arena[place.options + o]
+                front = append(front, stacks, k, choices, level + 1)
     return front
 
 
 @kernel
-def _search(entries, cells, ledger):
+def _search(entries, cells, task):
     """Search below every stack of a task; return covers and the frontier.
 
     Of `cells` nothing counts but the type.
     """
-    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
+    stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
-    arena, quads = np.empty(1024, np.uint64), np.empty(0, np.uint64)
+    arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
+    choices = no_choices(entries.n_primary + 1)
     none = np.empty(0, np.uint64)
-    path = Path(none, cells, none, np.empty(0, np.int64), none, none)
-    chosen = np.zeros(entries.n_primary + 1, np.uint32)
-    covered = W(1) << W(8 * cells.itemsize - 1)
+    path = Path(none, cells, none, W(0), 0, np.empty(0, np.int64), none, choices.children)
     for k in range(stacks.n):
-        want, allowed, most = turn_page(ledger, k)
-        if want == 0:
-            continue
-        if allowed == 0 or most == 0:
-            front = append(front, stacks, k, chosen, path.children, 0)
+        bounds, front = begin_stack(task, k, front)
+        if not may_begin(bounds):
             continue
         # X1. [Initialize.]
         clash[k] = select(stack_at(stacks, k), entries, held)
@@ -300,38 +351,23 @@ def _search(entries, cells, ledger):
             continue
         n_alive, n_open = list_left(entries, held, scratch)
         place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
-        n_cells = (n_open + _GROUP - 1) // _GROUP * _GROUP
-        length = W(n_cells + _GROUP)
-        n_rows = _FEW_ROWS
-        path = _make_path(path, place.words, n_cells + _GROUP, n_rows, n_open + 1)
-        quads, per = _quads(arena, place, n_cells, quads)
-        _start(arena, place, path, n_cells)
-        visited, count, level, entered = np.int64(0), np.int64(0), 0, True
-        n_branches, event = 0, _DEEP
-        while event >= _COVER:
-            event, n_branches, level, visited, count = _walk(
-                arena, place, quads, per, path, length, covered, n_rows, n_branches, level, entered,
-                depth, visited, allowed, count, most, ledger.left[KEEP] > 0,
-            )  # fmt: skip
-            entered = event == _FULL
+        path = _fit(path, place, _FEW_ROWS)
+        quads = _quads_of(arena, place, quads.words)
+        _start(arena, place, path)
+        event, n_branches, position = DEEP, 0, at_the_top()
+        while event >= COVER and position.covers < bounds.most:
+            event, n_branches, position = _walk(
+                arena, place, quads, path, n_branches, position, bounds, keeps_covers(task)
+            )
             if event == _FULL:
-                n_rows *= 2
-                path = _make_path(path, place.words, n_cells + _GROUP, n_rows, n_open + 1)
-                continue
-            if event != _DONE:
-                for s in range(level):
-                    chosen[s] = arena[W(place.options) + path.pick[s]]
-            if event == _COVER:
-                if ledger.left[KEEP] > 0:
-                    found = append(found, stacks, k, chosen, path.children, level)
-                    ledger.left[KEEP] -= 1
-                if count == most:
-                    break
-            elif event in (_DEEP, _SPENT):
-                front = append(front, stacks, k, chosen, path.children, level)
-        if event == _SPENT or most < want:
-            front = _hand_back(arena, place, path, n_branches, stacks, k, chosen, front)
-        close_page(ledger, k, visited, count)
+                path = _fit(path, place, 2 * path.n_rows)
+            elif event != DONE:
+                level = position.level
+                _name_choices(arena, place, level, path.pick, choices.options)
+                found, front = write_down(event, task, k, choices, level, found, front)
+        if is_cut_short(event, bounds):
+            front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
+        end_stack(task, k, position)
     return found, front
 
 
@@ -355,7 +391,7 @@ class Cells:
             and most_left(entries, arrays_of(task.stacks)) > MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
-        return run(_search, (entries, np.empty(0, _cell(problem))), task)
+        return search_task(_search, (entries, np.empty(0, _cell(problem))), task)
 
 
 def _cell(problem: ExactCover) -> type[np.uint8] | type[np.uint16]:

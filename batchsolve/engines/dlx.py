@@ -8,57 +8,95 @@ The branch item is the first, as the header list has them, of those with at most
 of those with the fewest. The options of an item are tried in ascending order. Both depend on the
 partial cover alone, hence the tree does not depend on how it is cut into stacks, and its order is
 the lexicographic order of the stacks.
+
+The engine `memo` is the same search with a table of counts (`batchsolve.engines.subtrees`). Where
+that is None, the compiler drops all that concerns it.
 """
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
 import numpy as np
 
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
-from batchsolve.engines.ledger import KEEP, close_page, run, turn_page
 from batchsolve.engines.links import (
     U,
     commit_others,
     cover,
-    leave,
     links_of,
-    name_choices,
     reselect,
     uncommit_others,
     uncover,
 )
-from batchsolve.engines.ragged import append, no_stacks, stack_at
+from batchsolve.engines.stack_arrays import append, no_choices, no_stacks, stack_at
+from batchsolve.engines.subtrees import (
+    begin_total,
+    count_cover,
+    end_total,
+    flip,
+    look_up,
+    remember,
+    spoil,
+)
+from batchsolve.engines.task_state import (
+    COVER,
+    DEEP,
+    DONE,
+    SPENT,
+    Position,
+    at_the_top,
+    begin_stack,
+    end_stack,
+    is_cut_short,
+    keeps_covers,
+    may_begin,
+    search_task,
+    write_down,
+)
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
 
-_DONE, _SPENT, _COVER, _DEEP = 0, 1, 2, 3
-
 
 @kernel
-def _walk(links, choice, level, entered, depth, visited, allowed, count, most, pause):
+def _walk(links, choice, position, bounds, pause, subtrees):
     """Search on from where the links stand until something must be written down.
 
-    Either the node at `level` has just been entered, or that level is to be left. The walk ends
-
-    * `_DONE` when the tree is exhausted,
-    * `_SPENT` at a node that it may not visit because `visited` is `allowed`,
-    * `_COVER` after a cover, if `pause` is set or `count` is `most`,
-    * `_DEEP` at a node at the depth limit that is neither a cover nor a dead end.
-
     Nothing is stored here but the choices, which keeps the loop in registers.
+
+    Parameters
+    ----------
+    links : Links
+    choice : ndarray of uint32, shape (n_levels,)
+        The node chosen on each level.
+    position : Position
+    bounds : Bounds
+    pause : bool
+        Whether to end after every cover, not only after the last that may be found.
+    subtrees : Subtrees or None
+
+    Returns
+    -------
+    int, Position
+        Why it ended; and where to go on.
     """
+    level, entered, visited, count = position
+    depth, allowed, most, _ = bounds
     down, right, size = links.down, links.right, links.size
     n_items = U(links.left.size - 1)
     while True:
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return _SPENT, level, visited, count
+                return SPENT, Position(level, False, visited, count)
             if right[0] == 0:
                 visited += 1
                 count += 1
+                if subtrees is not None:
+                    count_cover(subtrees)
                 if pause or count == most:
-                    return _COVER, level, visited, count
+                    return COVER, Position(level, False, visited, count)
                 entered = False
             else:
                 # X3. [Choose i.]
@@ -74,75 +112,118 @@ def _walk(links, choice, level, entered, depth, visited, allowed, count, most, p
                     visited += 1
                     entered = False
                 elif level == depth:
-                    return _DEEP, level, visited, count
+                    return DEEP, Position(level, False, visited, count)
                 else:
-                    # X4. [Cover i.]
                     visited += 1
-                    cover(i, links)
-                    choice[level] = down[i]
+                    if subtrees is not None:
+                        entered = not look_up(subtrees, links, level, best, visited)
+                    if entered:
+                        # X4. [Cover i.]
+                        cover(i, links)
+                        choice[level] = down[i]
         while True:
             if not entered:
                 # X8. [Leave level l.]
                 if level == 0:
-                    return _DONE, level, visited, count
+                    return DONE, Position(level, False, visited, count)
                 level -= 1
                 # X6. [Try again.]
+                if subtrees is not None:
+                    flip(subtrees, choice[level], links)
                 uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
                 commit_others(choice[level], links)
+                if subtrees is not None:
+                    flip(subtrees, choice[level], links)
                 level += 1
                 entered = True
                 break
             # X7. [Backtrack.]
             uncover(choice[level], links)
             entered = False
+            if subtrees is not None:
+                remember(subtrees, links, level, visited)
 
 
 @kernel
-def _search(links, ledger):
-    """Search below every stack of a task; return covers and the frontier."""
-    stacks, clash, depth = ledger.stacks, ledger.clash, ledger.depth
+def _name_choices(links, choice, level, choices):
+    """Write the options of the nodes chosen above `level`, and how many children there were.
+
+    A covered item's list keeps the size that it had when it was covered.
+    """
+    for s in range(level):
+        choices.options[s] = links.option[choice[s]]
+        choices.children[s] = links.size[links.top[choice[s]]]
+
+
+@kernel
+def _hand_back(links, choice, level, stacks, k, choices, front):
+    """Write the children above `level` that are still to be tried; `choices` is overwritten."""
+    n_items = U(links.left.size - 1)
+    while level > 0:
+        level -= 1
+        p = links.down[choice[level]]
+        while p > n_items:
+            choices.options[level] = links.option[p]
+            front = append(front, stacks, k, choices, level + 1)
+            p = links.down[p]
+    return front
+
+
+@kernel
+def _undo(links, choice, level):
+    """Undo the choices above `level`."""
+    while level > 0:
+        level -= 1
+        uncommit_others(choice[level], links)
+        uncover(links.top[choice[level]], links)
+
+
+@kernel
+def search(links, subtrees, task):
+    """Search below every stack of a task; return covers and the frontier.
+
+    Parameters
+    ----------
+    links : Links
+    subtrees : Subtrees or None
+        The table in which to look up counts, and where to leave those of the stacks; if there is
+        one, all covers are wanted and none is kept.
+    task : TaskState
+    """
+    stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
-    chosen = np.zeros(n_items + 1, np.uint32)
-    children = np.ones(n_items + 1, np.uint64)
+    choices = no_choices(n_items + 1)
     for k in range(stacks.n):
-        want, allowed, most = turn_page(ledger, k)
-        if want == 0:
-            continue
-        if allowed == 0 or most == 0:
-            front = append(front, stacks, k, chosen, children, 0)
+        bounds, front = begin_stack(task, k, front)
+        if not may_begin(bounds):
             continue
         # X1. [Initialize.]
         clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
-        visited, count, level, entered = np.int64(0), np.int64(0), 0, True
-        event = _DEEP
-        while event >= _COVER:
-            event, level, visited, count = _walk(
-                links, choice, level, entered, depth, visited, allowed, count, most,
-                ledger.left[KEEP] > 0,
-            )  # fmt: skip
-            entered = False
-            if event == _COVER:
-                if ledger.left[KEEP] > 0:
-                    name_choices(links, choice, level, chosen, children)
-                    found = append(found, stacks, k, chosen, children, level)
-                    ledger.left[KEEP] -= 1
-                if count == most:
-                    break
-            elif event in (_DEEP, _SPENT):
-                name_choices(links, choice, level, chosen, children)
-                front = append(front, stacks, k, chosen, children, level)
-        is_left = event == _SPENT or (event == _COVER and most < want)
-        front = leave(links, choice, level, is_left, stacks, k, chosen, children, front)
-        close_page(ledger, k, visited, count)
+        if subtrees is not None:
+            begin_total(subtrees, links, covered)
+        event, position = DEEP, at_the_top()
+        while event in (COVER, DEEP) and position.covers < bounds.most:
+            event, position = _walk(links, choice, position, bounds, keeps_covers(task), subtrees)
+            if event != DONE:
+                _name_choices(links, choice, position.level, choices)
+                found, front = write_down(event, task, k, choices, position.level, found, front)
+                if subtrees is not None:
+                    spoil(subtrees, position.level)
+        if is_cut_short(event, bounds):
+            front = _hand_back(links, choice, position.level, stacks, k, choices, front)
+        _undo(links, choice, position.level)
+        end_stack(task, k, position)
+        if subtrees is not None:
+            end_total(subtrees, k)
     return found, front
 
 
@@ -156,4 +237,4 @@ class DancingLinks:
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        return run(_search, (links_of(problem),), task)
+        return search_task(search, (links_of(problem), None), task)

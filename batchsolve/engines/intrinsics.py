@@ -1,6 +1,6 @@
 """Machine operations on words and on vectors of words, for compiled kernels.
 
-Numba has no functions for them in nopython mode. A `Lanes` value is eight words of 64 bits that
+Numba has no functions for them in nopython mode. A `Words` value is eight words of 64 bits that
 live in vector registers; LLVM splits it where the processor's registers are narrower.
 """
 
@@ -15,24 +15,25 @@ from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
-LANES = 8
+WIDTH = 8
+"""How many words a vector holds."""
 
 intrinsic: Any = extending.intrinsic  # its result takes other arguments than its types say
 
 _WORD = ir.IntType(64)
-_VECTOR = ir.VectorType(_WORD, LANES)
+_VECTOR = ir.VectorType(_WORD, WIDTH)
 
 
-class _Lanes(types.Type):
+class _Words(types.Type):
     def __init__(self):
-        super().__init__(name="Lanes")
+        super().__init__(name="Words")
 
 
-_lanes = _Lanes()
+_words = _Words()
 
 
-@register_model(_Lanes)
-class _LanesModel(models.PrimitiveModel):
+@register_model(_Words)
+class _WordsModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, _VECTOR)
 
@@ -41,7 +42,7 @@ def _splat_word(builder, word):
     vector = builder.insert_element(
         ir.Constant(_VECTOR, ir.Undefined), word, ir.Constant(ir.IntType(32), 0)
     )
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     return builder.shuffle_vector(vector, ir.Constant(_VECTOR, ir.Undefined), mask)
 
 
@@ -79,7 +80,7 @@ def splat(typingctx, word):
     def codegen(context, builder, signature, args):
         return _splat_word(builder, args[0])
 
-    return _lanes(types.uint64), codegen
+    return _words(types.uint64), codegen
 
 
 @intrinsic
@@ -91,60 +92,60 @@ def load(typingctx, array, place):
         pointer = builder.bitcast(builder.gep(data, [args[1]]), _VECTOR.as_pointer())
         return builder.load(pointer, align=8)
 
-    return _lanes(array, types.uintp), codegen
+    return _words(array, types.uintp), codegen
 
 
 @intrinsic
 def add_meet(typingctx, total, mask, word):
-    """Return ``total`` plus, lane by lane, the number of ones that ``mask`` and ``word`` share."""
+    """Return ``total`` plus, word by word, the number of ones that ``mask`` and ``word`` share."""
 
     def codegen(context, builder, signature, args):
         total, mask, word = args
         met = builder.and_(mask, _splat_word(builder, word))
         return builder.add(total, _call(builder, "llvm.ctpop.v8i64", _VECTOR, met))
 
-    return _lanes(_lanes, _lanes, types.uint64), codegen
+    return _words(_words, _words, types.uint64), codegen
 
 
 @intrinsic
 def at_least(typingctx, vector, word):
-    """Return the larger of each lane and a word."""
+    """Return the larger of each word and another."""
 
     def codegen(context, builder, signature, args):
         other = _splat_word(builder, args[1])
         return _call(builder, "llvm.umax.v8i64", _VECTOR, args[0], other)
 
-    return _lanes(_lanes, types.uint64), codegen
+    return _words(_words, types.uint64), codegen
 
 
 @intrinsic
 def shift_or(typingctx, vector, bits, other):
-    """Return ``vector << bits | other``, lane by lane."""
+    """Return ``vector << bits | other``, word by word."""
 
     def codegen(context, builder, signature, args):
         return builder.or_(builder.shl(args[0], _splat_word(builder, args[1])), args[2])
 
-    return _lanes(_lanes, types.uint64, _lanes), codegen
+    return _words(_words, types.uint64, _words), codegen
 
 
 @intrinsic
 def lesser(typingctx, vector, other):
-    """Return the smaller of two vectors, lane by lane."""
+    """Return the smaller of two vectors, word by word."""
 
     def codegen(context, builder, signature, args):
         return _call(builder, "llvm.umin.v8i64", _VECTOR, args[0], args[1])
 
-    return _lanes(_lanes, _lanes), codegen
+    return _words(_words, _words), codegen
 
 
 @intrinsic
-def least_lane(typingctx, vector):
-    """Return the smallest lane."""
+def least_word(typingctx, vector):
+    """Return the smallest word."""
 
     def codegen(context, builder, signature, args):
         return _call(builder, "llvm.vector.reduce.umin.v8i64", _WORD, args[0])
 
-    return types.uint64(_lanes), codegen
+    return types.uint64(_words), codegen
 
 
 def _cells_at(context, builder, array_type, array, place):

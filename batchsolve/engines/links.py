@@ -30,7 +30,6 @@ import numpy as np
 from numba import njit, types, uint32
 from numba.extending import overload
 
-from batchsolve.engines.ragged import append
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
 
@@ -339,39 +338,6 @@ def reselect(selected, stack, links, covered):
     _deselect(selected, begin, links, covered)
     clash = _select(stack, begin, links, covered)
     return clash, stack if clash < 0 else stack[:clash]
-
-
-@kernel
-def name_choices(links, choice, level, chosen, children):
-    """Write the options of the nodes chosen above `level`, and how many children there were.
-
-    A covered item's list keeps the size that it had when it was covered.
-    """
-    for s in range(level):
-        chosen[s] = links.option[choice[s]]
-        children[s] = links.size[links.top[choice[s]]]
-
-
-@kernel
-def leave(links, choice, level, is_left, stacks, k, chosen, children, front):
-    """Undo the choices above `level`; if anything is left, append what was not yet tried there.
-
-    `chosen` and `children` are overwritten. Returns the frontier.
-    """
-    n_items = U(links.left.size - 1)
-    name_choices(links, choice, level, chosen, children)
-    while level > 0:
-        level -= 1
-        x = choice[level]
-        if is_left:
-            p = links.down[x]
-            while p > n_items:
-                chosen[level] = links.option[p]
-                front = append(front, stacks, k, chosen, children, level + 1)
-                p = links.down[p]
-        uncommit_others(x, links)
-        uncover(links.top[x], links)
-    return front
 
 
 _PREPARED: OrderedDict[str, Links] = OrderedDict()

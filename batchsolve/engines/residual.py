@@ -5,7 +5,7 @@ both renumbered in their old order, so that few words hold a set of options. It 
 
 * ``conflicts``: option -> the options that cannot be chosen with it, itself among them,
 * ``rows``: item -> its options,
-* ``lanes``: the same, eight items side by side: word ``w`` of item ``8 g + k`` is lane ``k`` of
+* ``vectors``: the same, eight items side by side: word ``w`` of item ``8 g + k`` is word ``k`` of
   vector ``g * words + w``,
 * ``tags``: item -> its number, with the bit `COVERED` once it is covered; changed by the search,
 * ``options``, ``items``: the numbers that they have in the problem,
@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from batchsolve.engines.intrinsics import LANES
-from batchsolve.engines.ragged import stack_at
+from batchsolve.engines.intrinsics import WIDTH
+from batchsolve.engines.stack_arrays import stack_at
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
 
@@ -76,7 +76,7 @@ class Place(NamedTuple):
     words: int
     conflicts: int
     rows: int
-    lanes: int
+    vectors: int
     tags: int
     options: int
     items: int
@@ -102,14 +102,14 @@ def _lay_out(entries, options, n_items, begin):
     """Return the place of a residual with these options that begins at `begin`."""
     m = options.size
     words = (m + 63) // 64
-    groups = (n_items + LANES - 1) // LANES
+    groups = (n_items + WIDTH - 1) // WIDTH
     n_covers = 0
     for k in range(m):
         n_covers += entries.indptr[options[k] + 1] - entries.indptr[options[k]]
     rows = begin + m * words
-    lanes = rows + n_items * words
-    tags = lanes + groups * LANES * words
-    numbers = tags + groups * LANES
+    vectors = rows + n_items * words
+    tags = vectors + groups * WIDTH * words
+    numbers = tags + groups * WIDTH
     items = numbers + m
     first = items + n_items
     covers = first + m + 1
@@ -119,7 +119,7 @@ def _lay_out(entries, options, n_items, begin):
         words,
         begin,
         rows,
-        lanes,
+        vectors,
         tags,
         numbers,
         items,
@@ -229,15 +229,15 @@ def _fill_items(masks, place, arena):
     for i in range(place.n_items):
         for w in range(words):
             arena[place.rows + i * words + w] = masks[i * words + w]
-    groups = (place.n_items + LANES - 1) // LANES
-    x = place.lanes
+    groups = (place.n_items + WIDTH - 1) // WIDTH
+    x = place.vectors
     for g in range(groups):
         for w in range(words):
-            for k in range(LANES):
-                i = g * LANES + k
+            for k in range(WIDTH):
+                i = g * WIDTH + k
                 arena[x] = masks[i * words + w] if i < place.n_items else W(0)
                 x += 1
-    for i in range(groups * LANES):
+    for i in range(groups * WIDTH):
         arena[place.tags + i] = W(i) if i < place.n_items else COVERED
 
 

@@ -3,13 +3,15 @@
 Numba keeps the machine code of a function on disk, and compiles the function again when the file
 that it stands in has changed. But helpers from other files are part of that machine code too:
 inlined, linked, or emitted by an ``@intrinsic``. A `kernel` is also compiled again when any source
-file has changed in its own folder of this package, or in this one: all its helpers stand there.
+file has changed in its own folder of this package, or in one that its module has compiled helpers
+from.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -18,7 +20,7 @@ from typing import Any
 
 from numba import njit
 
-_HERE = Path(__file__).parent
+_PACKAGE = Path(__file__).parent.parent
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -32,9 +34,16 @@ def kernel(function: Callable[..., Any]) -> Any:
     # for these attributes, the cache depends on the function's own file alone.
     with suppress(AttributeError):
         file = compiled._cache._cache_file
-        own = _HERE.parent.joinpath(*function.__module__.split(".")[1:2])
-        file._source_stamp = (file._source_stamp, _stamp(_HERE), _stamp(own))
+        file._source_stamp = (file._source_stamp, *map(_stamp, _folders(function)))
     return compiled
+
+
+def _folders(function: Callable[..., Any]) -> list[Path]:
+    """Return the folders of the package that a function and its helpers stand in."""
+    known = vars(sys.modules[function.__module__]).values()
+    helpers = [value.py_func for value in known if hasattr(value, "py_func")]
+    modules = {helper.__module__ for helper in [function, *helpers]}
+    return sorted({_PACKAGE.joinpath(*module.split(".")[1:2]) for module in modules})
 
 
 @cache

@@ -23,7 +23,7 @@ class StackArrays(NamedTuple):
     n: int
 
 
-class Ragged(NamedTuple):
+class GrowingStacks(NamedTuple):
     """Stacks that a kernel writes, each below one of its task; the arrays have room for more."""
 
     offsets: np.ndarray
@@ -33,23 +33,36 @@ class Ragged(NamedTuple):
     n: int
 
 
+class Choices(NamedTuple):
+    """What a search chose below a stack of its task."""
+
+    options: np.ndarray  # level -> the option chosen, uint32
+    children: np.ndarray  # level -> how many there were to choose from, uint64
+
+
 def arrays_of(stacks: Stacks) -> StackArrays:
     """Return stacks for a kernel to read."""
     return StackArrays(stacks.offsets, stacks.options, stacks.roots, len(stacks))
 
 
-def stacks_of(ragged: Ragged, above: Stacks) -> Stacks:
+def stacks_of(grown: GrowingStacks, above: Stacks) -> Stacks:
     """Return the stacks that a kernel wrote below those of its task."""
-    offsets = ragged.offsets[: ragged.n + 1]
-    return Stacks(offsets, ragged.options[: offsets[-1]], above.roots[ragged.parents[: ragged.n]])
+    offsets = grown.offsets[: grown.n + 1]
+    return Stacks(offsets, grown.options[: offsets[-1]], above.roots[grown.parents[: grown.n]])
 
 
 @kernel
 def no_stacks():
     """Return an empty batch that can grow."""
-    return Ragged(
+    return GrowingStacks(
         np.zeros(17, np.int64), np.zeros(256, np.uint32), np.zeros(16, np.int64), np.ones(16), 0
     )
+
+
+@kernel
+def no_choices(n_levels):
+    """Return room for the choices of so many levels."""
+    return Choices(np.zeros(n_levels, np.uint32), np.ones(n_levels, np.uint64))
 
 
 @njit(inline="always")
@@ -59,27 +72,24 @@ def stack_at(stacks, k):
 
 
 @kernel
-def append(ragged, stacks, k, chosen, children, length):
-    """Append stack `k` of a batch, followed by the options chosen on levels 0 .. length - 1.
+def append(grown, stacks, k, choices, length):
+    """Append stack `k` of a task, followed by the options chosen on levels 0 .. length - 1.
 
     Parameters
     ----------
-    ragged : Ragged
-        The batch that grows.
+    grown : GrowingStacks
     stacks : StackArrays
     k : int
-    chosen : ndarray of uint32
-        The option chosen on each level.
-    children : ndarray of uint64
-        How many there were to choose from; the weight is the product of 1 / children.
+    choices : Choices
+        The weight is the product of 1 / children over those levels.
     length : int
 
     Returns
     -------
-    Ragged
+    GrowingStacks
         The batch; its arrays are replaced by longer ones if they were too short.
     """
-    offsets, options, parents, weights, n = ragged
+    offsets, options, parents, weights, n = grown
     stack = stack_at(stacks, k)
     begin = offsets[n]
     end = begin + stack.size + length
@@ -91,9 +101,9 @@ def append(ragged, stacks, k, chosen, children, length):
     options[begin : begin + stack.size] = stack
     weight = 1.0
     for s in range(length):
-        options[begin + stack.size + s] = chosen[s]
-        weight /= children[s]
+        options[begin + stack.size + s] = choices.options[s]
+        weight /= choices.children[s]
     offsets[n + 1] = end
     parents[n] = k
     weights[n] = weight
-    return Ragged(offsets, options, parents, weights, n + 1)
+    return GrowingStacks(offsets, options, parents, weights, n + 1)

@@ -1,0 +1,160 @@
+"""What the compiled engines share: the state of a task while it is searched.
+
+A compiled engine searches below one stack after another. A *walk* goes down and up the tree below a
+stack until something must be written down: a cover, or a stack of the frontier. It then says why it
+ended, and where it stands, and is called again to go on from there.
+
+What engines in Python have for this is in `batchsolve.engines.walk`.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.stack_arrays import StackArrays, append, arrays_of, no_choices, stacks_of
+from batchsolve.problems.kernels import kernel
+
+BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
+"""What `TaskState.left` counts: the first two of the task, the others of the root at hand."""
+
+DONE, SPENT, COVER, DEEP = range(4)
+"""Why a walk ended:
+
+* `DONE`: the tree is exhausted,
+* `SPENT`: at a node that it may not visit, for as many were visited as are allowed,
+* `COVER`: after a cover that is to be written down, or the last one that may be found,
+* `DEEP`: at a node at the depth limit that is neither a cover nor a dead end.
+"""
+
+
+class TaskState(NamedTuple):
+    """A task, what was found in it so far, and how much may still be visited and found."""
+
+    stacks: StackArrays
+    limits: np.ndarray
+    allowances: np.ndarray
+    depth: int
+    keep: int
+    left: np.ndarray  # BUDGET, ROOM, ... -> how much is left of it
+    counts: np.ndarray  # this and the next two: stack -> as in `Outcome`
+    nodes: np.ndarray
+    clash: np.ndarray
+
+
+class Bounds(NamedTuple):
+    """How far the search below one stack may go."""
+
+    depth: int  # the level at which nodes are handed back
+    allowed: int  # nodes that may be visited
+    most: int  # covers that may be found
+    wanted: int  # covers that were wanted, though there may be no room for all
+
+
+class Position(NamedTuple):
+    """Where a walk stands below a stack."""
+
+    level: int
+    entered: bool  # whether the node at `level` was just entered, or that level is to be left
+    nodes: int  # visited so far
+    covers: int  # found so far
+
+
+@kernel
+def begin_stack(task, k, front):
+    """Go on to stack `k`; if of the same root as the one before it, it shares what is left.
+
+    Returns its `Bounds`, and the frontier. If nothing may be visited or found, the search does not
+    begin: a stack whose covers are still wanted is in the frontier then, as it is.
+    """
+    left, roots = task.left, task.stacks.roots
+    if k == 0 or roots[k] != roots[k - 1]:
+        left[ALLOWANCE], left[WANTED] = task.allowances[k], task.limits[k]
+        left[KEEP] = task.keep
+    allowed, most = min(left[BUDGET], left[ALLOWANCE]), min(left[WANTED], left[ROOM])
+    bounds = Bounds(task.depth, allowed, most, left[WANTED])
+    if not may_begin(bounds) and bounds.wanted > 0:
+        front = append(front, task.stacks, k, no_choices(0), 0)
+    return bounds, front
+
+
+@njit(inline="always")
+def may_begin(bounds):
+    """Tell whether there is anything that may be visited and found."""
+    return bounds.allowed > 0 and bounds.most > 0
+
+
+@kernel
+def at_the_top():
+    """Return the position of a walk that has not begun."""
+    return Position(0, True, 0, 0)
+
+
+@njit(inline="always")
+def keeps_covers(task):
+    """Tell whether the next cover is to be handed back."""
+    return task.left[KEEP] > 0
+
+
+@kernel
+def write_down(event, task, k, choices, level, found, front):
+    """Write what a walk below stack `k` ended with: a cover to keep, or a stack of the frontier.
+
+    Returns covers and frontier.
+    """
+    if event != COVER:
+        front = append(front, task.stacks, k, choices, level)
+    elif keeps_covers(task):
+        task.left[KEEP] -= 1
+        found = append(found, task.stacks, k, choices, level)
+    return found, front
+
+
+@njit(inline="always")
+def is_cut_short(event, bounds):
+    """Tell whether a search that ended so has left branches that are still to be searched."""
+    return event == SPENT or bounds.most < bounds.wanted
+
+
+@njit(inline="always")
+def end_stack(task, k, position):
+    """Enter the nodes visited and the covers found below stack `k`."""
+    left = task.left
+    task.nodes[k], task.counts[k] = position.nodes, position.covers
+    left[BUDGET] -= position.nodes
+    left[ALLOWANCE] -= position.nodes
+    left[WANTED] -= position.covers
+    left[ROOM] -= position.covers
+
+
+def search_task(search: Callable[..., Any], arrays: tuple[Any, ...], task: Task) -> Outcome:
+    """Call a compiled search of a task with the arrays of its problem."""
+    n = len(task.stacks)
+    state = TaskState(
+        arrays_of(task.stacks),
+        task.limits,
+        task.allowances,
+        task.depth,
+        task.keep,
+        np.array([task.budget, task.room, 0, 0, 0], np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        np.full(n, -1, np.int32),
+    )
+    found, front = search(*arrays, state)
+    return Outcome(
+        state.counts,
+        state.nodes,
+        state.clash,
+        stacks_of(found, task.stacks),
+        stacks_of(front, task.stacks),
+        front.weights[: front.n],
+        front.parents[: front.n],
+    )
