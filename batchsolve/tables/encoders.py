@@ -10,12 +10,15 @@ import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 
+from batchsolve.tables.joining import join_lines
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
+
+_ESCAPED = r'[\x00-\x1f"\\]'  # what JSON has other forms for
 
 
 class Encoder(Protocol):
@@ -48,60 +51,59 @@ class Separated:
 
     def header(self, schema: pa.Schema) -> bytes:
         """See `Encoder`."""
-        names = self._quoted(pa.array(schema.names, pa.string())).to_pylist()
-        return (self.delimiter.join(names) + "\n").encode()
+        names = [pa.array([name], pa.string()) for name in schema.names]
+        return join_lines(names, self.delimiter).to_pybytes()
 
     def rows(self, table: pa.Table) -> pa.Buffer:
         """See `Encoder`."""
-        sink = pa.BufferOutputStream()
-        options = pacsv.WriteOptions(
-            include_header=False, delimiter=self.delimiter, quoting_style="none"
-        )
-        try:
-            if any(pa.types.is_binary(kind) for kind in table.schema.types):
-                raise pa.ArrowInvalid("binary values")
-            pacsv.write_csv(table, sink, options)
-            return sink.getvalue()
-        except pa.ArrowInvalid:
-            columns = [self._quoted(_flat_text(column)) for column in table.columns]
-            lines = pc.binary_join_element_wise(*columns, self.delimiter)
-            whole = pc.binary_join_element_wise(lines, "", "\n").combine_chunks()
-            return whole.buffers()[2].slice(0, sum(pc.binary_length(whole).to_pylist()))
-
-    def _quoted(self, column: Any) -> Any:
-        text = pc.fill_null(column, "")
-        inner = pc.replace_substring(text, '"', '""')
-        quoted = pc.binary_join_element_wise('"', inner, '"', "")
-        return pc.if_else(pc.match_substring_regex(text, f'["\r\n{self.delimiter}]'), quoted, text)
+        return join_lines([_text(column) for column in table.columns], self.delimiter)
 
 
-def _flat_text(column: pa.ChunkedArray) -> Any:
-    """Return a column as text; lists and the like as JSON."""
-    if pa.types.is_nested(column.type):
-        values = (None if v is None else json.dumps(v, default=_plain) for v in column.to_pylist())
-        return pa.chunked_array([pa.array(values, pa.string())])
-    if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-        values = (None if v is None else _plain(v) for v in column.to_pylist())
-        return pa.chunked_array([pa.array(values, pa.string())])
-    return column.cast(pa.string())
+def _text(column: pa.ChunkedArray) -> pa.StringArray:
+    """Return a column as text, empty for nulls; lists and the like as JSON."""
+    kind = column.type
+    if pa.types.is_nested(kind):
+        values = ("" if v is None else json.dumps(v, default=_plain) for v in column.to_pylist())
+        return pa.array(values, pa.string())
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
+    return pc.fill_null(column.cast(pa.string()), "").combine_chunks()
 
 
+@dataclass(frozen=True)
 class JsonObjects:
-    """JSON objects, one a line."""
+    """JSON objects, one a line, as Python's own module writes them."""
 
     def header(self, schema: pa.Schema) -> bytes:
         """See `Encoder`."""
         return b""
 
-    def rows(self, table: pa.Table) -> bytes:
+    def rows(self, table: pa.Table) -> pa.Buffer | bytes:
         """See `Encoder`."""
-        coded = [field.name for field in table.schema if field.metadata == JSON_TEXT]
-        lines = []
-        for row in table.to_pylist():
-            for name in coded:
-                row[name] = None if row[name] is None else json.loads(row[name])
-            lines.append(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
-        return "".join(lines).encode()
+        if not len(table):
+            return b""
+        parts: list[Any] = []
+        for field, column in zip(table.schema, table.columns, strict=True):
+            name = json.dumps(field.name, ensure_ascii=False)
+            parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
+        lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
+        _, offsets, data = lines.buffers()
+        return data.slice(0, np.frombuffer(offsets, np.int32)[len(lines)])
+
+
+def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    """Return a column as JSON texts; by Arrow if it has a form for them, value by value if not."""
+    kind = column.type
+    if pa.types.is_null(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        return pc.fill_null(column.cast(pa.string()), "null")
+    plain = pa.types.is_string(kind) and field.metadata != JSON_TEXT
+    if plain and not pc.any(pc.match_substring_regex(column, _ESCAPED)).as_py():
+        return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
+    values = column.to_pylist()
+    if field.metadata == JSON_TEXT:
+        values = [None if value is None else json.loads(value) for value in values]
+    texts = (json.dumps(value, ensure_ascii=False, default=_plain) for value in values)
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def _plain(value: object) -> str:
@@ -109,6 +111,7 @@ def _plain(value: object) -> str:
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
+@dataclass(frozen=True)
 class ArrowStreams:
     """One compressed Arrow stream a table, for what becomes Parquet at the end."""
 
