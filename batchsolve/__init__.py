@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from batchsolve.problems.sudoku import Sudoku
     from batchsolve.runs.count import Count, count, solutions
     from batchsolve.runs.run import Run
-    from batchsolve.runs.solve_batch import Answer, BatchResult, solve, solve_batch
+    from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
     from batchsolve.search.estimator import Estimate, estimate
-    from batchsolve.search.rounds import SearchSettings
+    from batchsolve.settings import SearchSettings
     from batchsolve.search.splitter import Split, split
     from batchsolve.tables.reading import read_problem
 
 _HOMES = {
-    "Answer": "runs.solve_batch",
+    "Answer": "runs.solve",
     "Count": "runs.count",
     "Estimate": "search.estimator",
     "Run": "runs.run",
@@ -41,20 +41,20 @@ _HOMES = {
     "family": "problems.families",
     "read_problem": "tables.reading",
     "solutions": "runs.count",
-    "BatchResult": "runs.solve_batch",
+    "BatchResult": "runs.solve",
     "BatchsolveError": "errors",
     "ExactCover": "problems.exact_cover",
     "InputError": "errors",
     "JournalError": "errors",
     "OutputError": "errors",
     "ProblemError": "errors",
-    "SearchSettings": "search.rounds",
+    "SearchSettings": "settings",
     "Split": "search.splitter",
     "Stacks": "problems.stacks",
     "Sudoku": "problems.sudoku",
     "Summary": "runs.solve_file",
-    "solve": "runs.solve_batch",
-    "solve_batch": "runs.solve_batch",
+    "solve": "runs.solve",
+    "solve_batch": "runs.solve",
     "solve_file": "runs.solve_file",
     "split": "search.splitter",
 }

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.choice import AUTO, engines_for
+from batchsolve.engines.choice import engines_for
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.render import covers_table
+from batchsolve.problems.render import CoverRenderer
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import Outstanding, Step
-from batchsolve.search.tree_search import Totals, TreeSearch, TreeSettings
+from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.tree import TreeSearch
+from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -66,8 +66,8 @@ def count(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    engine: str = AUTO,
     on_progress: Callable[[TreeSearch], None] | None = None,
+    search: SearchSettings | None = None,
     **settings: Any,
 ) -> Count:
     """Count every cover of a problem.
@@ -78,13 +78,15 @@ def count(
     stack : sequence of int, or Stacks
         The options that the covers must contain, or several such stacks, whose counts are added; by
         default every cover counts.
-    jobs, backend, address, engine
-        Workers, where they live, and what they run.
+    jobs, backend, address
+        Workers, and where they live.
     on_progress : callable, optional
         Called with the running `TreeSearch` as results come.
+    search : SearchSettings, optional
+        What to search for, and how.
     **settings
-        The fields of `batchsolve.search.tree_search.TreeSettings`: ``limit``, ``time_limit``, ``node_limit``,
-        ``split_depth``, ``budget``.
+        The same, field by field: ``limit``, ``time_limit``, ``node_limit``, ``split_depth``,
+        ``budget``, ``engine``.
 
     Returns
     -------
@@ -102,12 +104,13 @@ def count(
     >>> result.count, result.complete
     (288, True)
     """
+    chosen = search or SearchSettings(**settings)
     with Pool(jobs, backend, address) as pool:
-        search = _search(problem, stack, engine, pool, TreeSettings(**settings), lambda step: None)
-        for _ in search.run():
+        tree = _search(problem, stack, pool, chosen)
+        for _ in tree.run():
             if on_progress is not None:
-                on_progress(search)
-        return summary(search, pool)
+                on_progress(tree)
+        return summary(tree, pool)
 
 
 def solutions(
@@ -117,7 +120,7 @@ def solutions(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    engine: str = AUTO,
+    search: SearchSettings | None = None,
     **settings: Any,
 ) -> Iterator[npt.NDArray[np.uint32]]:
     """Find the covers of a problem, each once, as they are found.
@@ -126,7 +129,7 @@ def solutions(
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, engine, **settings
+    problem, stack, jobs, backend, address, search, **settings
         As for `count`.
 
     Yields
@@ -141,37 +144,33 @@ def solutions(
     >>> len(next(found)), len(list(found))
     (16, 287)
     """
-    found: list[Stacks] = []
-    chosen = TreeSettings(collect=True, **settings)
+    chosen = search or SearchSettings(**settings)
     with Pool(jobs, backend, address) as pool:
-        search = _search(
-            problem, stack, engine, pool, chosen, lambda step: found.extend(step.covers)
-        )
-        for _ in search.run():
-            yield from _drain(found)
-        yield from _drain(found)
+        for done in _search(problem, stack, pool, chosen, collect=True).run():
+            if done.result.output is not None:
+                yield from done.result.output
 
 
-def stream(
+def write_covers(
     problem: ExactCover,
     stack: Stack,
-    file: TextIO,
+    file: BinaryIO,
     *,
     notation: Notation | None = None,
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    engine: str = AUTO,
     on_progress: Callable[[TreeSearch], None] | None = None,
+    search: SearchSettings | None = None,
     **settings: Any,
 ) -> Count:
-    """Write the covers of a problem to a text file as JSON lines, as they are found.
+    """Write the covers of a problem to a file as JSON lines, as they are found.
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, engine, on_progress, **settings
+    problem, stack, jobs, backend, address, on_progress, search, **settings
         As for `count`.
-    file : text file
+    file : binary file
     notation : Notation, optional
         How grids are written.
 
@@ -179,39 +178,39 @@ def stream(
     -------
     Count
     """
+    chosen = search or SearchSettings(**settings)
+    renderer = CoverRenderer(problem, notation)
 
-    def write(step: Step) -> None:
-        if step.covers:
-            table = covers_table(problem, Stacks.concatenate(step.covers), notation)
-            file.write("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    def write(changes: Changes) -> None:
+        for lines, _ in changes.outputs:
+            file.write(lines)
+        file.flush()
 
-    chosen = TreeSettings(collect=True, **settings)
     with Pool(jobs, backend, address) as pool:
-        search = _search(problem, stack, engine, pool, chosen, write)
-        for _ in search.run():
+        tree = _search(problem, stack, pool, chosen, write, True, renderer.json_lines)
+        for _ in tree.run():
             if on_progress is not None:
-                on_progress(search)
-        return summary(search, pool)
-
-
-def _drain(found: list[Stacks]) -> Iterator[npt.NDArray[np.uint32]]:
-    while found:
-        yield from found.pop(0)
+                on_progress(tree)
+        return summary(tree, pool)
 
 
 def _search(
     problem: ExactCover,
     stack: Stack | Stacks,
-    engine: str,
     pool: Pool,
-    settings: TreeSettings,
-    keep: Callable[[Step], None],
+    settings: SearchSettings,
+    keep: Callable[[Changes], None] = lambda changes: None,
+    collect: bool = False,
+    render: Callable[[Stacks], Any] | None = None,
 ) -> TreeSearch:
     stacks = stack if isinstance(stack, Stacks) else Stacks.from_lists([np.asarray(stack).tolist()])
     for one in stacks:
         problem.check_stack(one)
-    begin = Outstanding.whole(stacks)
-    return TreeSearch(problem, engines_for(engine, problem), pool, settings, begin, Totals(), keep)
+    engines = engines_for(settings.engine, problem)
+    begin = Piece.whole(stacks)
+    return TreeSearch(
+        problem, engines, pool, settings, begin, keep=keep, collect=collect, render=render
+    )
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:

@@ -14,7 +14,7 @@ from typing import Any
 
 from batchsolve.errors import JournalError, OutputError
 
-VERSION = 1
+VERSION = 2
 
 
 class Journal:
@@ -102,7 +102,7 @@ class Journal:
         state: Mapping[str, Any],
         done: Iterable[int] = (),
         new: Iterable[tuple[int, bytes, float]] = (),
-        part: tuple[str, int] | None = None,
+        parts: Iterable[tuple[str, int]] = (),
     ) -> None:
         """Take a step, all of it or nothing.
 
@@ -114,8 +114,8 @@ class Journal:
             Numbers of stacks that are not outstanding any more.
         new : iterable of (int, bytes, float)
             Number, options (little-endian uint32) and weight of stacks that now are.
-        part : (str, int), optional
-            Name and number of rows of a file of solutions.
+        parts : iterable of (str, int)
+            Name and number of rows of files of solutions.
         """
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
@@ -124,8 +124,7 @@ class Journal:
                 self._db.execute("INSERT INTO progress VALUES (?)", [json.dumps(state)])
                 self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
                 self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", new)
-                if part is not None:
-                    self._db.execute("INSERT INTO parts VALUES (?, ?)", part)
+                self._db.executemany("INSERT INTO parts VALUES (?, ?)", parts)
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
@@ -162,10 +161,16 @@ class Journal:
             raise sqlite3.DatabaseError(damage)
         (about,) = self._db.execute("SELECT about FROM run").fetchone()
         theirs = json.loads(about)
-        if theirs["kind"] != self.about["kind"] or theirs["version"] != VERSION:
+        if theirs["version"] != VERSION:
             raise JournalError(
-                f"{self.path}: the journal of a {theirs['kind']} run, version {theirs['version']}, "
-                f"not of a {self.about['kind']} run, version {VERSION}"
+                f"{self.path}: was begun by another version of batchsolve (its journal has the "
+                f"format {theirs['version']}, this version writes {VERSION}); end it with that "
+                f"version, or delete it to begin again"
+            )
+        if theirs["kind"] != self.about["kind"]:
+            raise JournalError(
+                f"{self.path}: the journal of a {theirs['kind']} run, not of a "
+                f"{self.about['kind']} run"
             )
         mine = json.loads(json.dumps(self.about["settings"]))
         for name in mine.keys() | theirs["settings"].keys():

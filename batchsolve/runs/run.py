@@ -8,32 +8,30 @@ the run is resumed.
 
 from __future__ import annotations
 
-import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.engines.choice import AUTO, engines_for
-from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.engines.choice import engines_for
+from batchsolve.errors import JournalError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.render import covers_table
+from batchsolve.problems.render import CoverRenderer
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, summary
+from batchsolve.runs.export import JOURNAL, SOLUTIONS, sorted_table
 from batchsolve.runs.journal import Journal
-from batchsolve.search.pieces import Outstanding, Step
-from batchsolve.search.tree_search import Totals, TreeSearch, TreeSettings
-from batchsolve.tables.outputs import check_output, open_sink
+from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.workers.pool import Pool
 
-JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
-EXPORT_ROWS = 65_536
+SMALL_BYTES = 1 << 20  # parts of a step that are smaller become one file
 
 
 class Run:
@@ -108,7 +106,7 @@ class Run:
             },
         )
         try:
-            self._begin: tuple[Outstanding, Totals] | None = self._load()
+            self._begin: tuple[Piece, Totals] | None = self._load()
             self._remove_unrecorded_parts()
         except BaseException:
             self._journal.close()
@@ -127,6 +125,7 @@ class Run:
         backend: str = "threading",
         address: str | None = None,
         on_progress: Callable[[TreeSearch], None] | None = None,
+        search: SearchSettings | None = None,
         **settings: Any,
     ) -> Count:
         """Search until the tree is finished or a limit is reached.
@@ -137,36 +136,40 @@ class Run:
             Workers, and where they live.
         on_progress : callable, optional
             Called with the running `TreeSearch` as results come.
-        **settings
-            The fields of `TreeSettings`; ``limit`` counts the covers of earlier searches too.
+        search, **settings
+            As for `count`, but for the engine, which is that of the run; ``limit`` counts the
+            covers of earlier searches too.
 
         Returns
         -------
         Count
             The sums of this and all earlier searches of the run.
         """
-        chosen = TreeSettings(collect=self._collect, **settings)
-        outstanding, self._totals = self._begin or self._load()
+        chosen = search or SearchSettings(**settings)
+        begin, self._totals = self._begin or self._load()
+        render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
         with Pool(jobs, backend, address) as pool:
-            search = TreeSearch(
+            tree = TreeSearch(
                 self._problem,
                 engines_for(self._engine, self._problem),
                 pool,
                 chosen,
-                outstanding,
+                begin,
                 self._totals,
-                self._keep,
+                self.keep,
+                collect=self._collect,
+                render=render,
             )
             try:
-                for _ in search.run():
+                for _ in tree.run():
                     if on_progress is not None:
-                        on_progress(search)
+                        on_progress(tree)
             except BaseException as error:
                 error.add_note(f"what is done is kept in {self._directory}; go on with --resume")
                 self._begin = None  # what is left is what the journal says
                 raise
-            self._begin = search.outstanding, search.totals
-            return summary(search, pool)
+            self._begin = tree.outstanding, tree.totals
+            return summary(tree, pool)
 
     def _make_directory(self, resume: bool) -> None:
         try:
@@ -183,16 +186,17 @@ class Run:
         except OSError as error:
             raise _cannot_write(self._directory, error) from error
 
-    def _load(self) -> tuple[Outstanding, Totals]:
+    def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums, or begin."""
         state = self._journal.state()
         if state is None:
-            begin = Outstanding.whole(Stacks.from_lists([self._stack]))
+            begin = Piece.whole(Stacks.from_lists([self._stack]))
             self._journal.record(asdict(Totals()), new=[_as_record(0, begin.stacks[0], 1.0)])
             return begin, Totals()
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]
         rows.sort()
-        stacks = Stacks.from_lists([row[0] for row in rows], [row[1] for row in rows])
+        stacks = Stacks.from_lists([row[0] for row in rows])
+        ids = np.array([row[1] for row in rows], np.int64)
         weights = np.array([row[2] for row in rows], np.float64)
         totals = Totals(**state)
         recorded = sum(self._journal.parts().values())
@@ -201,7 +205,7 @@ class Run:
                 f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
                 f"solutions, its sum is {totals.count}); delete {self._directory} to begin again"
             )
-        return Outstanding(stacks, weights), totals
+        return Piece(stacks, weights, ids), totals
 
     def _remove_unrecorded_parts(self) -> None:
         folder = os.path.join(self._directory, SOLUTIONS)
@@ -216,30 +220,43 @@ class Run:
                     f"{path}: is missing or damaged; delete {self._directory} to begin again"
                 )
 
-    def _keep(self, step: Step) -> None:
-        """Write a step down, all of it or nothing."""
-        part = None
-        if step.covers:
-            part = self._write_part(Stacks.concatenate(step.covers))
-        done, new = step.changes()
-        records = map(_as_record, new.stacks.roots.tolist(), new.stacks, new.weights.tolist())
-        self._journal.record(asdict(self._totals), done, records, part)
+    def keep(self, changes: Changes) -> None:
+        """Write changes down, all of them or nothing."""
+        parts = self.write_parts(changes.outputs) if changes.outputs else []
+        done, new = changes.balance()
+        records = map(_as_record, new.ids.tolist(), new.stacks, new.weights.tolist())
+        self._journal.record(asdict(self._totals), done, records, parts)
 
-    def _write_part(self, covers: Stacks) -> tuple[str, int]:
+    def write_parts(self, outputs: list[tuple[bytes, int]]) -> list[tuple[str, int]]:
+        """Write what workers rendered to files; return their names and numbers of rows."""
+        small = [part for part, _ in outputs if len(part) < SMALL_BYTES]
+        parts = [(part, n) for part, n in outputs if len(part) >= SMALL_BYTES]
+        if len(small) > 1:
+            parts.append(_joined(small))
+        else:
+            parts += [(part, n) for part, n in outputs if len(part) < SMALL_BYTES]
         folder = os.path.join(self._directory, SOLUTIONS)
-        name = f"{len(self._journal.parts()):08d}.parquet"
-        path = os.path.join(folder, name)
-        try:
-            table = covers_table(self._problem, covers, self._notation)
-            with open(path + ".tmp", "wb") as file:
-                pq.write_table(table, file, compression="zstd")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(path + ".tmp", path)
-            sync_directory(folder)
-        except OSError as error:
-            raise _cannot_write(path, error) from error
-        return name, len(covers)
+        first = len(self._journal.parts())
+        names = [f"{first + k:08d}.parquet" for k in range(len(parts))]
+        for name, (part, _) in zip(names, parts, strict=True):
+            path = os.path.join(folder, name)
+            try:
+                with open(path, "wb") as file:
+                    file.write(part)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                raise _cannot_write(path, error) from error
+        sync_directory(folder)
+        return [(name, n) for name, (_, n) in zip(names, parts, strict=True)]
+
+
+def _joined(parts: list[bytes]) -> tuple[bytes, int]:
+    """Join small Parquet files into one; return it and its number of rows."""
+    table = sorted_table(pa.concat_tables([pq.read_table(pa.BufferReader(p)) for p in parts]))
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue().to_pybytes(), len(table)
 
 
 def _as_record(
@@ -277,53 +294,3 @@ def describe_run(directory: str) -> dict[str, Any]:
         "finished_share": min(1.0, max(0.0, 1.0 - left)),
         "parts": len(parts),
     }
-
-
-def export_run(directory: str, output: str) -> int:
-    """Write all solutions of a run to one sorted file, in bounded memory.
-
-    Parameters
-    ----------
-    directory : str
-        The run of an enumeration.
-    output : str
-        ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl``, the text formats perhaps compressed.
-
-    Returns
-    -------
-    int
-        The number of solutions.
-    """
-    check_output(output)
-    if output == "-":
-        raise InputError("name a file to export to; enumerate -o - prints solutions")
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-        if journal.about["kind"] != "enumerate":
-            raise InputError(f"{directory}: a run that only counts has no solutions to export")
-        paths = [os.path.join(directory, SOLUTIONS, name) for name in journal.parts()]
-    schema = pq.read_schema(paths[0]) if paths else pa.schema([("grid", pa.string())])
-    sink = open_sink(output, schema)
-    rows = 0
-    try:
-        for values in _batched(heapq.merge(*map(_values, paths)), EXPORT_ROWS):
-            sink.write(pa.table([pa.array(values, schema.field(0).type)], schema))
-            rows += len(values)
-            sink.flush()
-        sink.finish()
-    finally:
-        sink.close()
-    return rows
-
-
-def _values(path: str) -> Iterator[Any]:
-    """Yield the solutions of a part, which is sorted, a few at a time."""
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(1000):
-            yield from batch.column(0).to_pylist()
-
-
-def _batched(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Yield lists of `size` values, the last perhaps shorter."""
-    source = iter(values)
-    while batch := list(islice(source, size)):
-        yield batch

@@ -1,30 +1,38 @@
-"""Solving a corpus from file to file: journalled, resumable, in bounded memory."""
+"""Solving a corpus from file to file: journalled, resumable, in bounded memory.
+
+Workers read, search and write blocks of rows (`batchsolve.search.rows`). This process cuts the
+input, puts what they have written in order into the output, and records how far that is.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.answers import Answers, Status
 from batchsolve.runs.journal import Journal
-from batchsolve.runs.solve_batch import chunk_rows, warm_up
-from batchsolve.search.collector import Sheet
-from batchsolve.search.rounds import SearchSettings, answer_rows
+from batchsolve.search.rows import RowSearch
+from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.corpus import Batch, Corpus
-from batchsolve.tables.outputs import Sink, check_output, open_sink, partial_path
+from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.layouts import RowsError
+from batchsolve.tables.outputs import Output, check_output, open_output, partial_path
+from batchsolve.tables.reader import Batch
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
+PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
 
 @dataclass
@@ -60,39 +68,6 @@ class Progress:
     totals: Summary
 
 
-@dataclass(frozen=True)
-class FileSettings:
-    """How `solve_file` reads and writes; the search itself is set by `SearchSettings`.
-
-    Attributes
-    ----------
-    column, alphabet, box
-        As in `Corpus`.
-    chunk : int, optional
-        Rows to read at a time.
-    stats : bool
-        Write the columns ``nodes`` and ``seconds``.
-    stop_on_invalid : bool
-        Raise `InputError` at the first invalid row instead of reporting it in its place.
-    resume : bool
-        Go on from ``OUT.partial``, if there is one.
-    """
-
-    column: str | None = None
-    alphabet: str | None = None
-    box: tuple[int, int] | None = None
-    chunk: int | None = None
-    stats: bool = False
-    stop_on_invalid: bool = False
-    resume: bool = False
-
-    def __post_init__(self) -> None:
-        if self.chunk is not None and self.chunk < 1:
-            raise InputError(f"chunk is 1 or more, not {self.chunk}")
-        if self.box is not None and min(self.box) < 1:
-            raise InputError(f"a box has 1 row and column or more, not {self.box}")
-
-
 def solve_file(
     inputs: str | Sequence[str],
     output: str,
@@ -101,8 +76,8 @@ def solve_file(
     backend: str = "threading",
     address: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    while_compiling: Callable[[], AbstractContextManager[None]] = nullcontext,
     search: SearchSettings | None = None,
+    files: FileSettings | None = None,
     **settings: Any,
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
@@ -123,12 +98,12 @@ def solve_file(
         The scheduler of the cluster; by default a cluster on this machine is started.
     on_progress : callable, optional
         Called with a `Progress` as rows are written.
-    while_compiling : callable, optional
-        Makes the context in which the search kernels are loaded, or compiled if they are new.
     search : SearchSettings, optional
-        What to search for.
+        What to search for; a ``limit`` of 2 is the default.
+    files : FileSettings, optional
+        How to read and write.
     **settings
-        The fields of `FileSettings`.
+        The same two, field by field: ``limit=1``, ``column="puzzle"``, ….
 
     Returns
     -------
@@ -153,30 +128,61 @@ def solve_file(
     <BLANKLINE>
     """
     paths = [inputs] if isinstance(inputs, str) else list(inputs)
-    return _FileRun(
+    names = {declared.name for declared in fields(SearchSettings)}
+    wanted = {name: value for name, value in settings.items() if name in names}
+    others = {name: value for name, value in settings.items() if name not in names}
+    chosen = search or SearchSettings(**wanted)
+    if chosen.time_limit is not None:
+        raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
+    return FileRun(
         paths,
         output,
-        search or SearchSettings(),
-        FileSettings(**settings),
+        replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
+        files or FileSettings(**others),
         Pool(jobs, backend, address),
         on_progress or (lambda progress: None),
-        while_compiling,
     ).run()
 
 
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """The finished rows of a block, and what they add to the sums."""
+
+    data: pa.Buffer | bytes
+    n_rows: int
+    tally: npt.NDArray[np.int64]
+    disagree: int
+    nodes: int
+    first_invalid: tuple[int, str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Writer:
+    """Makes the finished rows of a block, in a worker."""
+
+    table: AnswerTable
+    encoder: Encoder
+
+    def write(self, batch: Batch, answers: Answers) -> _Written:
+        rows = self.table.rows(batch, answers)
+        data = self.encoder.rows(rows.table)
+        return _Written(data, len(batch), rows.tally, rows.disagree, rows.nodes, rows.first_invalid)
+
+
 @dataclass
-class _FileRun:
+class FileRun:
     paths: list[str]
     output: str
     search: SearchSettings
     settings: FileSettings
     pool: Pool
     on_progress: Callable[[Progress], None]
-    while_compiling: Callable[[], AbstractContextManager[None]]
     totals: Summary = field(default_factory=Summary)
+    begin: Position | None = None  # where in the input the rows still to be read begin
+    rows_of_file: int = 0  # rows done of the input file at hand
 
     def run(self) -> Summary:
-        begin = time.perf_counter()
+        start = time.perf_counter()
         check_output(self.output)
         if self.settings.resume and "-" in (*self.paths, self.output):
             raise InputError("--resume needs files; standard input or output cannot be resumed")
@@ -189,8 +195,6 @@ class _FileRun:
         corpus = Corpus(self.paths, settings.column, settings.box, settings.alphabet)
         engine = engine_for_rows(self.search.engine, corpus.problem)
         self.search = replace(self.search, engine=engine.name)
-        with self.while_compiling():
-            warm_up(engine, corpus.problem)
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
             if self.output == "-":
@@ -199,7 +203,7 @@ class _FileRun:
                 with self._journal() as journal:
                     self._solve(corpus, journal)
         self.totals.engine = self.search.engine
-        self.totals.seconds = time.perf_counter() - begin
+        self.totals.seconds = time.perf_counter() - start
         self.totals.rows_per_second = self.totals.rows / self.totals.seconds
         return self.totals
 
@@ -208,49 +212,61 @@ class _FileRun:
         if journal and finished and not os.path.exists(partial_path(self.output)):
             journal.remove()  # the run was stopped between its last two steps
             return
-        table = AnswerTable(corpus, self.search.limit, self.settings.stats)
-        sink = open_sink(self.output, table.schema, position)
+        table = AnswerTable(corpus, self.search.limit or PROVES_UNIQUENESS, self.settings.stats)
+        output = open_output(self.output, table.schema, position)
         try:
-            self._write_answers(corpus, table, sink, journal)
-            self._record(journal, sink, finished=True)
-            sink.finish()
+            if not finished:
+                self._write_answers(corpus, table, output, journal)
+            self.record(journal, output, finished=True)
+            output.finish()
         except BaseException as error:
             if journal and "-" not in self.paths:
                 partial = partial_path(self.output)
                 error.add_note(f"the rows done are kept in {partial}; go on with --resume")
             raise
         finally:
-            sink.close()
+            output.close()
         if journal:
             journal.remove()
 
     def _write_answers(
-        self, corpus: Corpus, table: AnswerTable, sink: Sink, journal: Journal | None
+        self, corpus: Corpus, table: AnswerTable, output: Output, journal: Journal | None
     ) -> None:
-        read: deque[Batch] = deque()
-        chunk = self.settings.chunk or chunk_rows(corpus.problem)
-
-        def batches() -> Iterator[tuple[int, Stacks]]:
-            for batch in corpus.batches(chunk, skip=self.totals.rows):
-                read.append(batch)
-                yield len(batch), batch.stacks(corpus.problem)
-
+        engine = engine_for_rows(self.search.engine, corpus.problem)
+        writer = _Writer(table, encoder_for(self.output))
+        rows = RowSearch(corpus.problem, engine, self.pool, self.search, corpus.reader, writer)
         last = time.monotonic()
-        self._record(journal, sink)
+        self.record(journal, output)
         try:
-            for sheet in answer_rows(corpus.problem, batches(), self.search, self.pool):
-                rows, message = table.rows(_take(read, len(sheet)), sheet)
-                if message and self.settings.stop_on_invalid:
-                    place, why = message
-                    raise InputError(f"row {self.totals.rows + place + 1}: {why}")
-                sink.write(rows)
-                self._count(rows, sheet)
+            for block, written in rows.run(corpus.blocks(self.begin, self.settings.chunk)):
+                self._take(block, written, output)
                 if time.monotonic() - last > JOURNAL_SECONDS:
-                    self._record(journal, sink)
+                    self.record(journal, output)
                     last = time.monotonic()
-        except InputError:
-            self._record(journal, sink)  # the rows before the fault are good
+        except InputError as error:
+            self.record(journal, output)  # the rows before the fault are good
+            if isinstance(error, RowsError):
+                raise error.after(self.rows_of_file) from None
             raise
+
+    def _take(self, block: Block, written: _Written, output: Output) -> None:
+        """Put the rows of a block into the output, and add them to the sums."""
+        totals = self.totals
+        if written.first_invalid and self.settings.stop_on_invalid:
+            place, why = written.first_invalid
+            raise InputError(f"row {totals.rows + place + 1}: {why}")
+        output.write(written.data)
+        for status, n in zip(Status, written.tally.tolist(), strict=True):
+            name = status.name.lower()
+            setattr(totals, name, getattr(totals, name) + n)
+        totals.disagree += written.disagree
+        totals.nodes += written.nodes
+        totals.rows += written.n_rows
+        if self.begin is not None and self.begin.source != block.source:
+            self.rows_of_file = 0
+        self.rows_of_file += written.n_rows
+        self.begin = block.end
+        self.on_progress(Progress(written.n_rows, totals))
 
     def _refuse_leftovers(self) -> None:
         """Refuse to overwrite what an interrupted run left, unasked."""
@@ -285,6 +301,8 @@ class _FileRun:
         try:
             self.totals = Summary(**state["totals"])
             position, finished = int(state["position"]), bool(state["finished"])
+            self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
+            self.rows_of_file = int(state["rows_of_file"])
         except (KeyError, TypeError, ValueError) as error:
             raise journal.damaged(error) from error
         partial = partial_path(self.output)
@@ -292,32 +310,19 @@ class _FileRun:
             raise JournalError(f"{partial}: is gone; delete {journal.path} to begin again")
         return position, finished
 
-    def _record(self, journal: Journal | None, sink: Sink, finished: bool = False) -> None:
-        position = sink.flush()
+    def record(self, journal: Journal | None, output: Output, finished: bool = False) -> None:
+        """Make what is written durable, and note how far that is."""
+        position = output.flush()
         if journal is not None:
-            totals = asdict(self.totals)
-            journal.record({"position": position, "totals": totals, "finished": finished})
-
-    def _count(self, rows: pa.Table, sheet: Sheet) -> None:
-        totals = self.totals
-        for entry in rows["status"].value_counts().to_pylist():
-            name = entry["values"]
-            setattr(totals, name, getattr(totals, name) + entry["counts"])
-        if "agrees" in rows.column_names:
-            agrees = Counter(rows["agrees"].to_pylist())
-            totals.disagree += agrees[False]
-        totals.rows += len(rows)
-        totals.nodes += int(sheet.nodes.sum())
-        self.on_progress(Progress(len(rows), totals))
-
-
-def _take(read: deque[Batch], n: int) -> Batch:
-    """Take the next n rows from the batches read; a sheet never spans two of them."""
-    batch = read[0]
-    if len(batch) == n:
-        return read.popleft()
-    head, read[0] = batch.cut(n)
-    return head
+            journal.record(
+                {
+                    "position": position,
+                    "begin": self.begin,
+                    "rows_of_file": self.rows_of_file,
+                    "totals": asdict(self.totals),
+                    "finished": finished,
+                }
+            )
 
 
 def _same_file(one: str, two: str) -> bool:

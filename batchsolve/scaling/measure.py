@@ -16,16 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines import Engine, Task, check_bounds
-from batchsolve.engines.choice import AUTO, engines_for, visits_the_same_nodes
+from batchsolve.engines import Engine, Task
+from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.scaling import usage
 from batchsolve.scaling.task_log import TaskLog
-from batchsolve.search.pieces import Outstanding
-from batchsolve.search.sizing import LEAST_BUDGET
-from batchsolve.search.tree_search import Totals, TreeSearch, TreeSettings
+from batchsolve.search.pieces import Piece
+from batchsolve.search.rules import LEAST_BUDGET
+from batchsolve.search.tree import TreeSearch, TreeWork
+from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.tables.sources import split_suffixes
@@ -108,7 +109,7 @@ def _is_table(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Plan:
     """Which runs to make: every combination, `repeat` times.
 
     Attributes
@@ -132,21 +133,21 @@ class Grid:
     backends: tuple[str, ...] = ("threading",)
     engines: tuple[str, ...] = (AUTO,)
     address: str | None = None
-    repeat: int = 3
+    repeat: int = setting(3, "Runs of every combination.", least=1)
     budget: int | None = None
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"repeat": 1})
+        check_bounds(self)
         for jobs in self.jobs:
             if jobs is not None and jobs < 1:
                 raise InputError(f"the number of jobs is 1 or more, not {jobs}")
         for depth in self.split_depths:
             self.settings(depth)
 
-    def settings(self, depth: int | None) -> TreeSettings:
+    def settings(self, depth: int | None) -> SearchSettings:
         """Return the settings of a search with this split depth."""
-        return TreeSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
+        return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
 
 
 @dataclass(frozen=True)
@@ -224,9 +225,9 @@ class Run:
         return self.busy_nodes / max(self.busy, 1e-9)
 
 
-def run_grid(
+def run_plan(
     workloads: list[Workload],
-    grid: Grid,
+    plan: Plan,
     on_run: Callable[[Run], None] = lambda run: None,
 ) -> Iterator[tuple[Run, TaskLog]]:
     """Make the runs of a grid; yield each with its tasks.
@@ -242,16 +243,16 @@ def run_grid(
         If the nodes or the count of a problem vary, which they must not.
     """
     combinations = list(
-        product(workloads, grid.engines, grid.backends, grid.jobs, grid.split_depths)
+        product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
     )
     for workload, engine, *_ in combinations:
         engines_for(engine, workload.problem)
     seen: dict[tuple[str, str, int], Run] = {}
     number = 0
-    for repeat in range(grid.repeat):
+    for repeat in range(plan.repeat):
         for workload, engine, backend, jobs, depth in combinations:
             label = {"run": number, "repeat": repeat, "split_depth": depth}
-            run, log = measure(workload, engine, backend, jobs, grid, label)
+            run, log = measure(workload, engine, backend, jobs, plan, label)
             _check_same_work(run, seen)
             on_run(run)
             yield run, log
@@ -278,7 +279,7 @@ def measure(
     engine: str,
     backend: str,
     jobs: int | None,
-    grid: Grid,
+    plan: Plan,
     label: dict[str, Any],
 ) -> tuple[Run, TaskLog]:
     """Make one run.
@@ -289,28 +290,25 @@ def measure(
     engine, backend : str
     jobs : int, optional
         All the workers there are by default.
-    grid : Grid
+    plan : Plan
         Whose budget, time limit and address are used.
     label : dict
         Run, repeat and split depth.
     """
-    totals = Totals()
     engines = engines_for(engine, workload.problem)
-    with Pool(jobs, backend, grid.address) as pool:
+    with Pool(jobs, backend, plan.address) as pool:
         jobs = pool.jobs
         stacks = workload.begin(jobs)
         master = _result_seconds(pool, workload.problem, stacks)
         for one in engines:
             _warm_up(pool, one, workload.problem, stacks)
-        settings = grid.settings(label["split_depth"])
+        settings = plan.settings(label["split_depth"])
         search = TreeSearch(
             workload.problem,
             engines,
             pool,
             settings,
-            Outstanding.whole(stacks),
-            totals,
-            lambda step: None,
+            Piece.whole(stacks),
         )
         usage.forget_peak()
         cpu = usage.cpu_seconds()
@@ -331,12 +329,12 @@ def measure(
         jobs=jobs,
         wall=wall,
         cpu=cpu,
-        count=totals.count,
-        nodes=totals.nodes,
+        count=search.totals.count,
+        nodes=search.totals.nodes,
         complete=search.complete,
         stacks=len(stacks),
-        subproblems=totals.subproblems,
-        rounds=totals.rounds,
+        subproblems=search.totals.subproblems,
+        rounds=search.totals.rounds,
         master=master,
         peak_mb=peak / 2**20,
         **shares,
@@ -354,9 +352,9 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     """
     engine = engines_for(AUTO, problem)[0]
     _warm_up(pool, engine, problem, stacks)
-    begin = Outstanding.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
-    settings = TreeSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
-    search = TreeSearch(problem, [engine], pool, settings, begin, Totals(), lambda step: None)
+    begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
+    settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
+    search = TreeSearch(problem, [engine], pool, settings, begin)
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log = TaskLog()
     for done in search.run():
@@ -377,9 +375,10 @@ def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) ->
     first = stacks.between(0, 1)
     only_counts = engine.capabilities.counts_only
     task = Task.of(first, depth=1) if only_counts else Task.of(first, budget=WARM_NODES)
+    work = TreeWork(engine, problem)
     deadline = float("inf")
     while len(seen) < pool.jobs and time.monotonic() < deadline:
-        for result in pool.start(engine, problem, [task] * (4 * pool.jobs)):
+        for result in pool.start(work, enumerate([task] * (4 * pool.jobs))):
             if isinstance(result, Lost):
                 raise ScalingError(result.reason)
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)

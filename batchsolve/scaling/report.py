@@ -15,7 +15,7 @@ from typing import Any
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, short_name
 from batchsolve.scaling.forecast import Forecast
-from batchsolve.search.sizing import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.rules import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = """
 :root { color-scheme: light dark; }

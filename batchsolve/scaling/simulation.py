@@ -2,9 +2,10 @@
 
 The tree is a line: a subtree of s nodes is s units of work in tree order, and what a budget leaves
 of it are the subtrees to the right of the path on which the search stopped. How a subtree falls
-into smaller ones is drawn from a `Shape`. Workers, the pile, draws, budgets, and the cutting up
-when the pile is low follow `batchsolve.search.tree_search` and `batchsolve.search.sizing`, whose constants are read. A
-stack is a pair: its size, which a search does not know, and its weight, by which frontiers are cut.
+into smaller ones is drawn from a `Shape`. Workers, the queue and draws follow
+`batchsolve.search.scheduler`; budgets and cuts are the functions of `batchsolve.search.rules`
+themselves. A stack is a pair: its size, which a search does not know, and its weight, by which
+frontiers are cut.
 """
 
 from __future__ import annotations
@@ -16,14 +17,22 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from batchsolve.engines import UNLIMITED, check_bounds
 from batchsolve.errors import InputError
 from batchsolve.scaling.tree_shape import GRAIN, Shape
-from batchsolve.search import tree_search as search
-from batchsolve.search.sizing import FIRST_BUDGET, LEAST_BUDGET, Sizing
+from batchsolve.search.rules import (
+    FIRST_BUDGET,
+    LEAST_BUDGET,
+    MOST_OUT,
+    MOST_STACKS,
+    SPLIT_NODES,
+    STACKS_PER_WORKER,
+    Sizing,
+    piece_bounds,
+    task_nodes,
+)
+from batchsolve.settings import UNLIMITED, check_bounds, setting
 from batchsolve.workers.base import TASKS_OUT
 
-TINY = np.finfo(np.float64).tiny
 MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; some 2 seconds
 
 
@@ -58,17 +67,17 @@ class Rules:
     split_depth : int, optional
         Levels to expand first; by default until every worker has enough stacks.
     budget : int, optional
-        Nodes a task may visit; by default sized by time and by the height of the pile.
+        Nodes a task may visit; by default sized by time and by how many pieces wait.
     sizing : Sizing, optional
         How large tasks are; by default what the search takes for the number of workers.
     """
 
-    split_depth: int | None = None
-    budget: int | None = None
+    split_depth: int | None = setting(None, "Levels to expand first.", least=0)
+    budget: int | None = setting(None, "Nodes a task may visit.", least=1)
     sizing: Sizing | None = None
 
     def __post_init__(self) -> None:
-        check_bounds(self, {"split_depth": 0, "budget": 1})
+        check_bounds(self)
 
 
 @dataclass(frozen=True)
@@ -164,8 +173,8 @@ def simulate(
             max(float(LEAST_BUDGET), sizing.least_seconds * costs.rate),
             float(FIRST_BUDGET),
         ),
-        (sizing.pieces, search.MOST_STACKS),
-        (TASKS_OUT * workers, search.MOST_OUT * workers),
+        (sizing.pieces, MOST_STACKS),
+        (TASKS_OUT * workers, MOST_OUT * workers),
         max(MOST_TASKS, 10 * workers),
         tables,
     )
@@ -179,18 +188,22 @@ def _split(
     sizes: npt.NDArray[np.float64], workers: int, rules: Rules, tables: tuple
 ) -> tuple[npt.NDArray[np.float64], int]:
     """Expand the tree by levels, as `TreeSearch` does; return the stacks and the nodes visited."""
-    wanted, visited, level = search.STACKS_PER_WORKER * workers, 0, 0
+    wanted, visited, level = STACKS_PER_WORKER * workers, 0, 0
     stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])
     while stacks[:, 0].max() > GRAIN:
         if rules.split_depth is not None:
             if level >= rules.split_depth:
                 break
-        elif len(stacks) >= wanted or visited >= search.SPLIT_NODES:
+        elif len(stacks) >= wanted or visited >= SPLIT_NODES:
             break
         visited += len(stacks)
         stacks = _expand(stacks, tables)
         level += 1
     return stacks, visited
+
+
+_piece_bounds = njit(cache=True, nogil=True)(piece_bounds)
+_task_nodes = njit(cache=True, nogil=True)(task_nodes)
 
 
 @njit(cache=True, nogil=True)
@@ -274,29 +287,25 @@ def _search(stacks, budget, tables):
 
 
 @njit(cache=True, nogil=True)
-def _put_back(part, pile, lengths, wanted, most_stacks):
-    """Lay stacks on the pile; cut them up if the pile is low, or if they are many."""
-    if len(part) == 0:
+def _put_back(part, waiting, lengths, wanted, most_stacks):
+    """Put stacks, the last in tree order first, on top; cut them up as the scheduler does."""
+    n = len(part)
+    if n == 0:
         return
-    each = max(TINY, part[:, 1].sum() / max(1, min(wanted - len(lengths), len(part))))
-    upto, length, number = 0.0, 0, 0
-    for size, weight in part:
-        middle = int((upto + weight / 2) / each)
-        if length == most_stacks or (length and middle != number):
-            lengths.append(length)
-            length = 0
-        pile.append((size, weight))
-        upto, length, number = upto + weight, length + 1, middle
-    lengths.append(length)
+    for x in range(n):
+        waiting.append((part[x, 0], part[x, 1]))
+    bounds = _piece_bounds(part[::-1, 1].copy(), wanted - len(lengths), most_stacks)
+    for k in range(bounds.size - 1, 0, -1):
+        lengths.append(bounds[k] - bounds[k - 1])
 
 
 @njit(cache=True, nogil=True)
-def _draw(pile, lengths):
-    """Take the piece on top of the pile."""
+def _draw(waiting, lengths):
+    """Take the piece on top of the queue."""
     n = lengths.pop()
     piece = np.empty((n, 2))
     for x in range(n - 1, -1, -1):
-        piece[x] = pile.pop()
+        piece[x] = waiting.pop()
     return piece
 
 
@@ -305,15 +314,16 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
     """Run the events of a search; return its seconds, nodes, tasks and rounds.
 
     A worker that ends a task draws the next at once. Its result waits until the master, which takes
-    results in the order in which they come, has laid what is left on the pile. The first draw that
-    finds nothing ends the round, as joblib has it: no more is drawn until all results are in.
+    results in the order in which they come, has put what is left back into the queue. The first
+    draw that finds nothing ends the round, as joblib has it: no more is drawn until all results are
+    in.
     """
     per_node, overhead, master = seconds
     full_budget, least, first_budget = budgets
     wanted, most_stacks = pieces
     ahead, most_out = out_bounds
-    pile, lengths = [(0.0, 0.0) for _ in range(0)], [0 for _ in range(0)]
-    _put_back(sizes[::-1].copy(), pile, lengths, wanted, most_stacks)
+    waiting, lengths = [(0.0, 0.0) for _ in range(0)], [0 for _ in range(0)]
+    _put_back(sizes[::-1].copy(), waiting, lengths, wanted, most_stacks)
     # what each task leaves, by the number of its slot
     leaves = [np.empty((0, 2)) for _ in range(most_out)]
     free_slots = list(range(most_out - 1, -1, -1))
@@ -340,8 +350,8 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
                 elif not accepted_any:
                     budget = first_budget
                 else:
-                    budget = max(least, full_budget * min(1.0, len(lengths) / wanted))
-                visited, rest = _search(_draw(pile, lengths), budget, tables)
+                    budget = _task_nodes(len(lengths) / wanted, full_budget, least)
+                visited, rest = _search(_draw(waiting, lengths), budget, tables)
                 slot = free_slots.pop()
                 leaves[slot] = rest
                 place = (q_head + n_queue) % most_out
@@ -371,7 +381,7 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
                 slot = results[head]
                 head = (head + 1) % most_out
                 n_results -= 1
-                _put_back(leaves[slot], pile, lengths, wanted, most_stacks)
+                _put_back(leaves[slot], waiting, lengths, wanted, most_stacks)
                 leaves[slot] = np.empty((0, 2))
                 free_slots.append(slot)
                 out -= 1

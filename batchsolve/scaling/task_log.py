@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import UNLIMITED
+from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done
 
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
@@ -47,7 +47,7 @@ class TaskLog:
         self.begin.append(done.timing.begin - epoch)
         self.seconds.append(done.timing.seconds)
         self.worker.append(number)
-        self.nodes.append(int(done.outcome.nodes.sum()))
+        self.nodes.append(done.result.n_nodes)
         self.stacks.append(len(done.task.stacks))
         self.split.append(done.task.depth != UNLIMITED)
 

@@ -1,109 +1,117 @@
-"""What is left of a search, and what results change about it.
+"""Pieces of a search: stacks that are still to be searched, and what results change about them.
 
-What is left is a set of *outstanding* stacks, each with a number and a weight, its share of the
-tree. A *step* is the difference that some results make: the stacks that are done, those that are
-new, and what was found. Whoever keeps the steps can resume from any of them.
+The stacks of a tree are *outstanding*, each with a number of its own and a weight, its share of the
+tree. `Changes` are the difference that some results make: the stacks that are done, those that are
+new, and what was found. Whoever keeps them can resume from any of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.problems.stacks import Stacks
+from batchsolve.search.rules import piece_bounds
 
 
-@dataclass(eq=False)
-class Outstanding:
-    """Stacks that are still to be searched.
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Stacks that are searched together.
 
     Attributes
     ----------
     stacks : Stacks
-        The stacks, in tree order; their roots are their numbers.
+        In tree order.
     weights : ndarray of float64, shape (n,)
         Their shares of the whole tree, by the numbers of children above them.
+    ids : ndarray of int64, shape (n,)
+        What the goal knows them by: numbers of their own, or that of the block of their rows.
+    keeps_roots : bool
+        Whether stacks of one root must stay together.
     """
 
     stacks: Stacks
     weights: npt.NDArray[np.float64]
+    ids: npt.NDArray[np.int64]
+    keeps_roots: bool = False
+    is_fresh: ClassVar[bool] = False
 
     @classmethod
-    def whole(cls, stacks: Stacks) -> Outstanding:
-        """Return stacks that make up a whole search."""
+    def whole(cls, stacks: Stacks) -> Piece:
+        """Return stacks that make up a whole search, numbered from 0."""
         n = len(stacks)
-        return cls(stacks.with_roots(np.arange(n)), np.full(n, 1 / max(1, n)))
+        return cls(stacks, np.full(n, 1 / max(1, n)), np.arange(n))
+
+    @classmethod
+    def join(cls, pieces: Sequence[Piece]) -> Piece:
+        """Join pieces, in order."""
+        return cls(
+            Stacks.concatenate([piece.stacks for piece in pieces]),
+            np.concatenate([np.empty(0), *(piece.weights for piece in pieces)]),
+            np.concatenate([np.empty(0, np.int64), *(piece.ids for piece in pieces)]),
+        )
 
     def __len__(self) -> int:
         return len(self.stacks)
 
-    @classmethod
-    def join(cls, parts: list[Outstanding]) -> Outstanding:
-        """Join parts, in order."""
-        weights = np.concatenate([np.empty(0), *(part.weights for part in parts)])
-        return cls(Stacks.concatenate([part.stacks for part in parts]), weights)
+    def between(self, begin: int, end: int) -> Piece:
+        """Return the stacks at the places begin .. end - 1."""
+        stacks = self.stacks.between(begin, end)
+        return Piece(stacks, self.weights[begin:end], self.ids[begin:end], self.keeps_roots)
 
-    def between(self, begin: int, end: int) -> Outstanding:
-        """Return those at the places begin .. end - 1."""
-        return Outstanding(self.stacks.between(begin, end), self.weights[begin:end])
+    def take(self, which: npt.NDArray[Any]) -> Piece:
+        """Return the stacks at these places, or where a mask is true."""
+        stacks = self.stacks.take(which)
+        return Piece(stacks, self.weights[which], self.ids[which], self.keeps_roots)
 
-    def cut(self, n: int, most_stacks: int) -> list[Outstanding]:
-        """Cut into at most n pieces of about equal weight, or more if they were too long.
-
-        A frontier holds few stacks near the root of the tree, with most of its weight, and many far
-        down with hardly any; those stay together.
-
-        Examples
-        --------
-        >>> stacks = Stacks.from_lists([[1], [2], [3], [4]])
-        >>> [len(piece) for piece in Outstanding(stacks, np.array([4, 1, 1, 2.0])).cut(2, 99)]
-        [1, 3]
-        """
+    def cut(self, n_pieces: int, most_stacks: int) -> list[Piece]:
+        """Cut into at most n pieces of about equal weight; see `batchsolve.search.rules`."""
         if not len(self):
             return []
-        weights = self.weights
-        if weights.sum() < len(self) * np.finfo(np.float64).tiny:  # too far down to tell
-            weights = np.ones(len(self))
-        upto = np.cumsum(weights) - weights / 2  # to the middle of every stack
-        n_pieces = max(1, min(n, len(self)))
-        numbers = (upto / weights.sum() * n_pieces).astype(np.int64)
-        long = np.arange(len(self)) // most_stacks
-        cuts = np.flatnonzero(np.diff(numbers) | np.diff(long)) + 1
-        bounds = [0, *cuts.tolist(), len(self)]
-        return [self.between(begin, end) for begin, end in pairwise(bounds)]
-
-    def take(self, places: npt.NDArray[np.int64]) -> Outstanding:
-        """Return those at these places."""
-        return Outstanding(self.stacks.take(places), self.weights[places])
+        bounds = piece_bounds(self.weights, n_pieces, most_stacks)
+        if self.keeps_roots:
+            firsts = np.flatnonzero(np.diff(self.stacks.roots, prepend=-1))
+            firsts = np.append(firsts, len(self))
+            bounds = np.unique(firsts[np.searchsorted(firsts, bounds)])
+        return [self.between(begin, end) for begin, end in pairwise(bounds.tolist())]
 
 
 @dataclass(eq=False)
-class Step:
-    """What some results change: all of it is kept, or nothing."""
+class Changes:
+    """What some results change about a tree: all of it is kept, or nothing.
 
-    covers: list[Stacks] = field(default_factory=list)
-    n_covers: int = 0
+    Attributes
+    ----------
+    outputs : list of (object, int)
+        What workers made of covers, and of how many.
+    """
+
+    outputs: list[tuple[Any, int]] = field(default_factory=list)
     _done: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    _new: list[Outstanding] = field(default_factory=list)
+    _new: list[Piece] = field(default_factory=list)
 
-    def add(self, done: npt.NDArray[np.int64], new: Outstanding, covers: Stacks) -> None:
-        """Add the changes of one result: the numbers of stacks done, new stacks, covers."""
+    @property
+    def n_covers(self) -> int:
+        """How many covers were found."""
+        return sum(n for _, n in self.outputs)
+
+    def add(self, done: npt.NDArray[np.int64], new: Piece) -> None:
+        """Add the changes of one result: the numbers of stacks that are done, and new stacks."""
         self._done.append(done)
         self._new.append(new)
-        if len(covers):
-            self.covers.append(covers)
-            self.n_covers += len(covers)
 
-    def changes(self) -> tuple[list[int], Outstanding]:
+    def balance(self) -> tuple[list[int], Piece]:
         """Return the numbers of stacks that are done, and the new stacks that are outstanding.
 
-        Stacks that came and went within the step are in neither.
+        Stacks that came and went within these changes are in neither.
         """
         done = np.concatenate([np.empty(0, np.int64), *self._done])
-        new = Outstanding.join(self._new)
-        passed = np.isin(done, new.stacks.roots)
-        left = np.flatnonzero(np.isin(new.stacks.roots, done, invert=True))
+        new = Piece.join(self._new)
+        passed = np.isin(done, new.ids)
+        left = np.flatnonzero(np.isin(new.ids, done, invert=True))
         return done[~passed].tolist(), new.take(left)

@@ -13,8 +13,6 @@ from typing import Any, ClassVar, Protocol
 
 from joblib import Parallel, cpu_count, delayed
 
-from batchsolve.problems.exact_cover import ExactCover
-
 TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
 
 
@@ -39,22 +37,22 @@ class Capabilities:
 
 
 class Shared(Protocol):
-    """A problem, wherever a worker finds it; it can be pickled and sent with every task."""
+    """What workers do, wherever a worker finds it; it can be pickled and sent with every task."""
 
-    def get(self) -> ExactCover:
-        """Return the problem."""
+    def get(self) -> Any:
+        """Return the work."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """A problem that is at hand, or comes along with each task."""
+    """What workers do, at hand, or coming along with each task."""
 
-    problem: ExactCover
+    work: Any
 
-    def get(self) -> ExactCover:
-        """Return the problem."""
-        return self.problem
+    def get(self) -> Any:
+        """Return the work."""
+        return self.work
 
 
 class Workers:
@@ -119,9 +117,9 @@ class Workers:
     def _close(self) -> None:
         """Stop what was started."""
 
-    def share(self, problem: ExactCover) -> Shared:
-        """Bring a problem to the workers; return how they find it."""
-        return Here(problem)
+    def share(self, work: Any) -> Shared:
+        """Bring what workers do to them, once; return how they find it."""
+        return Here(work)
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

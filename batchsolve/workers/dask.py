@@ -20,38 +20,37 @@ from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.workers.base import Capabilities, Workers, cannot_load
 
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
 
-_problems: dict[str, ExactCover] = {}  # in a worker: what clients have brought there
+_works: dict[str, Any] = {}  # in a worker: what clients have brought there
 
 
 @dataclass(frozen=True)
 class _OnWorker:
-    """A problem that every worker has."""
+    """What workers do, which every worker has."""
 
     key: str
 
-    def get(self) -> ExactCover:
-        return _problems[self.key]
+    def get(self) -> Any:
+        return _works[self.key]
 
 
 class _Bring(distributed.WorkerPlugin):
-    """Brings a problem to every worker, once, those that join later or begin anew included."""
+    """Brings what workers do to each of them once, also to those that join or begin anew."""
 
-    def __init__(self, key: str, problem: ExactCover) -> None:
+    def __init__(self, key: str, work: Any) -> None:
         self._key = key
-        self._pickled = pickle.dumps(problem)  # else its arrays are views of a message received
+        self._pickled = pickle.dumps(work)  # else its arrays are views of a message received
 
     def setup(self, worker: Any) -> None:
-        _problems[self._key] = pickle.loads(self._pickled)
+        _works[self._key] = pickle.loads(self._pickled)
 
     def teardown(self, worker: Any) -> None:
-        _problems.pop(self._key, None)
+        _works.pop(self._key, None)
 
 
 class _Backend(DaskDistributedBackend):
@@ -99,7 +98,7 @@ class DaskWorkers(Workers):
         super().__init__(jobs, address)
         self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
         self._opened = ExitStack()
-        self._shared: tuple[ExactCover, _OnWorker] | None = None
+        self._shared: tuple[Any, _OnWorker] | None = None
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails
@@ -131,23 +130,23 @@ class DaskWorkers(Workers):
     def _close(self) -> None:
         self._opened.close()
 
-    def share(self, problem: ExactCover) -> _OnWorker:
-        """Bring a problem to the workers, once; the scheduler brings it to those that join later.
+    def share(self, work: Any) -> _OnWorker:
+        """Bring what workers do to them, once; the scheduler brings it to those that join later.
 
         Raises
         ------
         InputError
             If a worker cannot read it, for this package is not installed there.
         """
-        if self._shared is None or self._shared[0] is not problem:
+        if self._shared is None or self._shared[0] is not work:
             key = f"batchsolve-{uuid4().hex}"
             try:
-                self._client.register_plugin(_Bring(key, problem), name=key)
+                self._client.register_plugin(_Bring(key, work), name=key)
             except (ImportError, AttributeError) as error:
                 where = self._address or "the Dask cluster"
                 raise InputError(f"{where}: {cannot_load(error)}") from error
             self._opened.callback(self._forget, key)
-            self._shared = problem, _OnWorker(key)
+            self._shared = work, _OnWorker(key)
         return self._shared[1]
 
     def _forget(self, key: str) -> None:

@@ -1,8 +1,9 @@
 """The worker pool: runs tasks on joblib, and survives tasks that raise or kill their worker.
 
-Tasks are drawn as workers become free. joblib draws them under a lock that it also needs to hand
-back results, so an input that waited for results would deadlock: where nothing is ready, a draw
-says so, and the round ends with the tasks that are out.
+What a worker does with a task is said by a `Work`; the pool knows nothing of it, but that a task
+can be cut in two. Tasks are drawn as workers become free. joblib draws them under a lock that it
+also needs to hand back results, so an input that waited for results would deadlock: where nothing
+is ready, a draw says so, and the round ends with the tasks that are out.
 """
 
 from __future__ import annotations
@@ -17,19 +18,31 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import chain, count, pairwise
+from itertools import chain, count
 from types import TracebackType
+from typing import Any, Protocol
 
-import numpy as np
-
-from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
 from batchsolve.workers import Here, Shared, get_workers
 
-_Out = dict[int, tuple[int, Task]]  # tasks that are with workers: ticket -> number and task
+Numbered = tuple[int, Any]  # a task, and what the caller knows it by
+_Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
 ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
+
+
+class Work(Protocol):
+    """What a worker does with a task. It is brought to every worker, and can be pickled."""
+
+    def do(self, task: Any) -> Any:
+        """Return the result of a task."""
+        ...
+
+    def halves(self, task: Any) -> list[tuple[int, int, Any]]:
+        """Cut a task in two: begin and end of each part within the task, and the part.
+
+        The list is empty for a task that cannot be cut.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -53,21 +66,33 @@ class Timing:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A task, or a part of one, that was searched; `number` counts the tasks of its round."""
+    """A task, or a part of one, that was done.
+
+    Attributes
+    ----------
+    number : int
+        What the caller knows the task by.
+    task, result : object
+    timing : Timing
+    part : (int, int) or None
+        Which part of the task, from begin to end, if it had to be cut.
+    """
 
     number: int
-    task: Task
-    outcome: Outcome
+    task: Any
+    result: Any
     timing: Timing
+    part: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Lost:
-    """The part of a task that has one root, which raises or kills every worker that tries it."""
+    """A task that cannot be cut, or such a part of one, that raises or kills every worker."""
 
     number: int
-    task: Task
+    task: Any
     reason: str
+    part: tuple[int, int] | None = None
 
 
 class Pool:
@@ -127,50 +152,39 @@ class Pool:
             warnings.simplefilter("ignore", UserWarning)
             self._running.close()
 
-    def start(
-        self, engine: Engine, problem: ExactCover, tasks: Iterable[Task]
-    ) -> Iterator[Done | Lost]:
-        """Hand out a round of tasks; return an iterator over their results, in any order.
+    def start(self, work: Work, tasks: Iterable[Numbered]) -> Iterator[Done | Lost]:
+        """Hand out a round of numbered tasks; return an iterator over their results, in any order.
 
         Tasks are drawn as workers become free, in any thread but one at a time. An iterator may
         say that it has nothing and be asked again; the round ends when a draw finds nothing.
 
-        Every root that was drawn comes back: in a `Done`, perhaps of a part of its task, or in a
-        `Lost`. The tasks are numbered from 0 as they are drawn.
+        Every task that was drawn comes back, whole or in parts, in a `Done` or a `Lost`.
         """
         out: _Out = {}
-        fresh = enumerate(tasks)
-        running = self._dispatch(engine, problem, fresh, out)
-        return self._collect(engine, problem, fresh, out, running)
+        fresh = iter(tasks)
+        running = self._dispatch(work, fresh, out)
+        return self._collect(work, fresh, out, running)
 
-    def start_here(
-        self, engine: Engine, problem: ExactCover, tasks: Iterable[Task]
-    ) -> Iterator[Done | Lost]:
-        """Do as `start` does, but search in this process, for what is not worth a worker."""
+    def start_here(self, work: Work, tasks: Iterable[Numbered]) -> Iterator[Done | Lost]:
+        """Do as `start` does, but work in this process, for what is not worth a worker."""
         out: _Out = {}
-        fresh = enumerate(tasks)
+        fresh = iter(tasks)
         given = self._ticketed(fresh, out)
-        running = (_attempt(engine, Here(problem), *ticketed) for ticketed in given)
-        for result in self._collect(engine, problem, fresh, out, running):
+        running = (_attempt(Here(work), *ticketed) for ticketed in given)
+        for result in self._collect(work, fresh, out, running):
             if isinstance(result, Done):
                 result = replace(result, timing=replace(result.timing, worker=""))
             yield result
 
-    def _dispatch(
-        self,
-        engine: Engine,
-        problem: ExactCover,
-        tasks: Iterable[tuple[int, Task]],
-        out: _Out,
-    ) -> Iterator[_Attempt]:
-        search = partial(_attempt, engine, self._workers.share(problem))
-        self._running = self._workers.run(search, self._ticketed(tasks, out))
+    def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[_Attempt]:
+        do = partial(_attempt, self._workers.share(work))
+        self._running = self._workers.run(do, self._ticketed(tasks, out))
         return self._running
 
-    def _ticketed(self, tasks: Iterable[tuple[int, Task]], out: _Out) -> Iterator[tuple[int, Task]]:
+    def _ticketed(self, tasks: Iterable[Numbered], out: _Out) -> Iterator[tuple[int, Any]]:
         """Note that numbered tasks are out; pass them on with tickets, never given twice."""
 
-        def give(numbered: tuple[int, Task]) -> tuple[int, Task]:
+        def give(numbered: Numbered) -> tuple[int, Any]:
             ticket = next(self._tickets)
             out[ticket] = numbered
             return ticket, numbered[1]
@@ -178,15 +192,10 @@ class Pool:
         return map(give, tasks)
 
     def _collect(
-        self,
-        engine: Engine,
-        problem: ExactCover,
-        fresh: Iterator[tuple[int, Task]],
-        out: _Out,
-        running: Iterator[_Attempt],
+        self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[_Attempt]
     ) -> Iterator[Done | Lost]:
         """Yield results; send the tasks of a dead worker again, and single out what kills."""
-        suspects: list[tuple[int, Task, str]] = []
+        suspects: list[Lost] = []
         seen_dying: set[int] = set()
         while True:
             try:
@@ -194,36 +203,39 @@ class Pool:
                     if attempt.ticket not in out:
                         continue  # joblib may hand over what a round found that was given up
                     number, task = out.pop(attempt.ticket)
-                    if attempt.outcome is None:
-                        suspects.append((number, task, attempt.error))
+                    if attempt.error:
+                        suspects.append(Lost(number, task, attempt.error))
                     else:
-                        yield Done(number, task, attempt.outcome, attempt.timing)
+                        yield Done(number, task, attempt.result, attempt.timing)
                 break
             except self._workers.deaths:
                 again = [(n, task) for n, task in out.values() if n not in seen_dying]
-                suspects += [(n, task, "") for n, task in out.values() if n in seen_dying]
+                suspects += [Lost(n, task, "") for n, task in out.values() if n in seen_dying]
                 seen_dying.update(n for n, _ in out.values())
                 out.clear()
-                running = self._dispatch(engine, problem, chain(again, fresh), out)
+                running = self._dispatch(work, chain(again, fresh), out)
             except GeneratorExit:
                 self._abandon()
                 raise
-        while suspects:
-            number, task, error = suspects.pop()
-            parts = [task] if not error else _halves(task)
-            if not parts:
-                yield Lost(number, task, error)
-            for part in parts:
-                attempt = self._alone(engine, problem, part)
-                if attempt.outcome is None:
-                    suspects.append((number, part, attempt.error))
-                else:
-                    yield Done(number, part, attempt.outcome, attempt.timing)
+        for suspect in suspects:
+            yield from self._single_out(work, suspect)
 
-    def _alone(self, engine: Engine, problem: ExactCover, task: Task) -> _Attempt:
+    def _single_out(self, work: Work, suspect: Lost) -> Iterator[Done | Lost]:
+        """Try a task alone, then its halves, until what cannot be done stands alone."""
+        parts = [suspect] if not suspect.reason else _halves(work, suspect)
+        if not parts:
+            yield suspect
+        for part in parts:
+            attempt = self._alone(work, part.task)
+            if attempt.error:
+                yield from self._single_out(work, replace(part, reason=attempt.error))
+            else:
+                yield Done(part.number, part.task, attempt.result, attempt.timing, part.part)
+
+    def _alone(self, work: Work, task: Any) -> _Attempt:
         out: _Out = {}
         try:
-            running = self._dispatch(engine, problem, [(0, task)], out)
+            running = self._dispatch(work, [(0, task)], out)
             (attempt,) = (attempt for attempt in running if attempt.ticket in out)
             return attempt
         except self._workers.deaths:
@@ -231,12 +243,20 @@ class Pool:
             return _Attempt(0, None, Timing(0.0, 0.0, ""), why)
 
 
+def _halves(work: Work, suspect: Lost) -> list[Lost]:
+    start = suspect.part[0] if suspect.part else 0
+    return [
+        Lost(suspect.number, task, "", (start + begin, start + end))
+        for begin, end, task in work.halves(suspect.task)
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class _Attempt:
-    """What comes back from a worker: an outcome, or the text of an error."""
+    """What comes back from a worker: a result, or the text of an error."""
 
     ticket: int
-    outcome: Outcome | None
+    result: Any
     timing: Timing
     error: str = ""
 
@@ -257,55 +277,14 @@ def _settle_in() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def _attempt(engine: Engine, shared: Shared, ticket: int, task: Task) -> _Attempt:
+def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
     _settle_in()
-    outcome, error = None, ""
+    result, error = None, ""
     begin, start = time.time(), time.perf_counter()
     try:
-        outcome = engine.search(shared.get(), task)
+        result = shared.get().do(task)
     except Exception as failure:
         error = "the search failed: " + traceback.format_exception_only(failure)[-1].strip()
     worker = f"{os.getpid()}/{threading.get_native_id()}"
-    return _Attempt(ticket, outcome, Timing(begin, time.perf_counter() - start, worker), error)
-
-
-def _halves(task: Task) -> list[Task]:
-    """Cut a task between two roots, near its middle; return [] if it has only one root."""
-    first_of_root = np.flatnonzero(np.diff(task.stacks.roots)) + 1
-    if first_of_root.size == 0:
-        return []
-    cut = int(first_of_root[first_of_root.size // 2])
-    return [_part(task, 0, cut), _part(task, cut, len(task.stacks))]
-
-
-def _part(task: Task, begin: int, end: int) -> Task:
-    return replace(
-        task,
-        stacks=task.stacks.between(begin, end),
-        limits=task.limits[begin:end],
-        allowances=task.allowances[begin:end],
-    )
-
-
-def deal(
-    stacks: Stacks, limits: np.ndarray, allowances: np.ndarray, groups: np.ndarray, n_tasks: int
-) -> list[Task]:
-    """Deal stacks out to tasks in order, those of one group to one task.
-
-    Parameters
-    ----------
-    stacks : Stacks
-    limits, allowances : ndarray of int64, shape (n,)
-        As in `Task`.
-    groups : ndarray of int64, shape (n,)
-        Numbers that ascend from 0 without gaps; stacks of the same number stay together.
-    n_tasks : int
-        How many tasks to make at most.
-    """
-    bounds = np.linspace(0, groups[-1] + 1, n_tasks + 1).astype(np.int64)
-    cuts = np.unique(np.searchsorted(groups, bounds))
-    return [
-        Task(stacks.between(begin, end), limits[begin:end], allowances[begin:end])
-        for begin, end in pairwise(cuts.tolist())
-    ]
+    return _Attempt(ticket, result, Timing(begin, time.perf_counter() - start, worker), error)

@@ -19,7 +19,6 @@ import ray
 from ray.util.joblib.ray_backend import RayBackend
 
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.workers.base import Capabilities, Workers, cannot_load
 
 CONNECT_SECONDS = 5
@@ -28,18 +27,18 @@ DEATHS_FORGIVEN = 1  # of workers, before Ray gives up the task they had
 
 @dataclass(frozen=True)
 class _InStore:
-    """A problem in Ray's object store; a worker takes it out once."""
+    """What workers do, in Ray's object store; a worker takes it out once."""
 
     pickled: ray.ObjectRef
 
-    def get(self) -> ExactCover:
+    def get(self) -> Any:
         return _unpickled(self.pickled)
 
 
 @lru_cache(maxsize=1)
-def _unpickled(pickled: ray.ObjectRef) -> ExactCover:
-    problem: ExactCover = pickle.loads(ray.get(pickled))
-    return problem
+def _unpickled(pickled: ray.ObjectRef) -> Any:
+    work: Any = pickle.loads(ray.get(pickled))
+    return work
 
 
 class _Backend(RayBackend):
@@ -79,7 +78,7 @@ class RayWorkers(Workers):
             ray.exceptions.ObjectLostError,
         )
         self._opened = ExitStack()
-        self._shared: tuple[ExactCover, _InStore] | None = None
+        self._shared: tuple[Any, _InStore] | None = None
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails
@@ -116,10 +115,10 @@ class RayWorkers(Workers):
         self._shared = None
         self._opened.close()
 
-    def share(self, problem: ExactCover) -> _InStore:
-        """Put a problem into the object store, once."""
-        if self._shared is None or self._shared[0] is not problem:
-            self._shared = problem, _InStore(ray.put(pickle.dumps(problem)))
+    def share(self, work: Any) -> _InStore:
+        """Put what workers do into the object store, once."""
+        if self._shared is None or self._shared[0] is not work:
+            self._shared = work, _InStore(ray.put(pickle.dumps(work)))
         return self._shared[1]
 
     def run(

@@ -12,7 +12,7 @@ import numpy as np
 
 from batchsolve.engines import Task
 from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.runs.solve_batch import solve
+from batchsolve.runs.solve import solve
 from puzzles.climbing import hard_puzzle
 from puzzles.counting import count_solutions
 from puzzles.digging import dig, dig_to

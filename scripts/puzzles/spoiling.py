@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from batchsolve.problems.sudoku import sudoku
-from batchsolve.runs.solve_batch import solve
+from batchsolve.runs.solve import solve
 from puzzles.digging import dig_to
 from puzzles.draws import Draws
 from puzzles.grids import Grid, has_at_most, random_grid

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import Outstanding, Step
+from batchsolve.search.pieces import Changes, Piece
 
 weights = st.lists(
     st.floats(0, 1) | st.sampled_from([0.0, 1e-300, 1e-30, 1.0]), min_size=0, max_size=40
@@ -11,15 +11,15 @@ weights = st.lists(
 
 
 def outstanding(numbers, weights):
-    stacks = Stacks.from_lists([[k, k + 1] for k in numbers], numbers)
-    return Outstanding(stacks, np.array(weights, np.float64))
+    stacks = Stacks.from_lists([[k, k + 1] for k in numbers])
+    return Piece(stacks, np.array(weights, np.float64), np.array(numbers, np.int64))
 
 
 @given(weights=weights, n=st.integers(-3, 50), most_stacks=st.integers(1, 50))
 def test_pieces_make_up_the_whole_and_are_neither_many_nor_long(weights, n, most_stacks):
     whole = outstanding(range(len(weights)), weights)
     pieces = whole.cut(n, most_stacks)
-    assert [k for piece in pieces for k in piece.stacks.roots.tolist()] == list(range(len(whole)))
+    assert [k for piece in pieces for k in piece.ids.tolist()] == list(range(len(whole)))
     assert [w for piece in pieces for w in piece.weights.tolist()] == weights
     assert all(1 <= len(piece) <= most_stacks for piece in pieces)
     assert len(pieces) <= max(1, n) + len(whole) // most_stacks
@@ -35,15 +35,15 @@ def test_stacks_far_down_stay_together():
 
 
 @given(st.data())
-def test_a_step_holds_what_is_left_of_its_changes(data):
+def test_changes_hold_what_is_left_of_them(data):
     """The oracle is a dict of what is new and a set of what is done."""
     outside, done, new = set(range(10)), set(), {}
-    step, n_next = Step(), 10
+    changes, n_next = Changes(), 10
     for _ in range(data.draw(st.integers(0, 6))):
         searched = data.draw(st.lists(st.sampled_from(sorted(outside | new.keys())), unique=True))
         fresh = list(range(n_next, n_next + data.draw(st.integers(0, 4))))
         n_next += len(fresh)
-        step.add(np.array(searched, np.int64), outstanding(fresh, fresh), Stacks.empty())
+        changes.add(np.array(searched, np.int64), outstanding(fresh, fresh))
         for number in searched:
             if new.pop(number, None) is None:
                 done.add(number)
@@ -51,10 +51,10 @@ def test_a_step_holds_what_is_left_of_its_changes(data):
         new.update((k, float(k)) for k in fresh)
         if not outside | new.keys():
             break
-    gone, left = step.changes()
+    gone, left = changes.balance()
     assert sorted(gone) == sorted(done)
-    assert dict(zip(left.stacks.roots.tolist(), left.weights.tolist(), strict=True)) == new
+    assert dict(zip(left.ids.tolist(), left.weights.tolist(), strict=True)) == new
     assert all(
         stack.tolist() == [root, root + 1]
-        for root, stack in zip(left.stacks.roots, left.stacks, strict=True)
+        for root, stack in zip(left.ids, left.stacks, strict=True)
     )

@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from batchsolve.settings import FileSettings, SearchSettings
 
 import batchsolve as bs
-from batchsolve.runs.solve_file import FileSettings
-from batchsolve.search.rounds import SearchSettings
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -62,7 +61,7 @@ def expected(corpus):
 )
 def test_the_same_bytes_however_the_work_is_cut_up(corpus, expected, tmp_path, settings, search):
     out = tmp_path / "out.csv"
-    bs.solve_file(str(corpus), str(out), search=SearchSettings(**search), **settings)
+    bs.solve_file(str(corpus), str(out), **search, **settings)
     assert out.read_bytes() == expected
     assert os.listdir(tmp_path) == ["out.csv"]
 
@@ -119,8 +118,8 @@ def test_a_node_limit_leaves_rows_unfinished_in_the_same_way_always(corpus, tmp_
     outs = []
     for k, chunk in enumerate((10_000, 64)):
         out = tmp_path / f"{k}.csv"
-        search = SearchSettings(node_limit=4, budget=(None, 500)[k], split_depth=(0, 4)[k])
-        summary = bs.solve_file(str(corpus), str(out), search=search, chunk=chunk)
+        search = {"node_limit": 4, "budget": (None, 500)[k], "split_depth": (0, 4)[k]}
+        summary = bs.solve_file(str(corpus), str(out), chunk=chunk, **search)
         outs.append(out.read_bytes())
         assert summary.unfinished > 10
     assert outs[0] == outs[1]
@@ -160,10 +159,10 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     bs.solve_file(str(path), str(whole))
     out = tmp_path / f"out{suffix}"
     code = """
-import batchsolve.cli, batchsolve.runs.solve_file as filerun
-filerun.JOURNAL_SECONDS = 0
-record = filerun._FileRun._record
-filerun._FileRun._record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
+import batchsolve.cli, batchsolve.runs.solve_file as solve_file
+solve_file.JOURNAL_SECONDS = 0
+record = solve_file.FileRun.record
+solve_file.FileRun.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]

@@ -21,15 +21,15 @@ from batchsolve.scaling.experiment import (
 )
 from batchsolve.scaling.fits import fit_amdahl, fit_universal
 from batchsolve.scaling.forecast import forecast, measured_costs
-from batchsolve.scaling.measure import Grid, ScalingError, read_workload, run_grid
+from batchsolve.scaling.measure import Plan, ScalingError, read_workload, run_plan
 from batchsolve.scaling.task_log import covered
 
-SMALL = Grid(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
+SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    made = list(run_grid([read_workload("queens:8"), read_workload("sudoku:2x2")], SMALL))
+    made = list(run_plan([read_workload("queens:8"), read_workload("sudoku:2x2")], SMALL))
     return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"]))
 
 
@@ -109,37 +109,37 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
     monkeypatch.setattr(DancingLinks, "search", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
-        list(run_grid([read_workload("queens:6")], Grid(jobs=(1,), repeat=2)))
+        list(run_plan([read_workload("queens:6")], Plan(jobs=(1,), repeat=2)))
 
 
 def test_an_engine_whose_nodes_vary_is_only_held_to_its_count():
-    grid = Grid(jobs=(1, 2), engines=("memo:8",), repeat=1)
-    runs = [run for run, _ in run_grid([read_workload("dominoes:4x4")], grid)]
+    grid = Plan(jobs=(1, 2), engines=("memo:8",), repeat=1)
+    runs = [run for run, _ in run_plan([read_workload("dominoes:4x4")], grid)]
     assert {run.count for run in runs} == {36}
 
 
 def test_weak_scaling_gives_every_worker_as_much():
     workload = read_workload("datasets/sudoku4.csv", 40)
-    grid = Grid(jobs=(1, 2), repeat=1)
-    runs = [run for run, _ in run_grid([workload], grid)]
+    grid = Plan(jobs=(1, 2), repeat=1)
+    runs = [run for run, _ in run_plan([workload], grid)]
     assert [run.stacks for run in runs] == [40, 80]  # 50 rows: some come twice
     assert [run.count for run in runs] == [40, 80]  # all of them are unique
     assert {run.kind for run in runs} == {"weak"}
     same = read_workload("queens:6", 3)
-    (run,) = (run for run, _ in run_grid([same], Grid(jobs=(2,), repeat=1)))
+    (run,) = (run for run, _ in run_plan([same], Plan(jobs=(2,), repeat=1)))
     assert (run.stacks, run.count) == (6, 6 * 4)
 
 
 def test_processes_count_as_threads_do():
-    grid = Grid(jobs=(2,), backends=("threading", "loky"), repeat=1)
-    runs = [run for run, _ in run_grid([read_workload("queens:8")], grid)]
+    grid = Plan(jobs=(2,), backends=("threading", "loky"), repeat=1)
+    runs = [run for run, _ in run_plan([read_workload("queens:8")], grid)]
     assert [run.backend for run in runs] == ["threading", "loky"]
     assert {(run.count, run.nodes) for run in runs} == {(92, 1178)}
 
 
 def test_runs_that_are_stopped_are_compared_by_nodes():
-    grid = Grid(jobs=(1,), repeat=2, time_limit=0.05)
-    runs = [run for run, _ in run_grid([read_workload("sudoku:3x3")], grid)]
+    grid = Plan(jobs=(1,), repeat=2, time_limit=0.05)
+    runs = [run for run, _ in run_plan([read_workload("sudoku:3x3")], grid)]
     assert not any(run.complete for run in runs)
     assert list(Series(runs).speedups()) == [1]
 
@@ -220,7 +220,7 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
 
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
     workload = read_workload("queens:13")
-    made = list(run_grid([workload], Grid(jobs=(1,), repeat=1, time_limit=0.05, budget=500)))
+    made = list(run_plan([workload], Plan(jobs=(1,), repeat=1, time_limit=0.05, budget=500)))
     measured = Experiment([run for run, _ in made], [log for _, log in made], {})
     assert not measured.runs[0].complete
     (found,) = forecast(workload, measured, [8], shape_seconds=0.05)

@@ -1,33 +1,70 @@
 import numpy as np
 import pytest
+from failing import Failing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import sudoku_solutions
 
 import batchsolve as bs
-from batchsolve.search.rounds import SearchSettings, answer_rows
+from batchsolve.engines import get_engine
+from batchsolve.engines.choice import engine_for_rows
+from batchsolve.search.rows import RowSearch
+from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
 
 
-def answers(grids, jobs=2, batch=3, **settings):
+class GridRows:
+    """Some grids, as the rows of a block."""
+
+    def __init__(self, grids):
+        self.grids = grids
+
+    def __len__(self):
+        return len(self.grids)
+
+    def stacks(self, problem):
+        return problem.stacks(self.grids)
+
+
+class AsTheyAre:
+    """Reads blocks of grids, and writes the answers as they are."""
+
+    def read(self, block):
+        return GridRows(block)
+
+    def write(self, batch, answers):
+        return answers
+
+
+def searched(grids, jobs=2, batch=3, engine=None, **settings):
+    """The answers to blocks of grids."""
+    box = round(grids.shape[1] ** 0.25)
+    problem = bs.Sudoku(box, box)
+    settings = SearchSettings(**{"limit": 2, **settings})
+    blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
+    engine = engine or engine_for_rows("auto", problem)
+    with Pool(jobs) as pool:
+        search = RowSearch(problem, engine, pool, settings, AsTheyAre(), AsTheyAre())
+        found = list(search.run(blocks))
+    assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
+    return [answers for _, answers in found]
+
+
+def answers(grids, limit=2, **settings):
     """Everything that is promised not to depend on how a search is cut up."""
     box = round(grids.shape[1] ** 0.25)
     problem = bs.Sudoku(box, box)
-    settings = SearchSettings(**settings)
-    parts = (grids[k : k + batch] for k in range(0, len(grids), batch))
     rows = []
-    with Pool(jobs) as pool:
-        batches = ((len(part), problem.stacks(part)) for part in parts)
-        for sheet in answer_rows(problem, batches, settings, pool):
-            found = bs.Stacks.concatenate(sheet.solutions())
-            solutions = dict(zip(found.roots.tolist(), problem.grids(found).tolist(), strict=True))
-            status = sheet.status(settings.limit).tolist()
-            for row in range(len(sheet)):
-                count = min(int(sheet.counts[row]), settings.limit)
-                rows.append((status[row], count, solutions.get(row)))
+    for found in searched(grids, limit=limit, **settings):
+        covers = dict(
+            zip(found.covers.roots.tolist(), problem.grids(found.covers).tolist(), strict=True)
+        )
+        status = found.status(limit).tolist()
+        counts = np.minimum(found.counts, limit).tolist()
+        rows += [(status[row], counts[row], covers.get(row)) for row in range(len(found))]
     return rows
 
 
@@ -93,14 +130,11 @@ def _consistent(grid):
 
 
 def test_nodes_of_finished_searches_do_not_depend_on_cuts(grids):
-    problem = bs.Sudoku(3, 3)
     unique = grids[:1].repeat(5, axis=0)
 
     def nodes(jobs, **settings):
-        with Pool(jobs) as pool:
-            batches = [(5, problem.stacks(unique))]
-            sheets = list(answer_rows(problem, batches, SearchSettings(**settings), pool))
-        return np.concatenate([sheet.nodes for sheet in sheets]).tolist()
+        found = searched(unique, jobs, 5, **settings)
+        return np.concatenate([answers.nodes for answers in found]).tolist()
 
     straight = nodes(1)
     assert straight == nodes(2, budget=100) == nodes(2, split_depth=6, budget=1000)
@@ -156,3 +190,52 @@ def test_one_puzzle(one_puzzle):
         bs.solve("1x" + "." * 79)
     with pytest.raises(bs.InputError, match="a line of 3 cells; expected"):
         bs.solve("123")
+
+
+def test_rows_whose_search_fails_are_unfinished_and_the_others_answered():
+    grids = np.zeros((6, 16), np.uint8)
+    grids[2, 0] = 1  # its stack begins with option 0, which is marked
+    grids[4, :2] = [2, 1]
+    (found,) = searched(grids, batch=6, engine=Failing([0], "raise"))
+    assert found.status(2).tolist() == [1, 1, 4, 1, 1, 1]
+    assert found.unfinished == {2: "the search failed: RuntimeError: a bug in the search"}
+
+
+class Unreadable(AsTheyAre):
+    """Cannot read the third block."""
+
+    def read(self, block):
+        if block[0, 0] == 3:
+            raise bs.InputError("the third block is not readable")
+        return GridRows(block)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
+    grids = np.zeros((5, 16), np.uint8)
+    grids[:, 0] = [1, 2, 3, 4, 1]
+    problem = bs.Sudoku(2, 2)
+    with Pool(jobs) as pool:
+        settings = SearchSettings(limit=2)
+        search = RowSearch(problem, get_engine("dlx"), pool, settings, Unreadable(), AsTheyAre())
+        found = search.run(grids[k : k + 1] for k in range(5))
+        assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
+        with pytest.raises(bs.InputError, match="third block"):
+            next(found)
+
+
+def test_blocks_are_not_read_far_ahead():
+    drawn = []
+
+    def blocks():
+        for k in range(40):
+            drawn.append(k)
+            yield np.zeros((2, 16), np.uint8)
+
+    problem = bs.Sudoku(2, 2)
+    with Pool(2) as pool:
+        settings = SearchSettings(limit=2)
+        search = RowSearch(problem, get_engine("dlx"), pool, settings, AsTheyAre(), AsTheyAre())
+        for n_done, _ in enumerate(search.run(blocks())):
+            assert len(drawn) <= n_done + 1 + search.most_ahead
+    assert len(drawn) == 40

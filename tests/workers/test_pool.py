@@ -4,18 +4,22 @@ from failing import Failing
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
-from batchsolve.search.rounds import SearchSettings, answer_rows
-from batchsolve.workers.pool import Done, Pool, deal
+from batchsolve.search.tree import TreeWork
+from batchsolve.workers.pool import Done, Pool
 
 PROBLEM = Sudoku(2, 2)
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_backends.py
 
 
 def tasks(n_tasks=5, per_task=4):
-    """Tasks of stacks with one option each; root r has option r."""
+    """Numbered tasks of stacks with one option each; root r has option r."""
     stacks = Stacks.from_lists([[r] for r in range(n_tasks * per_task)])
     parts = (stacks.take(np.arange(k * per_task, (k + 1) * per_task)) for k in range(n_tasks))
-    return [Task.of(part) for part in parts]
+    return list(enumerate(Task.of(part) for part in parts))
+
+
+def work(engine=None):
+    return TreeWork(engine or get_engine("dlx"), PROBLEM)
 
 
 def by_root(results):
@@ -25,7 +29,7 @@ def by_root(results):
         for k, root in enumerate(result.task.stacks.roots.tolist()):
             assert root not in answers
             done = isinstance(result, Done)
-            answers[root] = int(result.outcome.counts[k]) if done else result.reason
+            answers[root] = int(result.result.outcome.counts[k]) if done else result.reason
     return answers
 
 
@@ -41,14 +45,14 @@ def counts():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_task_comes_back_once(backend, jobs, counts):
     with Pool(jobs, backend) as pool:
-        assert by_root(pool.start(get_engine("dlx"), PROBLEM, tasks())) == counts
-        assert by_root(pool.start(get_engine("dlx"), PROBLEM, [])) == {}
+        assert by_root(pool.start(work(), tasks())) == counts
+        assert by_root(pool.start(work(), [])) == {}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend, counts):
     with Pool(2, backend) as pool:
-        answers = by_root(pool.start(Failing([6, 7], "raise"), PROBLEM, tasks()))
+        answers = by_root(pool.start(work(Failing([6, 7], "raise")), tasks()))
     for root in (6, 7):
         assert answers[root] == "the search failed: RuntimeError: a bug in the search"
     assert {r: a for r, a in answers.items() if r not in (6, 7)} == {
@@ -58,16 +62,16 @@ def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend, counts):
 
 def test_a_row_that_kills_its_worker_is_singled_out(counts):
     with Pool(2, "loky") as pool:
-        answers = by_root(pool.start(Failing([13], "kill"), PROBLEM, tasks()))
+        answers = by_root(pool.start(work(Failing([13], "kill")), tasks()))
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {r: c for r, c in counts.items() if r != 13}
-        assert by_root(pool.start(get_engine("dlx"), PROBLEM, tasks())) == counts
+        assert by_root(pool.start(work(), tasks())) == counts
 
 
 def test_a_worker_killed_once_costs_nothing(tmp_path, counts):
     engine = Failing([13], "kill", once=str(tmp_path / "killed"))
     with Pool(2, "loky") as pool:
-        assert by_root(pool.start(engine, PROBLEM, tasks())) == counts
+        assert by_root(pool.start(work(engine), tasks())) == counts
     assert (tmp_path / "killed").exists()
 
 
@@ -83,32 +87,21 @@ def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):
                 yield attempt
 
         monkeypatch.setattr(pool._workers, "run", leaking)
-        next(pool.start(get_engine("dlx"), PROBLEM, tasks()))
+        next(pool.start(work(), tasks()))
         assert found
-        assert by_root(pool.start(get_engine("dlx"), PROBLEM, tasks())) == counts
+        assert by_root(pool.start(work(), tasks())) == counts
 
 
-def test_lost_rows_are_reported_unfinished_and_the_others_answered(monkeypatch):
-    engine = Failing([0], "raise")
-    monkeypatch.setattr("batchsolve.search.rounds.engine_for_rows", lambda name, problem: engine)
-    grids = np.zeros((6, 16), np.uint8)
-    grids[2, 0] = 1  # its stack begins with option 0, which is marked
-    grids[4, :2] = [2, 1]
+def test_a_part_of_a_task_says_which_part_it_is():
     with Pool(2) as pool:
-        sheets = list(answer_rows(PROBLEM, [(6, PROBLEM.stacks(grids))], SearchSettings(), pool))
-    status = np.concatenate([sheet.status(2) for sheet in sheets])
-    assert status.tolist() == [1, 1, 4, 1, 1, 1]
-    lost = {s.first + row: why for s in sheets for row, why in s.lost.items()}
-    assert lost == {2: "the search failed: RuntimeError: a bug in the search"}
-
-
-def test_dealing_keeps_groups_together_and_in_order():
-    stacks = Stacks.from_lists([[k] for k in range(7)], [0, 0, 1, 2, 2, 2, 3])
-    limits = np.arange(7)
-    hands = deal(stacks, limits, limits + 10, np.array([0, 0, 1, 2, 2, 2, 3]), 3)
-    assert [hand.stacks.roots.tolist() for hand in hands] == [[0, 0], [1], [2, 2, 2, 3]]
-    assert [hand.limits.tolist() for hand in hands] == [[0, 1], [2], [3, 4, 5, 6]]
-    assert [hand.allowances.tolist() for hand in hands] == [[10, 11], [12], [13, 14, 15, 16]]
+        results = list(pool.start(work(Failing([6], "raise")), tasks()))
+    parts = {}
+    for result in results:
+        begin, end = result.part or (0, 4)
+        first = 4 * result.number
+        assert result.task.stacks.roots.tolist() == list(range(first + begin, first + end))
+        parts.setdefault(result.number, []).append((begin, end))
+    assert sorted(parts[1]) == [(0, 2), (2, 3), (3, 4)]
 
 
 def test_bad_pools_are_refused():

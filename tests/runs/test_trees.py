@@ -23,9 +23,10 @@ from batchsolve.problems.families import family
 from batchsolve.runs import journal
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count, solutions
+from batchsolve.runs.export import export_run
 from batchsolve.runs.job_array import merge_results, read_part, write_parts
-from batchsolve.search import pieces as outstanding
-from batchsolve.search import tree_search as search
+from batchsolve.search import pieces
+from batchsolve.search import scheduler, tree
 
 KNOWN = {
     "queens:8": 92,
@@ -150,7 +151,7 @@ def test_exports_are_sorted_and_whole(tmp_path, suffix):
         run.search(limit=100)
         run.search()
     out = tmp_path / f"out{suffix}"
-    assert runs.export_run(str(tmp_path / "run"), str(out)) == 288
+    assert export_run(str(tmp_path / "run"), str(out)) == 288
     if suffix == ".parquet":
         grids = pq.read_table(out)["grid"].to_pylist()
     else:
@@ -183,7 +184,7 @@ def test_runs_are_refused_with_a_reason(tmp_path):
     with pytest.raises(bs.JournalError, match="the journal of a count run"):
         runs.Run(tmp_path / "run", problem, resume=True, collect=True)
     with pytest.raises(bs.InputError, match="only counts has no solutions"):
-        runs.export_run(str(tmp_path / "run"), str(tmp_path / "x.csv"))
+        export_run(str(tmp_path / "run"), str(tmp_path / "x.csv"))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     with pytest.raises(bs.OutputError, match="is not empty"):
@@ -208,10 +209,10 @@ def test_missing_solutions_are_noticed(tmp_path):
 
 
 CODE = """
-import batchsolve.runs.run, batchsolve.search.tree_search
-batchsolve.search.tree_search.STEP_SECONDS = 0
-keep = batchsolve.runs.run.Run._keep
-batchsolve.runs.run.Run._keep = lambda self, step: (keep(self, step), print("kept", flush=True))
+import batchsolve.runs.run, batchsolve.search.tree
+batchsolve.search.tree.STEP_SECONDS = 0
+keep = batchsolve.runs.run.Run.keep
+batchsolve.runs.run.Run.keep = lambda self, step: (keep(self, step), print("kept", flush=True))
 from batchsolve.cli import app
 app()
 """
@@ -306,18 +307,18 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
     """The files are copied while the run writes them, and the end of the journal is cut off."""
     rng = random.Random(5)
     problem = bs.Sudoku(2, 2)
-    monkeypatch.setattr("batchsolve.search.tree_search.STEP_SECONDS", 0)
-    keep = runs.Run._keep
+    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
+    keep = runs.Run.keep
 
     def keep_and_copy(run, step):
         keep(run, step)
         shutil.copytree(tmp_path / "run", tmp_path / f"copy{len(list(tmp_path.iterdir()))}")
 
-    monkeypatch.setattr(runs.Run, "_keep", keep_and_copy)
+    monkeypatch.setattr(runs.Run, "keep", keep_and_copy)
     with runs.Run(tmp_path / "run", problem, collect=True) as run:
         begun = (tmp_path / "run" / "journal.sqlite-wal").stat().st_size
         assert run.search(jobs=1, budget=30).count == 288
-    monkeypatch.setattr(runs.Run, "_keep", keep)
+    monkeypatch.setattr(runs.Run, "keep", keep)
     copies = sorted(path for path in tmp_path.iterdir() if path.name.startswith("copy"))
     went_back = 0
     for copy in rng.sample(copies, 20):
@@ -336,19 +337,19 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        (search.TreeSearch, "_returned"),
-        (search.TreeSearch, "_put_back"),
-        (outstanding.Step, "add"),
-        (outstanding.Step, "changes"),
-        (runs.Run, "_write_part"),
-        (runs.Run, "_keep"),
+        (tree.TreeGoal, "accept"),
+        (scheduler.Scheduler, "add"),
+        (pieces.Changes, "add"),
+        (pieces.Changes, "balance"),
+        (runs.Run, "write_parts"),
+        (runs.Run, "keep"),
         (journal.Journal, "record"),
     ],
 )
 def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
     tmp_path, monkeypatch, owner, name, after, resumed
 ):
-    monkeypatch.setattr("batchsolve.search.tree_search.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
     real, calls = getattr(owner, name), []
 
     def interrupted(*arguments, **named):
@@ -401,7 +402,7 @@ def test_parts_add_up_to_the_whole(tmp_path):
 
 
 def test_every_solution_of_a_grid_with_many_is_right_and_different(tmp_path):
-    corpus = Path(__file__).parent.parent / "datasets" / "many16.csv"
+    corpus = Path(__file__).parents[2] / "datasets" / "many16.csv"
     reading = bs.read_problem(f"{corpus}#2")
     with runs.Run(
         tmp_path / "run", reading.problem, reading.stack, collect=True, notation=reading.notation

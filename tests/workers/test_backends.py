@@ -19,7 +19,8 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-from batchsolve.scaling.measure import Grid, read_workload, run_grid
+from batchsolve.scaling.measure import Plan, read_workload, run_plan
+from batchsolve.search.tree import TreeWork
 from batchsolve.workers import BACKENDS, get_workers
 from batchsolve.workers.pool import Done, Lost, Pool
 
@@ -46,7 +47,7 @@ def ray():
     """Ray on this machine, with two workers; pools of this process find it."""
     ray = pytest.importorskip("batchsolve.workers.ray").ray
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]))
         ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield ray
     ray.shutdown()
@@ -98,7 +99,7 @@ def test_enumerations_are_the_same(workers, grids, tmp_path):
 
 
 def test_solved_files_are_the_same(workers, tmp_path):
-    corpus = Path(__file__).parents[1] / "datasets" / "sudoku16.csv"
+    corpus = Path(__file__).parents[2] / "datasets" / "sudoku16.csv"
     bs.solve_file(str(corpus), str(tmp_path / "threads.csv"), jobs=1)
     summary = bs.solve_file(str(corpus), str(tmp_path / "out.csv"), chunk=100, **workers)
     assert summary.jobs == 2
@@ -107,8 +108,8 @@ def test_solved_files_are_the_same(workers, tmp_path):
 
 def test_scaling_is_measured(workers):
     where = {"jobs": (workers.get("jobs"),), "address": workers.get("address")}
-    grid = Grid(backends=(workers["backend"],), engines=("auto",), repeat=1, **where)
-    ((run, log),) = run_grid([read_workload("queens:9")], grid)
+    grid = Plan(backends=(workers["backend"],), engines=("auto",), repeat=1, **where)
+    ((run, log),) = run_plan([read_workload("queens:9")], grid)
     assert (run.count, run.nodes, run.jobs) == (N_QUEENS, N_NODES, 2)
     assert sum(log.nodes) == N_NODES
     assert run.master > 0
@@ -176,9 +177,10 @@ def test_a_problem_is_sent_once_and_not_with_every_task(workers):
 
 
 def tasks():
-    """Tasks of stacks with one option each, 20 in all."""
+    """Numbered tasks of stacks with one option each, 20 in all."""
     stacks = bs.Stacks.from_lists([[r] for r in range(20)])
-    return [Task.of(stacks.between(begin, begin + 4)) for begin in range(0, 20, 4)]
+    parts = (stacks.between(begin, begin + 4) for begin in range(0, 20, 4))
+    return list(enumerate(map(Task.of, parts)))
 
 
 def by_root(results):
@@ -186,7 +188,7 @@ def by_root(results):
     answers = {}
     for result in results:
         lost = isinstance(result, Lost)
-        values = [result.reason] * len(result.task.stacks) if lost else result.outcome.counts
+        values = [result.reason] * len(result.task.stacks) if lost else result.result.outcome.counts
         answers.update(zip(result.task.stacks.roots.tolist(), values, strict=True))
     return answers
 
@@ -194,16 +196,16 @@ def by_root(results):
 @pytest.fixture(scope="module")
 def right():
     with Pool(1) as pool:
-        return by_root(pool.start(get_engine("dlx"), bs.Sudoku(2, 2), tasks()))
+        return by_root(pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks()))
 
 
 @pytest.mark.parametrize("workers", ["dask", "ray"], indirect=True)
 def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
     once = Failing([13], "kill", once=str(tmp_path / "killed"))
     with Pool(**workers) as pool:
-        assert by_root(pool.start(once, bs.Sudoku(2, 2), tasks())) == right
+        assert by_root(pool.start(TreeWork(once, bs.Sudoku(2, 2)), tasks())) == right
         assert (tmp_path / "killed").exists()
-        answers = by_root(pool.start(Failing([7], "raise"), bs.Sudoku(2, 2), tasks()))
+        answers = by_root(pool.start(TreeWork(Failing([7], "raise"), bs.Sudoku(2, 2)), tasks()))
     assert answers.pop(7) == "the search failed: RuntimeError: a bug in the search"
     assert answers == {root: n for root, n in right.items() if root != 7}
 
@@ -213,10 +215,10 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
     dask = pytest.importorskip("batchsolve.workers.dask")
     monkeypatch.setattr(dask, "DEATHS_FORGIVEN", 0)
     with Pool(1, "dask") as pool:
-        answers = by_root(pool.start(Failing([13], "kill"), bs.Sudoku(2, 2), tasks()))
+        answers = by_root(pool.start(TreeWork(Failing([13], "kill"), bs.Sudoku(2, 2)), tasks()))
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {root: n for root, n in right.items() if root != 13}
-        (done, *_) = pool.start(get_engine("dlx"), bs.Sudoku(2, 2), tasks()[:1])
+        (done, *_) = pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks()[:1])
         assert isinstance(done, Done)
         assert done.timing.worker.split("/")[0] != str(os.getpid())
 

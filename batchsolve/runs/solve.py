@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import AUTO
+from batchsolve.engines.choice import engine_for_rows
 from batchsolve.errors import InputError
+from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.drawings import read_grid
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.search.collector import STATUS_NAMES
-from batchsolve.search.rounds import SearchSettings, answer_rows
+from batchsolve.search.rows import RowSearch
+from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.workers.pool import Pool
 
-CHUNK_CELLS = 2_600_000  # 32,000 9×9 grids
+BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids
 
 
 @dataclass(frozen=True)
@@ -108,24 +108,48 @@ def solve_batch(
         problem = _problem_of(np.asarray(grids))
     puzzles = problem.as_grids(grids)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    size = chunk_rows(problem)
-    starts = range(0, len(puzzles), size)
-    batches = (
-        (len(part), problem.stacks(part)) for part in (puzzles[s : s + size] for s in starts)
-    )
-    solutions = np.zeros_like(puzzles)
-    status = np.zeros(len(puzzles), np.uint8)
-    counts = np.zeros(len(puzzles), np.int64)
-    nodes = np.zeros(len(puzzles), np.int64)
+    size = max(64, BLOCK_CELLS // problem.n_cells)
+    blocks = (puzzles[begin : begin + size] for begin in range(0, len(puzzles), size))
+    kernel = engine_for_rows(engine, problem)
+    arrays = _Arrays(problem, limit)
     with Pool(jobs, backend, address) as pool:
-        for sheet in answer_rows(problem, batches, settings, pool):
-            rows = slice(sheet.first, sheet.first + len(sheet))
-            for found in sheet.solutions():
-                problem.write_grids(found, solutions[rows])
-            status[rows] = sheet.status(limit)
-            counts[rows] = np.minimum(sheet.counts, limit)
-            nodes[rows] = sheet.nodes
-    return BatchResult(solutions, STATUS_NAMES[status], counts, nodes)
+        search = RowSearch(problem, kernel, pool, settings, arrays, arrays)
+        parts = [part for _, part in search.run(blocks)]
+    if not parts:
+        parts = [arrays.write(arrays.read(puzzles), Answers.unknown(0))]
+    joined = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return BatchResult(*joined)
+
+
+@dataclass(frozen=True, eq=False)
+class _GridBatch:
+    """Some consecutive grids of an array."""
+
+    grids: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.grids)
+
+    def stacks(self, problem: ExactCover) -> Stacks:
+        assert isinstance(problem, Sudoku)
+        return problem.stacks(self.grids)
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrays:
+    """Reads blocks that are arrays of grids, and writes answers as the columns of a result."""
+
+    problem: Sudoku
+    limit: int
+
+    def read(self, block: npt.NDArray[np.uint8]) -> _GridBatch:
+        return _GridBatch(block)
+
+    def write(self, batch: _GridBatch, answers: Answers) -> tuple[npt.NDArray[Any], ...]:
+        solutions = np.zeros_like(batch.grids)
+        self.problem.write_grids(answers.covers, solutions)
+        status = STATUS_NAMES[answers.status(self.limit)]
+        return solutions, status, np.minimum(answers.counts, self.limit), answers.nodes
 
 
 def solve(
@@ -176,13 +200,3 @@ def _problem_of(grids: npt.NDArray[Any]) -> Sudoku:
     if box is None:
         raise InputError(f"grids must have shape (n, N²) or (n, N, N), not {grids.shape}")
     return sudoku(*box)
-
-
-def chunk_rows(problem: Sudoku) -> int:
-    """Return how many rows to search at a time: about a second of work for one worker."""
-    return max(64, CHUNK_CELLS // problem.n_cells)
-
-
-def warm_up(engine: Engine, problem: ExactCover) -> None:
-    """Load the compiled kernels, or compile them, before workers need them."""
-    engine.search(problem, Task.of(Stacks.from_lists([[]]), budget=1))

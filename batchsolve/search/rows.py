@@ -1,0 +1,462 @@
+"""Searching rows that arrive in blocks: workers read, search and write a block; answers keep order.
+
+A block is one task. Rows that its budget does not finish come back as a frontier, which is searched
+like that of any tree; when the last of them is settled, the block is one more task, which writes
+all of its rows. How a block is read and how its answers are written is for the `Reader` and the
+`Writer`: this module knows neither files nor what the rows are.
+
+Stacks of one row may be searched by many workers, in any order. The row's first cover is
+nevertheless the first in tree order, because that order can be read off the stacks: engines try
+the options of an item in ascending order, so tree order is the lexicographic order of stacks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines import Engine, Outcome, Task
+from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.problems.answers import Answers
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Draws, Scheduler, run_round
+from batchsolve.search.tree import Found, halves_at
+from batchsolve.settings import UNLIMITED, SearchSettings
+from batchsolve.workers.pool import Pool
+
+LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks that may be read before the first is written
+
+
+class Batch(Protocol):
+    """The rows of a block."""
+
+    def __len__(self) -> int: ...
+
+    def stacks(self, problem: ExactCover) -> Stacks:
+        """Return the stacks of the rows that can be searched; roots are rows."""
+        ...
+
+
+class Reader(Protocol):
+    """How workers read a block."""
+
+    def read(self, block: Any) -> Batch:
+        """Return the rows of a block; raises `InputError` if it cannot be read."""
+        ...
+
+
+class Writer(Protocol):
+    """How workers write the answers to a block."""
+
+    def write(self, batch: Any, answers: Answers) -> Any:
+        """Return the finished output of a block."""
+        ...
+
+
+class OpenRows:
+    """The rows of a block while some of them are searched.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    stacks : Stacks
+        A stack for every row that is searched, in order.
+    limit, node_limit : int
+        Covers wanted of each row, and nodes that its search may visit.
+    """
+
+    def __init__(self, n: int, stacks: Stacks, limit: int, node_limit: int) -> None:
+        self._limit, self._node_limit = limit, node_limit
+        self._answers = Answers.unknown(n)
+        self._pending = np.zeros(n, np.int32)  # stacks that are not searched yet
+        self._pending[stacks.roots] = 1
+        self._shared = np.zeros(n, np.bool_)  # whether a row was searched in several tasks
+        self._best: dict[int, npt.NDArray[np.uint32]] = {}  # the first cover of such a row, so far
+        self._covers: list[Stacks] = []
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no row is open."""
+        return not self._pending.any()
+
+    def answers(self) -> Answers:
+        """Return the answers, once all rows are settled."""
+        covers = list(self._covers)
+        if self._best:
+            rows = list(self._best)
+            covers.append(Stacks.from_lists([self._best[row].tolist() for row in rows], rows))
+        self._answers.covers = Stacks.concatenate(covers)
+        return self._answers
+
+    def add(self, stacks: Stacks, outcome: Outcome, covers: Stacks, seconds: float) -> None:
+        """Take a result into account.
+
+        Parameters
+        ----------
+        stacks : Stacks
+            What was searched.
+        outcome : Outcome
+        covers : Stacks
+            The first cover of each row that was found.
+        seconds : float
+        """
+        answers, rows = self._answers, stacks.roots
+        _tally(answers.counts, rows, outcome.counts)
+        _tally(answers.nodes, rows, outcome.nodes)
+        _tally(answers.seconds, rows, outcome.nodes * (seconds / max(1, outcome.nodes.sum())))
+        answers.clash[rows] = outcome.clash
+        left = outcome.frontier.roots
+        _tally(self._pending, rows, -1)
+        if left.size:
+            np.add.at(self._pending, left, 1)
+            self._shared[left] |= (self._pending[left] > 1) | (answers.nodes[left] > 0)
+        alone = ~self._shared[covers.roots]
+        if alone.any():
+            self._covers.append(covers.take(alone))
+        for k in np.flatnonzero(~alone).tolist():
+            row, cover = int(covers.roots[k]), covers[k]
+            if row not in self._best or cover.tolist() < self._best[row].tolist():
+                self._best[row] = cover
+
+    def lose(self, stacks: Stacks, reason: str) -> None:
+        """Note that the search of some rows failed."""
+        _tally(self._pending, stacks.roots, -1)
+        self._answers.unfinished.update(dict.fromkeys(stacks.roots.tolist(), reason))
+
+    def drop_unwanted(self, piece: Piece) -> Piece:
+        """Return the stacks of a piece that an answer still depends on."""
+        rows = piece.stacks.roots
+        counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
+        doubtful = (counts >= self._limit) | (nodes >= self._node_limit)
+        if self._answers.unfinished:
+            doubtful |= np.isin(rows, list(self._answers.unfinished))
+        if not doubtful.any():
+            return piece
+        wanted = ~doubtful
+        for k in np.flatnonzero(doubtful).tolist():
+            wanted[k] = self._is_wanted(int(rows[k]), piece.stacks[k])
+        _tally(self._pending, rows[~wanted], -1)
+        return piece.take(wanted)
+
+    def task_of(self, stacks: Stacks, budget: int) -> Task:
+        """Return the task that searches stacks which are wanted."""
+        rows = stacks.roots
+        limits = np.maximum(self._limit - self._answers.counts[rows], 1)
+        allowances = self._node_limit - self._answers.nodes[rows]
+        return Task(stacks, limits, allowances, budget=budget, keep=1)
+
+    def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
+        answers = self._answers
+        if row in answers.unfinished:
+            return False
+        if answers.counts[row] >= self._limit:  # a cover before the first is all that matters
+            return stack.tolist() < self._best[row].tolist()
+        answers.unfinished[row] = None
+        return False
+
+
+def _tally(sums: npt.NDArray[Any], rows: npt.NDArray[np.int64], values: Any) -> None:
+    """Add values to the sums of their rows, which ascend."""
+    if (np.diff(rows) > 0).all():
+        sums[rows] += values  # ten times as fast as where a row is there twice
+    else:
+        np.add.at(sums, rows, values)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTask:
+    """A block to be read and searched; with a budget of 0 nodes it is only read."""
+
+    block: Any
+    budget: int
+
+
+@dataclass(frozen=True, eq=False)
+class WriteTask:
+    """A block whose rows are settled, to be written."""
+
+    block: Any
+    answers: Answers
+
+
+@dataclass(frozen=True, eq=False)
+class BlockResult:
+    """What a worker made of a block.
+
+    Attributes
+    ----------
+    output : object
+        The finished output; None if some rows are open.
+    rows : OpenRows or None
+        The rows, if some are open.
+    left, weights : Stacks, ndarray of float64
+        Their frontier.
+    n_nodes, seconds : int, float
+        Nodes visited, and how long that took.
+    error : InputError or None
+        Why the block cannot be read.
+    """
+
+    output: Any = None
+    rows: OpenRows | None = None
+    left: Stacks = field(default_factory=Stacks.empty)
+    weights: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    n_nodes: int = 0
+    seconds: float = 0.0
+    error: InputError | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RowWork:
+    """What a worker does with a task of rows."""
+
+    engine: Engine
+    problem: ExactCover
+    reader: Reader
+    writer: Writer
+    limit: int
+    node_limit: int
+    depth: int
+
+    def do(self, task: ReadTask | WriteTask | Task) -> BlockResult | Found:
+        """Read and search a block, search stacks of it, or write it."""
+        if isinstance(task, ReadTask):
+            return self._read(task)
+        if isinstance(task, WriteTask):
+            batch = self.reader.read(task.block)
+            return BlockResult(self.writer.write(batch, task.answers))
+        begin = time.perf_counter()
+        outcome = self.engine.search(self.problem, task)
+        return Found(outcome, outcome.solutions, time.perf_counter() - begin)
+
+    def halves(self, task: Any) -> list[tuple[int, int, Task]]:
+        """Cut a task of stacks in two, between two rows; a block is one piece."""
+        if not isinstance(task, Task):
+            return []
+        firsts = np.flatnonzero(np.diff(task.stacks.roots)) + 1
+        return halves_at(task, int(firsts[firsts.size // 2])) if firsts.size else []
+
+    def _read(self, task: ReadTask) -> BlockResult:
+        try:
+            batch = self.reader.read(task.block)
+        except InputError as error:
+            return BlockResult(error=error)
+        stacks = batch.stacks(self.problem)
+        rows = OpenRows(len(batch), stacks, self.limit, self.node_limit)
+        left = Piece.whole(stacks)
+        n_nodes, seconds = 0, 0.0
+        if task.budget > 0:
+            begin = time.perf_counter()
+            outcome = self.engine.search(
+                self.problem,
+                Task.of(stacks, self.limit, self.node_limit, task.budget, self.depth, keep=1),
+            )
+            seconds = time.perf_counter() - begin
+            rows.add(stacks, outcome, outcome.solutions, seconds)
+            n_nodes = int(outcome.nodes.sum())
+            left = Piece(outcome.frontier, outcome.weights, outcome.parents)
+            left = rows.drop_unwanted(left)
+        if rows.is_settled:
+            output = self.writer.write(batch, rows.answers())
+            return BlockResult(output, n_nodes=n_nodes, seconds=seconds)
+        return BlockResult(None, rows, left.stacks, left.weights, n_nodes, seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Unread:
+    """A block that waits to be read."""
+
+    number: int
+    block: Any
+    is_searched: bool = True  # in the same task; not after that has failed
+    is_fresh = True
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[_Unread]:
+        return [self]
+
+
+@dataclass(frozen=True, eq=False)
+class _Unwritten:
+    """A block whose rows are settled, and that waits to be written."""
+
+    number: int
+    is_fresh = True
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[_Unwritten]:
+        return [self]
+
+
+class RowGoal:
+    """The goal of rows: an answer to each, handed back block by block in the order of the input."""
+
+    enough = False
+
+    def __init__(self, limit: int, node_limit: int) -> None:
+        self._limit, self._node_limit = limit, node_limit
+        self._blocks: dict[int, Any] = {}  # blocks not handed back, by their numbers
+        self._open: dict[int, OpenRows] = {}
+        self._results: dict[int, BlockResult] = {}
+        self._n_opened = self._n_returned = 0
+
+    @property
+    def n_open(self) -> int:
+        """Number of blocks that are not handed back."""
+        return len(self._blocks)
+
+    def open(self, block: Any) -> _Unread:
+        """Return the next block of the input as a piece."""
+        number = self._n_opened
+        self._blocks[number] = block
+        self._n_opened += 1
+        return _Unread(number, block)
+
+    def settled(self) -> Iterator[tuple[Any, Any]]:
+        """Hand back the next blocks of the input with their output, up to the first still open.
+
+        Raises
+        ------
+        InputError
+            If the next block cannot be read.
+        """
+        while self._n_returned in self._results:
+            result = self._results.pop(self._n_returned)
+            block = self._blocks.pop(self._n_returned)
+            self._n_returned += 1
+            if result.error is not None:
+                raise result.error
+            yield block, result.output
+
+    def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
+        """Return what is still wanted of a piece, and its task; None for the task if nothing is."""
+        if isinstance(piece, _Unread):
+            return piece, ReadTask(piece.block, budget if piece.is_searched else 0)
+        if isinstance(piece, _Unwritten):
+            rows = self._open[piece.number]
+            return piece, WriteTask(self._blocks[piece.number], rows.answers())
+        number = int(piece.ids[0])
+        rows = self._open[number]
+        wanted = rows.drop_unwanted(piece)
+        if len(wanted):
+            return wanted, rows.task_of(wanted.stacks, budget)
+        if rows.is_settled:
+            return self.begin(_Unwritten(number), budget, promised)
+        return wanted, None
+
+    def accept(self, piece: Any, result: BlockResult | Found) -> list[Any]:
+        """Take what was found; return what is left to be done."""
+        if isinstance(result, Found):
+            number = int(piece.ids[0])
+            rows, outcome = self._open[number], result.outcome
+            rows.add(piece.stacks, outcome, result.output, result.seconds)
+            weights = piece.weights[outcome.parents] * outcome.weights
+            return self._left(number, outcome.frontier, weights)
+        if result.rows is None:
+            self._results[piece.number] = result
+            self._open.pop(piece.number, None)
+            return []
+        self._open[piece.number] = result.rows
+        return self._left(piece.number, result.left, result.weights)
+
+    def lose(self, piece: Any, reason: str) -> list[Any]:
+        """Note that rows cannot be searched; a block that failed is read without a search first."""
+        if isinstance(piece, Piece):
+            number = int(piece.ids[0])
+            self._open[number].lose(piece.stacks, reason)
+            return self._left(number, Stacks.empty(), np.empty(0))
+        if isinstance(piece, _Unread) and piece.is_searched:
+            return [_Unread(piece.number, piece.block, is_searched=False)]
+        raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
+
+    def _left(self, number: int, stacks: Stacks, weights: npt.NDArray[np.float64]) -> list[Any]:
+        """Return what is left of a block: stacks, or the block itself to be written."""
+        if len(stacks):
+            ids = np.full(len(stacks), number)
+            return [Piece(stacks, weights, ids, keeps_roots=self._node_limit != UNLIMITED)]
+        return [_Unwritten(number)] if self._open[number].is_settled else []
+
+
+class RowSearch:
+    """A search of rows.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    engine : Engine
+    pool : Pool
+        Entered already.
+    settings : SearchSettings
+        Its limit is given; its engine is not looked at.
+    reader : Reader
+    writer : Writer
+
+    Attributes
+    ----------
+    most_ahead : int
+        How many blocks may be read before the first of them is handed back.
+
+    Notes
+    -----
+    Under a node limit rows are not split, and all stacks of a row stay in one piece: where its
+    search stops must not depend on who searches what.
+    """
+
+    def __init__(
+        self,
+        problem: ExactCover,
+        engine: Engine,
+        pool: Pool,
+        settings: SearchSettings,
+        reader: Reader,
+        writer: Writer,
+    ) -> None:
+        limit = settings.limit or UNLIMITED
+        node_limit = settings.node_limit or UNLIMITED
+        may_split = settings.split_depth and settings.node_limit is None
+        depth = (settings.split_depth or UNLIMITED) if may_split else UNLIMITED
+        self._work = RowWork(engine, problem, reader, writer, limit, node_limit, depth)
+        self._pool = pool
+        self._goal = RowGoal(limit, node_limit)
+        self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
+        self.most_ahead = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
+
+    def run(self, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Search blocks; yield each with its output, in order, while the next are worked on.
+
+        Raises
+        ------
+        InputError
+            If a block cannot be read, after all blocks before it were yielded.
+        """
+        source = iter(blocks)
+        failure: InputError | None = None
+        exhausted = False
+
+        def refill() -> None:
+            nonlocal exhausted, failure
+            while not exhausted and self._goal.n_open < self.most_ahead:
+                try:
+                    block = next(source, None)
+                except InputError as error:
+                    block, failure = None, error  # what was read before it is answered all the same
+                exhausted = block is None
+                if block is not None:
+                    self._scheduler.add_behind(self._goal.open(block))
+
+        refill()
+        while self._goal.n_open:
+            tasks = Draws(self._scheduler)
+            for _ in run_round(self._scheduler, self._goal, self._pool, self._work, tasks):
+                yield from self._goal.settled()
+                refill()
+            yield from self._goal.settled()
+            refill()
+        if failure is not None:
+            raise failure

@@ -1,0 +1,263 @@
+"""The scheduler: one queue of pieces, for rows and trees alike.
+
+It knows pieces, budgets and who is busy with what. What is wanted of a piece, and what to do with
+what was found, is for its `Goal` to say; where workers are, for the pool. Fresh pieces go behind
+all others and frontiers go on top, so that a search goes deep before it goes wide and what waits
+stays short.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
+from batchsolve.settings import UNLIMITED
+from batchsolve.workers.pool import Done, Lost, Pool, Work
+
+
+class Waiting(Protocol):
+    """What waits in the queue: a `Piece`, or something else that is one task.
+
+    Attributes
+    ----------
+    is_fresh : bool
+        Whether its task gets a full budget, for beginning it costs more than a short task saves.
+    """
+
+    is_fresh: bool
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
+        """Cut into at most n pieces, or a few more if they were too long."""
+        ...
+
+    def between(self, begin: int, end: int) -> Any:
+        """Return the part of the stacks begin .. end - 1."""
+        ...
+
+
+class Goal(Protocol):
+    """What is searched for."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether nothing more is wanted, for now."""
+        ...
+
+    def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any] | None:
+        """Return what is still wanted of a piece, and the task that searches it.
+
+        The task is None if nothing is wanted; all is None if the piece has to wait.
+
+        Parameters
+        ----------
+        piece : Waiting
+        budget : int
+            Nodes that the task may visit.
+        promised : int
+            Nodes that the tasks which are out may visit.
+        """
+        ...
+
+    def accept(self, piece: Any, result: Any) -> list[Any] | None:
+        """Take what was found in a piece; return what is left of it, or None to refuse it all."""
+        ...
+
+    def lose(self, piece: Any, reason: str) -> list[Any]:
+        """Note that a piece cannot be searched; return what to do instead."""
+        ...
+
+
+class _Out:
+    """A piece that is with a worker."""
+
+    def __init__(self, piece: Any, budget: int) -> None:
+        self.piece, self.budget = piece, budget
+        self._missing: npt.NDArray[np.bool_] | None = None  # stacks that have not come back
+
+    def give_back(self, result: Done | Lost) -> tuple[Any, bool]:
+        """Return the part that a result is about, and whether all has come back now."""
+        if result.part is None:
+            return self.piece, True
+        begin, end = result.part
+        if self._missing is None:
+            self._missing = np.ones(len(self.piece), np.bool_)
+        self._missing[begin:end] = False
+        return self.piece.between(begin, end), not self._missing.any()
+
+    def missing(self) -> Any:
+        """Return what has not come back."""
+        return self.piece if self._missing is None else self.piece.take(self._missing)
+
+
+class Scheduler:
+    """Hands out pieces as tasks, and takes results.
+
+    Parameters
+    ----------
+    goal : Goal
+    jobs : int
+        Number of workers.
+    budget : int, optional
+        Nodes a task may visit; sized by time by default.
+
+    Notes
+    -----
+    `next_task` is called in whatever thread a worker becomes free; one lock guards the queue.
+    """
+
+    def __init__(self, goal: Goal, jobs: int, budget: int | None = None) -> None:
+        self._goal = goal
+        self._fixed_budget = budget
+        self._sizing = Sizing.of(jobs)
+        self._most_out = MOST_OUT * jobs
+        self._lock = threading.RLock()
+        self._queue: deque[Any] = deque()  # the top is at the right end
+        self._out: dict[int, _Out] = {}
+        self._numbers = count()
+        self._nodes, self._seconds = 0, 0.0
+        self.paused = False
+
+    @property
+    def n_waiting(self) -> int:
+        """How many pieces wait for a worker."""
+        return len(self._queue)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits and nothing is out."""
+        return not self._queue and not self._out
+
+    def left(self) -> list[Any]:
+        """Return the pieces that wait or are out, in no certain order."""
+        with self._lock:
+            return [*self._queue, *(out.missing() for out in self._out.values())]
+
+    def add_behind(self, piece: Any) -> None:
+        """Let a fresh piece wait behind all others."""
+        with self._lock:
+            self._queue.appendleft(piece)
+
+    def add(self, piece: Any) -> None:
+        """Put what is left of a piece on top; cut it up if few pieces wait, or if it is large."""
+        with self._lock:
+            missing = self._sizing.pieces - len(self._queue)
+            self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))
+
+    def take_all(self) -> list[Any]:
+        """Take all that waits, the last in tree order first."""
+        with self._lock:
+            pieces = list(self._queue)
+            self._queue.clear()
+            return pieces
+
+    def next_task(self, most_nodes: int = UNLIMITED) -> tuple[int, Any] | None:
+        """Return the next task and its number; None if there is nothing to do just now."""
+        with self._lock:
+            while self._queue and len(self._out) < self._most_out and not self.paused:
+                promised = sum(out.budget for out in self._out.values())
+                piece = self._queue.pop()
+                budget = min(self._budget(piece.is_fresh), most_nodes)
+                begun = self._goal.begin(piece, budget, promised)
+                if begun is None:
+                    self._queue.append(piece)
+                    return None
+                wanted, task = begun
+                if task is not None:
+                    return self.hand_out(wanted, budget), task
+            return None
+
+    def hand_out(self, piece: Any, budget: int) -> int:
+        """Note that a piece is with a worker; return the number of its task."""
+        number = next(self._numbers)
+        self._out[number] = _Out(piece, budget)
+        return number
+
+    def learn_rate(self, nodes: int, seconds: float) -> None:
+        """Take the speed of a worker from some nodes that it visited."""
+        self._nodes += nodes
+        self._seconds += seconds
+
+    def forget_rate(self) -> None:
+        """Begin anew to learn the speed of a worker."""
+        self._nodes, self._seconds = 0, 0.0
+
+    def take(self, result: Done | Lost) -> bool:
+        """Give a result to the goal and put back what it leaves; return whether it was accepted."""
+        with self._lock:
+            out = self._out[result.number]
+            piece, is_whole = out.give_back(result)
+            if isinstance(result, Done):
+                self.learn_rate(result.result.n_nodes, result.result.seconds)
+                left = self._goal.accept(piece, result.result)
+            else:
+                left = self._goal.lose(piece, result.reason)
+            if is_whole:
+                del self._out[result.number]
+            for other in reversed([piece] if left is None else left):
+                self.add(other)
+            return left is not None
+
+    def take_back(self) -> None:
+        """Put what is out back into the queue, for its results are not waited for."""
+        with self._lock:
+            pieces = [out.missing() for out in self._out.values()]
+            self._out.clear()
+            self._queue.extend(reversed(pieces))
+
+    def _budget(self, is_fresh: bool) -> int:
+        if self._fixed_budget is not None:
+            return self._fixed_budget
+        if self._nodes == 0:
+            return FIRST_BUDGET
+        waiting = self._sizing.pieces if is_fresh else len(self._queue) + 1
+        return self._sizing.budget(self._nodes / max(self._seconds, 1e-9), waiting)
+
+
+def run_round(
+    scheduler: Scheduler,
+    goal: Goal,
+    pool: Pool,
+    work: Work,
+    tasks: Iterator[tuple[int, Any]],
+    here: bool = False,
+) -> Iterator[Done]:
+    """Search tasks until a draw finds nothing, or the goal has enough; yield accepted results.
+
+    Parameters
+    ----------
+    tasks : iterator of (int, task)
+        As they are drawn.
+    here : bool
+        Search in this process instead of the workers.
+    """
+    start = pool.start_here if here else pool.start
+    for result in start(work, tasks):
+        if scheduler.take(result) and isinstance(result, Done):
+            yield result
+        if goal.enough:
+            break
+    scheduler.take_back()
+
+
+class Draws:
+    """The tasks of a scheduler, as an iterator that may be asked again after it had none."""
+
+    def __init__(self, scheduler: Scheduler, most: int = UNLIMITED, nodes: int = UNLIMITED) -> None:
+        self._scheduler, self._left, self._nodes = scheduler, most, nodes
+
+    def __iter__(self) -> Draws:
+        return self
+
+    def __next__(self) -> tuple[int, Any]:
+        drawn = self._scheduler.next_task(self._nodes) if self._left else None
+        if drawn is None:
+            raise StopIteration
+        self._left -= 1
+        return drawn
