@@ -15,9 +15,9 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from batchsolve.errors import InputError
+from batchsolve.problems.kernels import kernel
 
 BLANKS = ".0*_"
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
@@ -26,7 +26,7 @@ _FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the cell that 
 _BAD = 255
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def trim(data, begin, end):
     """Return the bounds of a value without the white space around it."""
     while begin < end and data[begin] <= 32:
@@ -36,7 +36,7 @@ def trim(data, begin, end):
     return begin, end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _encode_symbols(data, offsets, table, grids, faults):
     n_cells = grids.shape[1]
     for k in range(faults.size):
@@ -51,7 +51,7 @@ def _encode_symbols(data, offsets, table, grids, faults):
             grids[k, cell] = digit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _encode_numbers(data, offsets, n_digits, grids, faults):
     n_cells = grids.shape[1]
     for k in range(faults.size):
@@ -83,7 +83,7 @@ def _encode_numbers(data, offsets, n_digits, grids, faults):
             faults[k] = _WRONG_LENGTH
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decode_symbols(digits, symbols):
     data = np.empty(digits.size, np.uint8)
     for x in range(digits.size):
@@ -91,7 +91,7 @@ def _decode_symbols(digits, symbols):
     return data
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decode_numbers(grids, separator, blank):
     n, n_cells = grids.shape
     data = np.empty(n * n_cells * 4, np.uint8)

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stacks_of(grids, n_digits):
     """Return the offsets and the options of the stacks of many grids."""
     offsets = np.zeros(grids.shape[0] + 1, np.int64)
@@ -44,7 +44,7 @@ def _stacks_of(grids, n_digits):
     return offsets, options[:-1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_grids(offsets, options, rows, cells, digits, grids):
     for k in range(rows.size):
         grid = grids[rows[k]]
@@ -52,7 +52,7 @@ def _fill_grids(offsets, options, rows, cells, digits, grids):
             grid[cells[options[x]]] = digits[options[x]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
     n = box_rows * box_columns
     # the grid, counted from 1, that had a digit in a row, column or box last

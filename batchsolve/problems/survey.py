@@ -7,9 +7,9 @@ from math import isqrt
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 
 from batchsolve.errors import InputError
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.notation import (
     BLANKS,
     MOST_DIGITS,
@@ -22,7 +22,7 @@ from batchsolve.problems.notation import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _survey(data, offsets):
     """For each value: its characters, its tokens (0 without separators), the set of its bytes.
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.problems.kernels import kernel
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reader import Batch, Reader
 
@@ -155,7 +155,7 @@ class AnswerTable:
         return agrees, batch.has_given & (status != Status.INVALID)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare_rows(one: Any, other: Any, same: Any) -> None:
     for k in range(same.size):
         same[k] = True

@@ -12,9 +12,9 @@ from typing import IO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from batchsolve.errors import InputError
+from batchsolve.problems.kernels import kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows, named_errors
 
 BLOCK_BYTES = 1 << 20  # some 10 ms of reading and writing, and as much of search
@@ -142,7 +142,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     return _record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _record_end(
     data: npt.NDArray[np.uint8], begin: int, delimiter: int, most: int
 ) -> tuple[int, bool]:
