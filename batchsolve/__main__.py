@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from types import FrameType
@@ -12,9 +13,14 @@ def main() -> None:
     """Run the command line; Ctrl-C while it is still being imported ends it in one line, too."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
-    from batchsolve.cli import app
+    try:
+        from batchsolve.cli import app
 
-    app(prog_name="batchsolve")
+        app(prog_name="batchsolve")
+    finally:
+        # else the interpreter, on its way out, looks for garbage among all that numba has made,
+        # which takes longer than to solve a thousand puzzles
+        gc.freeze()
 
 
 def _leave(signum: int, frame: FrameType | None) -> NoReturn:
