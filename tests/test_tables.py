@@ -102,27 +102,33 @@ def text_files(draw):
     return ".txt", text.encode(), [(value,) for value in values if value], set()
 
 
+ODD_LINES = [
+    "", " ", "[1]", "{", "null", "{}", '{"x": 1} ', '{"x": 1}\r', '{"x": 1} {"x": 2}', '{"x": 1}{',
+    '{"x": 1}\r{"x": 2}', '{"x": 1,', '"x": 1}', '{"puzzle": "a", "puzzle": "b"}', '\v{"x": 1}',
+    '{"puzzle": "\t"}', r'{"puzzle": "\ud800"}', r'{"puzzle": "\u0000\ud83d\ude00"}', '{"x": 01}',
+    '{"x": -0}', '{"x": 1}}', r'{"puzzle": "}\n{"}', '{"puzzle": "} {"}',
+]  # fmt: skip
+
+
 @st.composite
 def json_files(draw):
     record = st.fixed_dictionaries(
-        {"puzzle": grids | st.none(), "x": st.integers(0, 9) | st.none()}
+        {"puzzle": grids | st.none(), "x": st.integers(-(2**63), 2**63 - 1) | st.none()},
+        optional={"f": st.floats(allow_nan=False)},
     )
-    broken = st.sampled_from(["", " ", "[1]", "{", "null"])
-    lines = draw(st.lists(record | broken))
-    first = {"puzzle": P, "x": 1}
-    ascii_only = draw(st.booleans())
-    texts = [
-        line if isinstance(line, str) else json.dumps(line, ensure_ascii=ascii_only)
-        for line in [first, *lines]
-    ]
+    record = st.builds(json.dumps, record, ensure_ascii=st.booleans())
+    odd = st.sampled_from(ODD_LINES) if draw(st.booleans()) else record
+    lines = [json.dumps({"puzzle": P, "x": 1, "f": 0.5}), *draw(st.lists(record | odd))]
     rows, faults = [], set()
-    for line in [first, *lines]:
-        if isinstance(line, dict):
-            rows.append((line["puzzle"], line["x"]))
-        elif line.strip():
+    for line in filter(str.strip, lines):
+        try:
+            value = json.loads(line)
+            json.dumps(value, ensure_ascii=False).encode()
+            rows.append((value.get("puzzle"), value.get("x"), value.get("f")))
+        except (ValueError, AttributeError):
             faults.add(len(rows))
-            rows.append((None, None))
-    return ".jsonl", "\n".join(texts).encode(), rows, faults
+            rows.append((None, None, None))
+    return ".jsonl", "\n".join(lines).encode(), rows, faults
 
 
 @st.composite
