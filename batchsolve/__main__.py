@@ -13,13 +13,14 @@ def main() -> None:
     """Run the command line; Ctrl-C while it is still being imported ends it in one line, too."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
+    # Importing numba makes a few hundred thousand objects and hardly any garbage; to look for it
+    # on the way, and among all of them at the end, takes longer than to solve a thousand puzzles.
+    gc.set_threshold(100_000)
     try:
         from batchsolve.cli import app
 
         app(prog_name="batchsolve")
     finally:
-        # else the interpreter, on its way out, looks for garbage among all that numba has made,
-        # which takes longer than to solve a thousand puzzles
         gc.freeze()
 
 

@@ -128,7 +128,7 @@ def scale(
         write_experiment,
     )
     from batchsolve.scaling.forecast import forecast
-    from batchsolve.scaling.measure import Grid, read_workload, run_grid
+    from batchsolve.scaling.measure import Plan, read_workload, run_plan
     from batchsolve.scaling.plots import HOW_TO_GET, available
     from batchsolve.scaling.report import write_report
 
@@ -138,7 +138,7 @@ def scale(
         raise InputError("a forecast is of one problem: leave out --weak, or the forecast")
     if not latency >= 0:
         raise InputError(f"--latency is 0 seconds or more, not {latency}")
-    grid = Grid(
+    plan = Plan(
         jobs=workers,
         split_depths=levels,
         backends=names(backend),
@@ -160,7 +160,7 @@ def scale(
         _tell(run, quiet)
 
     with told_when_compiling(quiet), interrupts() as check:
-        made = list(run_grid(workloads, grid, tell))
+        made = list(run_plan(workloads, plan, tell))
     experiment = Experiment([run for run, _ in made], [log for _, log in made], facts)
     write_experiment(home, experiment)
     forecasts = []
