@@ -153,7 +153,7 @@ class CoverRenderer:
     def _ranked(self, covers: Stacks) -> _RankedLists:
         """Return the ranks of the names of covers, all sorted."""
         rank = self._names.rank
-        bits = len(self._names.sorted).bit_length()
+        bits = max(len(self._names.sorted).bit_length(), 1)
         options = _ascending(covers.offsets, covers.options)
         order = _sorted_order(*_pack_lists(covers.offsets, options, rank, bits))
         return _RankedLists(*_gather_ranks(covers.offsets, options, order, rank))

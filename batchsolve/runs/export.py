@@ -123,12 +123,12 @@ def _batches(directory: str, parts: dict[str, int]) -> Iterator[pa.Table]:
                 for batch in file.iter_batches(_rows_at_once(file.metadata), use_threads=False):
                     read += len(batch)
                     yield pa.Table.from_batches([batch]).cast(schema)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             raise _damaged(path, directory) from error
         if read != rows:
             raise _damaged(path, directory)
-    if schema is None:
-        yield pa.table({GRID: pa.array([], pa.string())})
+    if not any(parts.values()):
+        yield (schema or pa.schema([(GRID, pa.string())])).empty_table()
 
 
 def _schema(found: pa.Schema) -> pa.Schema:

@@ -1,0 +1,190 @@
+import json
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.runs import export
+from batchsolve.runs.export import export_run, sorted_table
+from batchsolve.runs.journal import Journal
+
+NAMES = [
+    "",
+    "a",
+    "a ",
+    "ab",
+    "b",
+    "é",
+    "\uffee",
+    "🧩",
+    '"',
+    ",",
+    "\0",
+    "\1",
+    "a\0",
+    "a\0\1",
+    "a\0\2",
+]
+LISTS = pa.schema([("options", pa.list_(pa.string()))])
+GRIDS = pa.schema([("grid", pa.string())])
+
+
+def in_order(row):
+    return row.encode() if isinstance(row, str) else [name.encode() for name in row]
+
+
+def make_run(directory, schema, parts, kind="enumerate"):
+    """Write a run whose solutions are in these parts, each of them sorted."""
+    (directory / "solutions").mkdir(parents=True)
+    with Journal(str(directory / "journal.sqlite"), kind, {}) as journal:
+        for k, rows in enumerate(parts):
+            name = f"{k:08d}.parquet"
+            table = pa.table([pa.array(sorted(rows, key=in_order), schema.field(0).type)], schema)
+            pq.write_table(table, directory / "solutions" / name, store_schema=k % 2 == 0)
+            record(journal, name, len(rows))
+
+
+def record(journal, name, rows):
+    journal._db.execute("INSERT INTO parts VALUES (?, ?)", (name, rows))
+
+
+def exported(tmp_path, schema, parts, suffix, number):
+    directory, output = tmp_path / f"run{number}", tmp_path / f"{number}{suffix}"
+    make_run(directory, schema, parts)
+    assert export_run(str(directory), str(output)) == sum(map(len, parts))
+    assert sorted(os.listdir(tmp_path)) == sorted([directory.name, output.name])
+    data = output.read_bytes()
+    output.unlink()
+    (tmp_path / directory.name).rename(tmp_path.parent / f"{tmp_path.name}-{number}")
+    return data
+
+
+@given(st.lists(st.lists(st.sampled_from(NAMES), max_size=4), max_size=60))
+def test_lists_are_sorted_name_by_name(rows):
+    table = sorted_table(pa.table([pa.array(rows, LISTS.field(0).type)], LISTS))
+    assert table.schema.equals(LISTS)
+    assert table.column(0).to_pylist() == sorted(rows, key=in_order)
+
+
+@pytest.fixture
+def small_loads(monkeypatch):
+    """Make loads, pages and what is read and written at once so small that all are cut."""
+    monkeypatch.setattr(export, "LOAD_BYTES", 4000)
+    monkeypatch.setattr(export, "PAGE_BYTES", 500)
+    monkeypatch.setattr(export, "_WRITE_BYTES", 300)
+    monkeypatch.setattr(export, "_READ_BYTES", 1000)
+
+
+def some_lists(rng, n):
+    return [[NAMES[k] for k in rng.integers(0, len(NAMES), rng.integers(0, 5))] for _ in range(n)]
+
+
+def some_grids(rng, n):
+    return ["".join(map(str, rng.integers(1, 5, 16))) for _ in range(n)]
+
+
+@pytest.mark.parametrize(("schema", "make"), [(LISTS, some_lists), (GRIDS, some_grids)])
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl", ".tsv.gz"])
+def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, schema, make, suffix):
+    rng = np.random.default_rng(3)
+    rows = make(rng, 2000)
+    outputs = []
+    for number, cuts in enumerate(([], [1000], [1, 2, 3, 1500], range(7, 2000, 11))):
+        rng.shuffle(rows)
+        parts = [part.tolist() for part in np.split(np.array(rows, object), cuts)]
+        outputs.append(exported(tmp_path, schema, parts, suffix, number))
+    monkeypatch.undo()
+    outputs.append(exported(tmp_path, schema, [rows[:700], rows[700:]], suffix, 4))
+    assert len(set(outputs)) == 1
+    want = sorted(rows, key=in_order)
+    if suffix == ".parquet":
+        table = pq.read_table(pa.BufferReader(outputs[0]))
+        assert table.schema.equals(schema)
+        assert table.column(0).to_pylist() == want
+    elif suffix == ".jsonl":
+        lines = [json.loads(line) for line in outputs[0].decode().splitlines()]
+        assert [line[schema.names[0]] for line in lines] == want
+    elif suffix == ".csv" and schema is GRIDS:
+        assert outputs[0].decode().splitlines() == ["grid", *want]
+
+
+def test_rows_that_are_all_alike(tmp_path, small_loads):
+    rows = [["a", "b"]] * 3000
+    data = exported(tmp_path, LISTS, [rows[:1000], rows[1000:]], ".jsonl", 0)
+    assert data == b'{"options": ["a", "b"]}\n' * 3000
+
+
+def test_pages_of_all_runs_are_read_once_and_little_waits(tmp_path, small_loads, monkeypatch):
+    sizes = []
+    merge_load = export.sorted_table
+    monkeypatch.setattr(
+        export, "sorted_table", lambda table: sizes.append(table.nbytes) or merge_load(table)
+    )
+    rows = some_grids(np.random.default_rng(4), 20_000)
+    exported(tmp_path, GRIDS, [rows[k : k + 500] for k in range(0, 20_000, 500)], ".csv", 0)
+    n_runs = 20_000 * 20 / 4000
+    assert max(sizes) < 2 * 4000 + n_runs * 500
+    assert sum(sizes) < 20 * 20_000 * 20
+
+
+@pytest.mark.parametrize(("suffix", "data"), [(".csv", b"grid\n"), (".jsonl", b"")])
+def test_no_solutions(tmp_path, suffix, data):
+    assert exported(tmp_path, GRIDS, [], suffix, 0) == data
+    assert exported(tmp_path, GRIDS, [[]], suffix, 1) == data
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "overwritten", "fewer rows", "other columns"])
+def test_missing_and_damaged_parts(tmp_path, small_loads, damage):
+    rng = np.random.default_rng(5)
+    make_run(tmp_path / "run", GRIDS, [some_grids(rng, 1000) for _ in range(3)])
+    part = tmp_path / "run" / "solutions" / "00000002.parquet"
+    data = part.read_bytes()
+    if damage == "missing":
+        part.unlink()
+    elif damage == "cut":
+        part.write_bytes(data[:-100])
+    elif damage == "overwritten":
+        part.write_bytes(data[:100] + b"\xff" * 2000 + data[2100:])
+    elif damage == "fewer rows":
+        pq.write_table(pq.read_table(part).slice(1), part)
+    else:
+        pq.write_table(pa.table({"x": list(range(1000))}), part)
+    match = "00000002.parquet: is missing or damaged; delete .*run to begin again"
+    with pytest.raises(JournalError, match=match):
+        export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"))
+    assert os.listdir(tmp_path) == ["run"]
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, small_loads, monkeypatch):
+    make_run(tmp_path / "run", GRIDS, [some_grids(np.random.default_rng(6), 1000)])
+
+    def fail(run, file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(export, "_spill", fail)
+    (tmp_path / "out.csv").write_text("what was there before")
+    match = r"out\.csv.*: cannot be written: No space left on device"
+    with pytest.raises(OutputError, match=match):
+        export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"))
+    assert sorted(os.listdir(tmp_path)) == ["out.csv", "run"]
+    assert (tmp_path / "out.csv").read_text() == "what was there before"
+
+
+def test_exports_are_refused_with_a_reason(tmp_path):
+    make_run(tmp_path / "run", GRIDS, [], kind="count")
+    run = str(tmp_path / "run")
+    with pytest.raises(InputError, match="a run that only counts has no solutions to export"):
+        export_run(run, str(tmp_path / "out.csv"))
+    with pytest.raises(InputError, match="name a file to export to"):
+        export_run(run, "-")
+    with pytest.raises(InputError, match="the name must say the format"):
+        export_run(run, str(tmp_path / "out.txt"))
+    with pytest.raises(OutputError, match="does not exist"):
+        export_run(run, str(tmp_path / "nowhere" / "out.csv"))
+    with pytest.raises(JournalError, match="there is no journal"):
+        export_run(str(tmp_path / "other"), str(tmp_path / "out.csv"))

@@ -1,0 +1,215 @@
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import problems
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve import ExactCover, Sudoku
+from batchsolve.engines import get_engine
+from batchsolve.engines.contract import UNLIMITED, Task
+from batchsolve.problems.notation import Notation, numbers
+from batchsolve.problems.render import CoverRenderer
+from batchsolve.problems.stacks import Stacks
+
+# names that begin with each other, need escapes, are not ASCII, or empty; the last two are in the
+# order of UTF-8, which is not that of UTF-16
+NAMES = [
+    "",
+    "a",
+    "a ",
+    "a b",
+    "ab",
+    "b",
+    '"',
+    "\\",
+    "\n\t",
+    "\0",
+    "a\0",
+    "é",
+    "日本",
+    "\uffee",
+    "🧩",
+]
+
+
+@st.composite
+def named_problems(draw):
+    """Problems whose options have names, some of them more than once."""
+    problem = draw(problems(most_colors=2))
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=problem.n_options, max_size=14))
+    colors = None if problem.colors is None else problem.colors
+    return ExactCover(
+        problem.indptr,
+        problem.indices,
+        problem.n_items,
+        problem.n_primary,
+        option_names=draw(st.sampled_from([None, names[: problem.n_options]])),
+        colors=colors,
+    )
+
+
+@st.composite
+def batches(draw):
+    """A problem, and lists of its options in any order: rendering asks for no more of a cover."""
+    problem = draw(named_problems())
+    options = st.sets(st.integers(0, max(problem.n_options - 1, 0)), max_size=problem.n_options)
+    rows = draw(st.lists(options.map(sorted).flatmap(st.permutations), max_size=40))
+    return problem, Stacks.from_lists(rows)
+
+
+def expected_lists(problem, covers):
+    rows = [[problem.option_name(o) for o in sorted(cover.tolist())] for cover in covers]
+    return sorted(rows, key=lambda row: [name.encode() for name in row])
+
+
+def check(renderer, covers, column, rows):
+    """Compare all forms of a batch with its rows."""
+    table = renderer.table(covers)
+    assert table.schema.equals(renderer.schema)
+    assert table.column_names == [column]
+    assert table.column(0).to_pylist() == rows
+    assert table.column(0).num_chunks == 1
+    table.validate(full=True)
+    file = pq.read_table(pa.BufferReader(renderer.parquet(covers)))
+    assert file.schema.equals(renderer.schema)
+    assert file.column(0).to_pylist() == rows
+    lines = "".join(json.dumps({column: row}) + "\n" for row in rows)
+    assert renderer.json_lines(covers) == lines.encode()
+
+
+@given(batches())
+def test_lists_of_names(batch):
+    problem, covers = batch
+    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
+
+
+@given(problems(most_colors=2))
+def test_covers_that_an_engine_found(problem):
+    task = Task.of(Stacks.from_lists([[]]), limit=500, keep=UNLIMITED)
+    covers = get_engine("dlx").search(problem, task).solutions
+    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
+
+
+def test_long_lists_and_many_names():
+    rng = np.random.default_rng(1)
+    problem = ExactCover(np.arange(1001), np.arange(1000), 1000)
+    rows = [rng.choice(1000, size, replace=False) for size in (0, 1, 5, 6, 7, 300, 999) * 9]
+    rows += [[*range(60), k] for k in rng.permutation(np.arange(60, 1000))[:50]]
+    covers = Stacks.from_lists(rows)
+    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
+
+
+def test_no_covers():
+    for problem, column in ((ExactCover([0], [], 0), "options"), (Sudoku(2, 2), "grid")):
+        check(CoverRenderer(problem), Stacks.empty(), column, [])
+
+
+def solved_grids(box_rows, box_columns, n, seed=0):
+    """Return different solved grids, shape (n, N²), those that differ little beside each other."""
+    rng = np.random.default_rng(seed)
+    size = box_rows * box_columns
+    row, column = np.divmod(np.arange(size * size), size)
+    grid = (row % box_rows * box_columns + row // box_rows + column) % size
+    grids = []
+    for _ in range(n):
+        grids.append(grid + 1)
+        a, b = rng.integers(0, size, 2)
+        grid = np.select([grid == a, grid == b], [b, a], grid)
+    return np.array(grids)
+
+
+NOTATIONS = [
+    (2, 2, None),
+    (2, 2, Notation.from_name("abcd", 4)),
+    (2, 2, Notation(4, 'b"\\a', 'b"\\a')),  # symbols that JSON escapes
+    (3, 3, None),
+    (3, 3, numbers(9, ",")),
+    (3, 4, numbers(12, ";")),
+    (4, 4, None),
+    (4, 4, Notation.from_name("0-9A-F", 16)),
+    (5, 5, None),
+    (5, 5, numbers(25)),
+    (1, 1, None),
+]
+
+
+@pytest.mark.parametrize(("box_rows", "box_columns", "notation"), NOTATIONS)
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_grids(box_rows, box_columns, notation, n, shuffled):
+    problem = Sudoku(box_rows, box_columns)
+    grids = solved_grids(box_rows, box_columns, n)
+    stacks = [stack.tolist() for stack in problem.stacks(grids)]
+    if shuffled:
+        rng = np.random.default_rng(2)
+        stacks = [rng.permutation(stack) for stack in stacks]
+        rng.shuffle(stacks)
+    name = notation.name if notation else None
+    if notation is not None and notation.symbols:
+        texts = ["".join(notation.symbols[digit - 1] for digit in grid) for grid in grids]
+    elif notation is not None:
+        texts = [notation.separator.join(map(str, grid)) for grid in grids]
+    else:
+        texts = [problem.format(grid, name) for grid in grids]
+    check(CoverRenderer(problem, notation), Stacks.from_lists(stacks), "grid", sorted(texts))
+
+
+def test_grids_in_tree_order():
+    problem = Sudoku(2, 2)
+    task = Task.of(Stacks.from_lists([[]]), keep=UNLIMITED)
+    for engine in ("cells", "dlx"):
+        covers = get_engine(engine).search(problem, task).solutions
+        texts = sorted(problem.format(grid) for grid in problem.grids(covers))
+        assert len(set(texts)) == 288
+        assert all(a < b for a, b in pairwise(texts))
+        check(CoverRenderer(problem), covers, "grid", texts)
+
+
+def test_grids_must_be_full():
+    with pytest.raises(ValueError, match=r"covers of Sudoku\(2, 2\) have 16 options"):
+        CoverRenderer(Sudoku(2, 2)).table(Stacks.from_lists([range(16), [1, 2]]))
+
+
+def test_renderers_are_equal_if_their_problems_and_names_are():
+    def renderer(name, color="red"):
+        return CoverRenderer(
+            ExactCover([0, 2], [0, 1], 2, 1, ["x", name], None, [0, 1], color_names=[color])
+        )
+
+    copy = pickle.loads(pickle.dumps(renderer("y")))
+    assert copy == renderer("y")
+    assert hash(copy) == hash(renderer("y"))
+    covers = Stacks.from_lists([[0]])
+    assert copy.json_lines(covers) == b'{"options": ["x y:red"]}\n'
+    for other, line in (
+        (renderer("z"), b'{"options": ["x z:red"]}\n'),
+        (renderer("y", "blue"), b'{"options": ["x y:blue"]}\n'),
+    ):
+        assert other != copy
+        assert other.json_lines(covers) == line
+    assert CoverRenderer(Sudoku(2, 3)) != CoverRenderer(Sudoku(3, 2))
+
+
+def test_names_are_built_once(monkeypatch):
+    calls = []
+    name_of = ExactCover.option_name
+
+    def option_name(problem, o):
+        calls.append(o)
+        return name_of(problem, o)
+
+    monkeypatch.setattr(ExactCover, "option_name", option_name)
+    problem = ExactCover([0, 1, 2], [0, 1], 2, item_names=["only", "here"])
+    covers = Stacks.from_lists([[0, 1]] * 3)
+    copies = [pickle.loads(pickle.dumps(CoverRenderer(problem))) for _ in range(8)]
+    with ThreadPoolExecutor(4) as threads:
+        tables = list(threads.map(lambda renderer: renderer.table(covers), copies))
+    assert all(table.column(0).to_pylist() == [["only", "here"]] * 3 for table in tables)
+    assert sorted(calls) == [0, 1]
