@@ -1,0 +1,171 @@
+"""The scheduler against a goal that only counts: nothing is lost, nothing comes twice."""
+
+from collections import Counter
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.pieces import Piece
+from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, Sizing
+from batchsolve.search.scheduler import Draws, Scheduler
+from batchsolve.workers.pool import Done, Lost, Timing
+
+
+class Result:
+    """What a worker found in a piece: so many nodes, and the stacks that it did not come to."""
+
+    def __init__(self, left):
+        self.left, self.n_nodes, self.seconds = left, 10, 0.001
+
+
+class Counting:
+    """Counts the stacks that are done; refuses results on demand."""
+
+    enough = False
+
+    def __init__(self, n):
+        self.waiting = Counter(range(n))
+        self.done = Counter()
+        self.lost = Counter()
+        self.refuses = False
+
+    def begin(self, piece, budget, promised):
+        return piece, (piece, budget)
+
+    def accept(self, piece, result):
+        if self.refuses:
+            return None
+        self.done.update(piece.ids.tolist())
+        self.done.subtract(result.left.ids.tolist())
+        return [result.left]
+
+    def lose(self, piece, reason):
+        self.lost.update(piece.ids.tolist())
+        return []
+
+
+def numbered(n):
+    return Piece.whole(Stacks.from_lists([[k] for k in range(n)]))
+
+
+def done(number, piece, n_left, part=None):
+    left = piece.between(len(piece) - n_left, len(piece))
+    return Done(number, None, Result(left), Timing(0.0, 0.0, "w"), part)
+
+
+@given(data=st.data(), n=st.integers(0, 60), jobs=st.integers(1, 3))
+def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n, jobs):
+    goal = Counting(n)
+    scheduler = Scheduler(goal, jobs)
+    scheduler.add(numbered(n))
+    out = []
+    while not scheduler.is_empty:
+        drawn = scheduler.next_task() if data.draw(st.booleans()) or not out else None
+        if drawn is not None:
+            out.append((drawn[0], drawn[1][0]))
+            continue
+        if not out:
+            continue
+        number, piece = out.pop(data.draw(st.integers(0, len(out) - 1)))
+        what = data.draw(st.sampled_from(["done", "some left", "refused", "lost", "in halves"]))
+        half = len(piece) // 2
+        if what == "in halves" and half:
+            scheduler.take(Lost(number, None, "why", (half, len(piece))))
+            scheduler.take(done(number, piece.between(0, half), 0, (0, half)))
+        elif what == "lost":
+            scheduler.take(Lost(number, None, "why"))
+        else:
+            goal.refuses = what == "refused"
+            left = data.draw(st.integers(0, len(piece) - 1)) if what == "some left" else 0
+            assert scheduler.take(done(number, piece, left)) == (not goal.refuses)
+            goal.refuses = False
+        ids = np.concatenate([np.empty(0, int), *(piece.ids for piece in scheduler.left())])
+        assert len(set(ids.tolist())) == len(ids)
+        assert set(ids.tolist()) == set(range(n)) - set(+goal.done) - set(goal.lost)
+    assert +goal.done + goal.lost == Counter(range(n))
+
+
+def test_frontiers_go_on_top_and_fresh_pieces_behind():
+    scheduler = Scheduler(Counting(9), jobs=1)
+    first, second, third = (numbered(9).between(k, k + 3) for k in (0, 3, 6))
+    scheduler.add_behind(first)
+    scheduler.add_behind(second)
+    scheduler.add(third)
+    order = [scheduler.next_task()[1][0].ids.tolist() for _ in range(5)]
+    assert order == [[6], [7], [8], [0, 1, 2], [3, 4, 5]]
+
+
+def test_what_is_out_can_be_taken_back_but_for_the_parts_that_came():
+    scheduler = Scheduler(Counting(4), jobs=1)
+    piece = numbered(4)
+    scheduler.add_behind(piece)
+    number, _ = scheduler.next_task()
+    scheduler.take(done(number, piece.between(1, 3), 0, (1, 3)))
+    scheduler.take_back()
+    assert [piece.ids.tolist() for piece in scheduler.left()] == [[0, 3]]
+    assert scheduler.next_task()[1][0].ids.tolist() == [0, 3]
+
+
+def test_no_more_is_handed_out_than_workers_may_be_ahead():
+    scheduler = Scheduler(Counting(100), jobs=2)
+    for k in range(100):
+        scheduler.add_behind(numbered(100).between(k, k + 1))
+    draws = Draws(scheduler)
+    assert len(list(draws)) == 2 * MOST_OUT
+    assert list(draws) == []
+    scheduler.take_back()
+    assert len(list(Draws(scheduler, most=3))) == 3
+
+
+def test_budgets_follow_what_was_learned_and_how_much_waits():
+    scheduler = Scheduler(Counting(9), jobs=1)
+    pieces = [numbered(9).between(k, k + 1) for k in range(8)]
+    scheduler.add_behind(pieces[0])
+    assert scheduler.next_task()[1][1] == FIRST_BUDGET
+    scheduler.learn_rate(10**9, 1.0)
+    for piece in pieces[1:]:
+        scheduler.add_behind(piece)
+    budgets = [scheduler.next_task()[1][1] for _ in range(7)]
+    assert budgets == sorted(budgets, reverse=True)
+    assert budgets[-1] == Sizing.of(1).budget(1e9, 1)
+    fixed = Scheduler(Counting(1), jobs=1, budget=7)
+    fixed.add(pieces[0])
+    assert fixed.next_task()[1][1] == 7
+    assert scheduler.next_task() is None
+
+
+def test_a_paused_scheduler_hands_out_nothing():
+    scheduler = Scheduler(Counting(1), jobs=1)
+    scheduler.add(numbered(1))
+    scheduler.paused = True
+    assert scheduler.next_task() is None
+    scheduler.paused = False
+    assert scheduler.next_task() is not None
+
+
+def test_stacks_of_one_row_stay_together_if_they_must():
+    stacks = Stacks.from_lists([[k] for k in range(6)], [0, 0, 0, 1, 2, 2])
+    ids = np.zeros(6, np.int64)
+    whole = Piece(stacks, np.array([9.0, 9, 9, 1, 1, 1]), ids, keeps_roots=True)
+    for n in range(1, 8):
+        for most in (1, 2, 9):
+            cut = [piece.stacks.roots.tolist() for piece in whole.cut(n, most)]
+            assert list(chain.from_iterable(cut)) == [0, 0, 0, 1, 2, 2]
+            assert len({root for piece in cut for root in piece}) == sum(
+                len(set(piece)) for piece in cut
+            )
+    even = Piece(stacks, np.ones(6), ids, keeps_roots=True)
+    assert [len(piece) for piece in even.cut(9, 99)] == [3, 1, 2]
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_the_rate_can_be_forgotten(jobs):
+    scheduler = Scheduler(Counting(2), jobs)
+    scheduler.learn_rate(10**9, 1.0)
+    scheduler.forget_rate()
+    scheduler.add_behind(numbered(2))
+    assert scheduler.next_task()[1][1] == FIRST_BUDGET
