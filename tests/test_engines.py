@@ -12,6 +12,7 @@ from oracles import covers, sudoku_solutions
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
+from batchsolve.engines.choice import engine_for_rows, engines_for
 
 WHOLE = Stacks.from_lists([[]])
 SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
@@ -405,6 +406,29 @@ def test_loading_an_engine_imports_no_other():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = {name.removeprefix("batchsolve.engines.") for name in run.stdout.split()}
     assert modules == {"contract", "walk", "algorithm_x"}
+
+
+@pytest.mark.parametrize(
+    ("box", "name"),
+    [
+        ((1, 1), "dlx"),
+        ((2, 2), "dlx"),
+        ((3, 3), "lanes"),
+        ((1, 9), "dlx"),
+        ((9, 1), "dlx"),
+        ((3, 4), "dlx"),
+        ((4, 4), "cells"),
+        ((1, 16), "cells"),
+        ((5, 5), "cells"),
+    ],
+)
+def test_puzzles_in_rows_are_solved_by_the_engine_that_suits_their_shape(box, name):
+    assert engine_for_rows("auto", Sudoku(*box)).name == name
+
+
+def test_one_problem_is_searched_by_the_engines_of_one_tree():
+    names = [engine.name for engine in engines_for("auto", USUAL)]
+    assert names == ["dlx", "bits", "cells"]
 
 
 @every_engine

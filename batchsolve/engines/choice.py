@@ -40,15 +40,16 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
         engine = get_engine(name)
         check_support(engine, problem)
         return [engine]
-    engines = []
-    for candidate in map(get_engine, engine_names()):
-        if candidate.capabilities.tree == MRV_TREE:
-            try:
-                check_support(candidate, problem)
-            except InputError:
-                continue
-            engines.append(candidate)
-    return engines
+    candidates = map(get_engine, engine_names())
+    return [e for e in candidates if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
+
+
+def _takes(engine: Engine, problem: ExactCover) -> bool:
+    try:
+        check_support(engine, problem)
+    except InputError:
+        return False
+    return True
 
 
 def visits_the_same_nodes(name: str) -> bool:
@@ -65,13 +66,15 @@ def engine_for_rows(name: str, problem: Sudoku) -> Engine:
         If there is no such engine, or it cannot solve these puzzles.
     """
     if name == AUTO:
-        shape = (problem.box_rows, problem.box_columns)
-        for candidate in map(get_engine, engine_names()):
-            if candidate.capabilities.box_shape == shape:
-                return candidate
-        return engines_for(AUTO, problem)[0]
+        suited = [e for e in map(get_engine, engine_names()) if _suits(e, problem)]
+        return max(suited, key=lambda e: e.capabilities.suits_grids_from or 0)
     engine = get_engine(name)
     check_support(engine, problem)
     if engine.capabilities.counts_only:
         raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
     return engine
+
+
+def _suits(engine: Engine, problem: Sudoku) -> bool:
+    least = engine.capabilities.suits_grids_from
+    return least is not None and least <= problem.n_digits and _takes(engine, problem)

@@ -152,6 +152,9 @@ class Capabilities:
         A module that must be installed for it; empty if it needs none.
     extra : str
         The extra of this package that installs `module`.
+    suits_grids_from : int or None
+        The number of digits from which on it suits grids of Sudoku; None if others always suit
+        them better. Of several engines, the one that begins to suit them last is the fastest.
     """
 
     description: str
@@ -164,6 +167,7 @@ class Capabilities:
     reproducible_nodes: bool = True
     module: str = ""
     extra: str = ""
+    suits_grids_from: int | None = None
 
 
 class Engine(Protocol):

@@ -232,7 +232,10 @@ class DancingLinks:
 
     name = "dlx"
     capabilities = Capabilities(
-        "dancing links over arrays (Knuth's Algorithms X and C)", colors=True, tree=MRV_TREE
+        "dancing links over arrays (Knuth's Algorithms X and C)",
+        colors=True,
+        tree=MRV_TREE,
+        suits_grids_from=1,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:

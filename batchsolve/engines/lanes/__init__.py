@@ -1,6 +1,6 @@
 """9×9 Sudoku, many grids side by side in the lanes of vector registers.
 
-Every lane searches one root: it propagates its grid with all the others (`lanes_pass`), and where
+Every lane searches one root: it propagates its grid with all the others (`passes`), and where
 that leads no further it guesses: it puts its candidates aside and tries the candidates of the
 branch cell in ascending order. A lane that is done takes the next root. Adjacent stacks of one root
 go through one lane, one after another, for they share a limit.
@@ -27,16 +27,17 @@ from batchsolve.engines.contract import Capabilities, Outcome, Task, check_suppo
 from batchsolve.engines.lanes.memory import (
     FOUND,
     HANDED_BACK,
-    Batch,
     Covers,
     Frontier,
     Result,
+    TaskArrays,
+    Written,
     room_for_covers,
     room_for_frontier,
     workspace,
 )
 from batchsolve.engines.lanes.passes import N_CELLS
-from batchsolve.engines.lanes.search import run
+from batchsolve.engines.lanes.search import search_on
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 
@@ -71,6 +72,7 @@ class SudokuLanes:
         secondary_items=False,
         sudoku_only=True,
         box_shape=(3, 3),
+        suits_grids_from=9,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
@@ -79,19 +81,29 @@ class SudokuLanes:
         width = self.width or best_width()
         stacks = task.stacks
         memory = workspace(width, task.budget, task.room)
-        batch = Batch(stacks.offsets, stacks.options, stacks.roots, task.limits, task.allowances)
-        result = Result.zeros(len(stacks))
-        covers = room_for_covers(len(stacks) if task.keep else 0)
+        arrays = TaskArrays(
+            stacks.offsets,
+            stacks.options,
+            stacks.roots,
+            task.limits,
+            task.allowances,
+            task.depth,
+            task.keep,
+        )
         longest = int(np.diff(stacks.offsets).max(initial=0))
-        frontier = room_for_frontier(longest)
+        written = Written(
+            Result.zeros(len(stacks)),
+            room_for_covers(len(stacks) if task.keep else 0),
+            room_for_frontier(longest),
+        )
         lanes = tuple(range(width))
-        while not run(lanes, memory, batch, result, covers, frontier, task.depth, task.keep):
-            if memory.left[FOUND] == len(covers.origins):
-                covers = covers.doubled()
-            if memory.left[HANDED_BACK] == len(frontier.origins):
-                frontier = frontier.doubled()
-        solutions = _solutions(stacks, covers, memory.left[FOUND])
-        return Outcome(*result, solutions, *_left(stacks, frontier, memory.left[HANDED_BACK]))
+        while not search_on(lanes, memory, arrays, written):
+            written = written.with_more_room(memory.left[FOUND], memory.left[HANDED_BACK])
+        return Outcome(
+            *written.result,
+            _solutions(stacks, written.covers, memory.left[FOUND]),
+            *_left(stacks, written.frontier, memory.left[HANDED_BACK]),
+        )
 
 
 def _solutions(stacks: Stacks, covers: Covers, n: int) -> Stacks:

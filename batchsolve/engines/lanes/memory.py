@@ -41,14 +41,16 @@ BUSY, BAD, SOLVED, EVENTS, NEW = range(5)
 BUDGET, ROOM, NEXT, FOUND, HANDED_BACK = range(5)
 
 
-class Batch(NamedTuple):
-    """What a `Task` asks for, stack by stack."""
+class TaskArrays(NamedTuple):
+    """A `Task`, whose budget and room are in `Lanes.left`."""
 
     offsets: np.ndarray
     options: np.ndarray
     roots: np.ndarray
     limits: np.ndarray
     allowances: np.ndarray
+    depth: int
+    keep: int
 
 
 class Result(NamedTuple):
@@ -96,6 +98,23 @@ class Frontier(NamedTuple):
             options,
             np.tile(self.origins, 2),
             np.tile(self.weights, 2),
+        )
+
+
+class Written(NamedTuple):
+    """What the search writes; of covers and frontier, as many as `Lanes.left` says."""
+
+    result: Result
+    covers: Covers
+    frontier: Frontier
+
+    def with_more_room(self, n_covers: int, n_stacks: int) -> Written:
+        """Double the room that is full, given how many covers and stacks were written."""
+        covers, frontier = self.covers, self.frontier
+        return Written(
+            self.result,
+            covers.doubled() if n_covers == len(covers.origins) else covers,
+            frontier.doubled() if n_stacks == len(frontier.origins) else frontier,
         )
 
 

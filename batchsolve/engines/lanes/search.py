@@ -85,7 +85,7 @@ def _is_filled(grid, n, lane):
 
 
 @njit(forceinline=True, nogil=True)
-def _write_cover(w, n, batch, covers, lane, k, level):
+def _write_cover(w, n, task, covers, lane, k, level):
     """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
 
     What is written past the end of the row, the next cover overwrites; there is a row to spare.
@@ -94,9 +94,9 @@ def _write_cover(w, n, batch, covers, lane, k, level):
     for cell in range(N_CELLS):
         w.is_open[cell] = 1
     x = U(0)
-    for y in range(batch.offsets[k], batch.offsets[k + 1]):
-        covers.options[row, x] = batch.options[y]
-        w.is_open[batch.options[y] // U(9)] = 0
+    for y in range(task.offsets[k], task.offsets[k + 1]):
+        covers.options[row, x] = task.options[y]
+        w.is_open[task.options[y] // U(9)] = 0
         x = U(x + U(1))
     for s in range(level):
         covers.options[row, x] = w.path[lane, s]
@@ -110,12 +110,12 @@ def _write_cover(w, n, batch, covers, lane, k, level):
 
 
 @njit(forceinline=True, nogil=True)
-def _hand_back(w, batch, frontier, lane, k, level):
+def _hand_back(w, task, frontier, lane, k, level):
     """Write a stack and the options guessed below it; the node is not counted."""
     n = w.left[HANDED_BACK]
     x = frontier.offsets[n]
-    for y in range(batch.offsets[k], batch.offsets[k + 1]):
-        frontier.options[x] = batch.options[y]
+    for y in range(task.offsets[k], task.offsets[k + 1]):
+        frontier.options[x] = task.options[y]
         x += 1
     for s in range(level):
         frontier.options[x] = w.path[lane, s]
@@ -135,14 +135,14 @@ def _count_node(w, result, lane, k, one):
 
 
 @njit(forceinline=True, nogil=True)
-def _count_cover(w, n, batch, result, covers, lane, k, level):
+def _count_cover(w, n, task, out, lane, k, level):
     """Count the cover of a lane, and write it if it is to be kept."""
-    result.counts[k] += 1
+    out.result.counts[k] += 1
     w.left[ROOM] -= 1
     w.want[lane] -= 1
     if w.to_keep[lane] > 0:
         w.to_keep[lane] -= 1
-        _write_cover(w, n, batch, covers, lane, k, level)
+        _write_cover(w, n, task, out.covers, lane, k, level)
 
 
 @njit(forceinline=True, nogil=True)
@@ -164,44 +164,44 @@ def _guess(w, n, lane, level):
 
 
 @njit(forceinline=True, nogil=True)
-def _leave_node(w, n, batch, result, covers, frontier, lane, k, level, depth):
+def _leave_node(w, n, task, out, lane, k, level):
     """Deal with a node that is propagated; return the level at which the search goes on."""
-    bit = U(U(1) << lane)
+    bit, result = U(U(1) << lane), out.result
     hands_back = False
     if w.bits[BAD] & bit != 0:
         if level == 0:
-            result.clash[k] = _clash_position(batch.options, batch.offsets[k], batch.offsets[k + 1])
+            result.clash[k] = _clash_position(task.options, task.offsets[k], task.offsets[k + 1])
             if result.clash[k] >= 0:
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
         if _is_filled(w.grid, n, lane):
             if w.left[ROOM] != 0:
-                _count_cover(w, n, batch, result, covers, lane, k, level)
+                _count_cover(w, n, task, out, lane, k, level)
             else:
                 hands_back = True
-    elif level == depth:
+    elif level == task.depth:
         hands_back = True
     else:
         level = _guess(w, n, lane, level)
     if hands_back:
         _count_node(w, result, lane, k, -1)
-        _hand_back(w, batch, frontier, lane, k, level)
+        _hand_back(w, task, out.frontier, lane, k, level)
     return level
 
 
 @njit(forceinline=True, nogil=True)
-def _take_root(w, batch, lane, keep):
+def _take_root(w, task, lane):
     """Give a lane the next root; return its first stack, or -1 if none is left."""
     k = w.left[NEXT]
-    if k == batch.roots.size:
+    if k == task.roots.size:
         return -1
     end = k + 1
-    while end < batch.roots.size and batch.roots[end] == batch.roots[k]:
+    while end < task.roots.size and task.roots[end] == task.roots[k]:
         end += 1
     w.left[NEXT] = end
     w.end[lane] = end
-    w.want[lane], w.allowance[lane] = batch.limits[k], batch.allowances[k]
-    w.to_keep[lane] = keep
+    w.want[lane], w.allowance[lane] = task.limits[k], task.allowances[k]
+    w.to_keep[lane] = task.keep
     return k
 
 
@@ -209,12 +209,12 @@ _ENTERED, _IDLE, _FULL = 0, 1, 2
 
 
 @njit(forceinline=True, nogil=True)
-def _enter_node(w, n, batch, result, frontier, lane, level, is_saved, keep):
+def _enter_node(w, n, task, out, lane, level, is_saved):
     """Go on to the next node of a lane, of which `is_saved` says that it has just guessed.
 
     Returns `_ENTERED`, `_IDLE` if there is none, or `_FULL` if the frontier is.
     """
-    k = w.stack[lane]
+    k, result, frontier = w.stack[lane], out.result, out.frontier
     while True:
         w.stack[lane], w.level[lane] = k, level
         if w.left[HANDED_BACK] == frontier.origins.size:
@@ -233,21 +233,21 @@ def _enter_node(w, n, batch, result, frontier, lane, level, is_saved, keep):
         else:
             k += 1
             if k == w.end[lane]:
-                k = _take_root(w, batch, lane, keep)
+                k = _take_root(w, task, lane)
                 if k < 0:
                     return _IDLE
             if w.want[lane] == 0:
                 continue
         if w.left[BUDGET] == 0 or w.left[ROOM] == 0 or w.allowance[lane] == 0:
-            _hand_back(w, batch, frontier, lane, k, level)
+            _hand_back(w, task, frontier, lane, k, level)
             continue
         if level > 0:
             if not is_saved:
                 for cell in range(N_CELLS):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
             w.grid[w.path[lane, level - 1] // U(9) * n + lane] = U(1) << digit
-        elif not _fill(w.grid, n, lane, batch.options, batch.offsets[k], batch.offsets[k + 1]):
-            result.clash[k] = _clash_position(batch.options, batch.offsets[k], batch.offsets[k + 1])
+        elif not _fill(w.grid, n, lane, task.options, task.offsets[k], task.offsets[k + 1]):
+            result.clash[k] = _clash_position(task.options, task.offsets[k], task.offsets[k + 1])
             continue
         _count_node(w, result, lane, k, 1)
         w.stack[lane], w.level[lane] = k, level
@@ -255,33 +255,29 @@ def _enter_node(w, n, batch, result, frontier, lane, level, is_saved, keep):
 
 
 @kernel
-def run(lanes, w, batch, result, covers, frontier, depth, keep):
-    """Search below every stack of a batch, from where the lanes stand.
+def search_on(lanes, w, task, out):
+    """Search below every stack of a task, from where the lanes stand.
 
     Parameters
     ----------
     lanes : tuple of integers
         As many as there are lanes.
     w : Lanes
-    batch : Batch
-    result : Result
-    covers : Covers
-    frontier : Frontier
-    depth, keep : int
-        As in `Task`.
+    task : TaskArrays
+    out : Written
 
     Returns
     -------
     bool
-        Whether all is done; if not, `covers` or `frontier` has to grow.
+        Whether all is done; if not, covers or frontier must get more room.
     """
-    w, batch, result = borrowed(w), borrowed(batch), borrowed(result)
-    covers, frontier = borrowed(covers), borrowed(frontier)
+    w, task, out = borrowed(w), borrowed(task), borrowed(out)
+    n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
     bits = w.bits
     n = U(len(lanes))
     while True:
         while bits[EVENTS] != 0:
-            if w.left[FOUND] == covers.origins.size or w.left[HANDED_BACK] == frontier.origins.size:
+            if w.left[FOUND] == n_covers or w.left[HANDED_BACK] == n_stacks:
                 return False
             events = bits[EVENTS]
             bad, solved = U(events & bits[BAD]), U(events & bits[SOLVED])
@@ -292,8 +288,8 @@ def run(lanes, w, batch, result, covers, frontier, depth, keep):
             if bits[NEW] & bit != 0:
                 bits[NEW] &= ~bit
                 k = w.stack[lane]
-                level = _leave_node(w, n, batch, result, covers, frontier, lane, k, level, depth)
-            entered = _enter_node(w, n, batch, result, frontier, lane, level, level > before, keep)
+                level = _leave_node(w, n, task, out, lane, k, level)
+            entered = _enter_node(w, n, task, out, lane, level, level > before)
             if entered == _FULL:
                 return False
             bits[BUSY] = bits[BUSY] | bit if entered == _ENTERED else bits[BUSY] & ~bit
