@@ -13,15 +13,15 @@ def main() -> None:
     """Run the command line; Ctrl-C while it is still being imported ends it in one line, too."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
-    # Importing numba makes a few hundred thousand objects and hardly any garbage; to look for it
-    # on the way, and among all of them at the end, takes longer than to solve a thousand puzzles.
+    # Numba makes more than a hundred thousand objects, and no garbage to speak of. To look for
+    # some on the way in, and among all of them on the way out, takes longer than most searches.
     gc.set_threshold(100_000)
     try:
         from batchsolve.cli import app
 
         app(prog_name="batchsolve")
     finally:
-        gc.freeze()
+        gc.freeze()  # all that is left is left to the operating system
 
 
 def _leave(signum: int, frame: FrameType | None) -> NoReturn:
