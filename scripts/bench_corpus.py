@@ -1,8 +1,9 @@
-"""Measure the corpus pipeline: engine speed, two workers, reading and writing, memory.
+"""Measure the corpus pipeline: engine speed, workers, reading and writing, memory.
 
 The C yardstick (`--yardstick`, a program that prints "covers nodes seconds" for an .ec file) tells
-how fast the machine is; engines and workers are timed in turn within one run, and medians are
-compared. Results go to ``benchmarks/results/corpus.json``.
+how fast the machine is; everything else is timed in turn within one run, and medians are compared.
+`--folder` names where files are read and written; one in memory keeps the disk out of the figures,
+for every run ends by making its output durable. Results go to ``benchmarks/results/corpus.json``.
 """
 
 from __future__ import annotations
@@ -23,17 +24,11 @@ from typing import Any
 import batchsolve
 from batchsolve.engines import Task
 from batchsolve.engines.choice import AUTO, engine_for_rows
-from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.answers import Answers
 from batchsolve.scaling.machine import machine
-from batchsolve.search.collector import Sheet
-from batchsolve.search.rounds import SearchSettings, answer_rows
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.outputs import open_sink
-from batchsolve.workers.pool import Pool
-
-CHUNK = 32_000
+from batchsolve.tables.encoders import encoder_for
 
 
 def interleaved(runs: dict[str, Callable[[], object]], repeat: int) -> dict[str, dict[str, float]]:
@@ -50,58 +45,82 @@ def interleaved(runs: dict[str, Callable[[], object]], repeat: int) -> dict[str,
     }
 
 
-def search_with(problem: Sudoku, batches: list[tuple[int, Stacks]], jobs: int) -> None:
-    """Search batches that were read before the clock started, on a pool of workers."""
-    with Pool(jobs) as pool:
-        for _ in answer_rows(problem, batches, SearchSettings(), pool):
-            pass
-
-
-def read_parse_write(path: str, out: str) -> None:
-    """Do everything that `batchsolve solve` does except the search."""
+def read_and_write(path: str) -> None:
+    """Do everything that a worker does except the search."""
     corpus = Corpus([path])
-    table = AnswerTable(corpus, limit=2, stats=False)
-    sink = open_sink(out, table.schema)
-    for batch in corpus.batches(CHUNK):
-        stacks = batch.stacks(corpus.problem)
-        sheet = Sheet.of(0, len(batch))
-        sheet.found.append(stacks)
-        sink.write(table.rows(batch, sheet)[0])
-    sink.finish()
+    table, encoder = AnswerTable(corpus, limit=2, stats=False), encoder_for("x.csv")
+    for batch in corpus.batches():
+        answers = Answers.unknown(len(batch))
+        answers.covers = batch.stacks(corpus.problem)
+        encoder.rows(table.rows(batch, answers).table)
 
 
-def speed(path: str, repeat: int) -> dict[str, Any]:
+def repeated(path: str, rows: int | None, folder: str) -> str:
+    """Return a file of the puzzles of a corpus, one a line, again and again up to so many rows."""
+    if rows is None:
+        return path
+    lines = puzzles(path)
+    copy = os.path.join(folder, "in.txt")
+    with open(copy, "w") as file:
+        for begin in range(0, rows, len(lines)):
+            file.write("\n".join(lines[: rows - begin]) + "\n")
+    return copy
+
+
+def puzzles(path: str) -> list[str]:
+    """Return the puzzles of a corpus."""
+    text = Path(path).read_text()
+    if path.endswith(".csv"):
+        return [row["puzzle"] for row in csv.DictReader(text.splitlines())]
+    return text.split()
+
+
+def speed(path: str, rows: int | None, repeat: int, folder: str) -> dict[str, Any]:
     """Measure one corpus."""
+    path = repeated(path, rows, folder)
     corpus = Corpus([path])
     problem = corpus.problem
-    batches = [(len(b), b.stacks(problem)) for b in corpus.batches(CHUNK)]
-    rows = sum(n for n, _ in batches)
     engine = engine_for_rows(AUTO, problem)
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "out.csv")
-        times = interleaved(
-            {
-                "kernel": lambda: [
-                    engine.search(problem, Task.of(part, limit=2, keep=1)) for _, part in batches
-                ],
-                "one worker": lambda: search_with(problem, batches, 1),
-                "two workers": lambda: search_with(problem, batches, 2),
-                "read, parse, write": lambda: read_parse_write(path, out),
-                "file to file, one worker": lambda: batchsolve.solve_file(path, out, jobs=1),
-                "file to file, two workers": lambda: batchsolve.solve_file(path, out, jobs=2),
-            },
-            repeat,
-        )
+    stacks = [batch.stacks(problem) for batch in corpus.batches()]
+    n = sum(map(len, stacks))
+    out = os.path.join(folder, "out.csv")
+    main_seconds: list[float] = []
+
+    def solve(jobs: int, backend: str = "threading") -> None:
+        batchsolve.solve_file(path, out, jobs=jobs, backend=backend)
+
+    def two_workers() -> None:
+        begin = time.thread_time()
+        solve(2)
+        main_seconds.append(time.thread_time() - begin)
+
+    solve(2, "loky")  # starts the processes, which stay
+    times = interleaved(
+        {
+            "kernel": lambda: [
+                engine.search(problem, Task.of(part, limit=2, keep=1)) for part in stacks
+            ],
+            "read and write": lambda: read_and_write(path),
+            "one worker": lambda: solve(1),
+            "two workers": two_workers,
+            "two workers, loky": lambda: solve(2, "loky"),
+        },
+        repeat,
+    )
     median = {name: t["median"] for name, t in times.items()}
     return {
-        "rows": rows,
+        "rows": n,
         "engine": engine.name,
-        "rows per second, file to file, two workers": rows / median["file to file, two workers"],
-        "seconds": times,
-        "kernel puzzles per second": rows / median["kernel"],
+        "rows per second, file to file, two workers": n / median["two workers"],
+        "rows per second, file to file, one worker": n / median["one worker"],
+        "kernel puzzles per second": n / median["kernel"],
         "two workers against one": median["one worker"] / median["two workers"],
-        "read, parse, write as a share of file to file": median["read, parse, write"]
-        / median["file to file, one worker"],
+        "two workers against one, loky": median["one worker"] / median["two workers, loky"],
+        "main thread, as a share of two workers": statistics.median(main_seconds)
+        / median["two workers"],
+        "reading and writing as a share of one worker": median["read and write"]
+        / median["one worker"],
+        "seconds": times,
     }
 
 
@@ -115,34 +134,29 @@ def yardstick(program: str, instance: str, repeat: int) -> float:
     return statistics.median(seconds)
 
 
-def memory(path: str, sizes: list[int]) -> list[dict[str, float]]:
+def memory(path: str, sizes: list[int], folder: str) -> list[dict[str, float]]:
     """Return the peak memory of runs over the first rows of a corpus, repeated to each size."""
-    rows = csv.DictReader(Path(path).read_text().splitlines()) if path.endswith(".csv") else None
-    lines = [row["puzzle"] for row in rows] if rows else Path(path).read_text().split()
     results = []
-    with tempfile.TemporaryDirectory() as folder:
-        source, out = os.path.join(folder, "in.txt"), os.path.join(folder, "out.csv")
-        for size in sizes:
-            with open(source, "w") as file:
-                for begin in range(0, size, len(lines)):
-                    file.write("\n".join(lines[: size - begin]) + "\n")
-            command = [sys.executable, "-m", "batchsolve", "solve", source, "-o", out, "-q"]
-            begin_time = time.perf_counter()
-            process = subprocess.Popen(command)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - begin_time
-            results.append(
-                {
-                    "rows": size,
-                    "exit status": status,
-                    "peak MB": usage.ru_maxrss / 1024,
-                    "rows per second": size / seconds,
-                }
-            )
-            with open(out, newline="") as file:
-                written = sum(1 for _ in csv.reader(file)) - 1
-            if written != size:
-                raise SystemExit(f"{written} rows written for {size} read")
+    out = os.path.join(folder, "out.csv")
+    for size in sizes:
+        source = repeated(path, size, folder)
+        command = [sys.executable, "-m", "batchsolve", "solve", source, "-o", out, "-q"]
+        begin = time.perf_counter()
+        process = subprocess.Popen(command)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        results.append(
+            {
+                "rows": size,
+                "exit status": status,
+                "peak MB": usage.ru_maxrss / 1024,
+                "rows per second": size / seconds,
+            }
+        )
+        with open(out, newline="") as file:
+            written = sum(1 for _ in csv.reader(file)) - 1
+        if written != size:
+            raise SystemExit(f"{written} rows written for {size} read")
     return results
 
 
@@ -153,17 +167,23 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--yardstick", nargs=2, metavar=("PROGRAM", "EC_FILE"))
     parser.add_argument("--memory-rows", type=int, nargs="*", default=[], metavar="N")
+    parser.add_argument("--rows", type=int, metavar="N", help="repeat every corpus to N rows")
+    parser.add_argument("--folder", metavar="DIR", help="where to read and write")
     parser.add_argument("--out", default="benchmarks/results/corpus.json")
     arguments = parser.parse_args()
 
-    # first, for a process that is started counts the memory of this one as its own
-    peaks = memory(arguments.corpora[0], arguments.memory_rows) if arguments.memory_rows else []
-    results: dict[str, Any] = {
-        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
-        "machine": machine(),
-        "memory": peaks,
-        "corpora": {Path(p).name: speed(p, arguments.repeat) for p in arguments.corpora},
-    }
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        # first, for a process that is started counts the memory of this one as its own
+        peaks = memory(arguments.corpora[0], arguments.memory_rows, folder)
+        results: dict[str, Any] = {
+            "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
+            "machine": machine(),
+            "memory": peaks,
+            "corpora": {
+                Path(p).name: speed(p, arguments.rows, arguments.repeat, folder)
+                for p in arguments.corpora
+            },
+        }
     if arguments.yardstick:
         program, instance = arguments.yardstick
         results["yardstick seconds"] = yardstick(program, instance, arguments.repeat)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -21,11 +23,13 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Task, get_engine
+from batchsolve.engines.choice import engines_for
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.scaling.machine import machine
-from batchsolve.search.pieces import Outstanding
-from batchsolve.search.tree_search import Totals, TreeSearch, TreeSettings
+from batchsolve.search.pieces import Piece
+from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.settings import SearchSettings
 from batchsolve.tables.reading import read_problem, write_ec
 from batchsolve.workers.pool import Pool
 
@@ -79,14 +83,14 @@ def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
     }
 
 
-def searched(problem: ExactCover, stack: np.ndarray, jobs: int) -> tuple[Totals, float]:
+def searched(
+    problem: ExactCover, stack: np.ndarray, jobs: int, engine: str
+) -> tuple[Totals, float]:
     """Search once; return the sums, and the longest idling at the end, as a share of the run."""
-    begin = Outstanding.whole(Stacks.from_lists([stack.tolist()]))
-    totals = Totals()
+    begin = Piece.whole(Stacks.from_lists([stack.tolist()]))
     with Pool(jobs) as pool:
-        search = TreeSearch(
-            problem, [get_engine("dlx")], pool, TreeSettings(), begin, totals, lambda step: None
-        )
+        search = TreeSearch(problem, engines_for(engine, problem), pool, SearchSettings(), begin)
+        totals = search.totals
         timings = [(totals.rounds, done.timing) for done in search.run()]
     last = [timing for number, timing in timings if number == totals.rounds]
     ends: dict[str, float] = {}
@@ -95,7 +99,7 @@ def searched(problem: ExactCover, stack: np.ndarray, jobs: int) -> tuple[Totals,
     return totals, (max(ends.values()) - min(ends.values())) / totals.seconds
 
 
-def two_workers(text: str, repeat: int) -> dict[str, Any]:
+def two_workers(text: str, repeat: int, engine: str) -> dict[str, Any]:
     """Time one worker and two, in turn; node sums must agree."""
     reading = read_problem(text)
     seconds: dict[int, list[float]] = {1: [], 2: []}
@@ -103,7 +107,7 @@ def two_workers(text: str, repeat: int) -> dict[str, Any]:
     nodes = set()
     for _ in range(repeat):
         for jobs in seconds:
-            totals, idling = searched(reading.problem, reading.stack, jobs)
+            totals, idling = searched(reading.problem, reading.stack, jobs, engine)
             seconds[jobs].append(totals.seconds)
             idle[jobs].append(idling)
             nodes.add(totals.nodes)
@@ -120,26 +124,57 @@ def two_workers(text: str, repeat: int) -> dict[str, Any]:
     }
 
 
-def enumerate_memory(text: str) -> dict[str, Any]:
-    """Enumerate in a process of its own; return its time and peak memory."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "run")
-        command = [sys.executable, "-m", "batchsolve", "enumerate", text, "-o", out, "--quiet"]
-        begin = time.perf_counter()
-        process = subprocess.Popen(command)
-        _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - begin
-        return {"exit status": status, "seconds": seconds, "peak MB": usage.ru_maxrss / 1024}
+def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) -> dict[str, Any]:
+    """Time commands that count and that enumerate, with one worker and two, in turn.
+
+    Each is a process of its own, so start-up is included; the time of the yardstick, if there is
+    one, is that of counting in C. Memory is the peak of the runs that enumerate.
+    """
+    seconds: dict[str, list[float]] = {}
+    peak = 0.0
+    with tempfile.TemporaryDirectory(dir=folder) as home:
+        instance = os.path.join(home, "problem.ec")
+        if yardstick:
+            reading = read_problem(text)
+            Path(instance).write_text(write_ec(residual(reading.problem, reading.stack)))
+        for k in range(repeat):
+            for jobs in ("1", "2"):
+                out = os.path.join(home, f"run-{k}-{jobs}")
+                commands = {"count": ["count", text], "enumerate": ["enumerate", text, "-o", out]}
+                for name, command in commands.items():
+                    whole = [sys.executable, "-m", "batchsolve", *command, "-j", jobs, "--quiet"]
+                    begin = time.perf_counter()
+                    process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
+                    _, status, usage = os.wait4(process.pid, 0)
+                    if status:
+                        raise SystemExit(f"{shlex.join(whole)}: exit status {status}")
+                    took = time.perf_counter() - begin
+                    seconds.setdefault(f"{name}, {jobs} workers", []).append(took)
+                    if name == "enumerate":
+                        peak = max(peak, usage.ru_maxrss / 1024)
+                shutil.rmtree(out)
+            if yardstick:
+                done = subprocess.run([yardstick, instance], capture_output=True, text=True)
+                seconds.setdefault("count in C", []).append(float(done.stdout.split()[2]))
+    median = {name: statistics.median(times) for name, times in seconds.items()}
+    ratios = {
+        f"enumerate against count, {jobs} workers": median[f"enumerate, {jobs} workers"]
+        / median[f"count, {jobs} workers"]
+        for jobs in "12"
+    }
+    gain = median["enumerate, 1 workers"] / median["enumerate, 2 workers"]
+    return {**median, **ratios, "gain of two workers": gain, "peak MB": peak}
 
 
 def main() -> None:
     """Run the measurements that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("problems", nargs="+", help="anything that batchsolve count takes")
+    parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")
     parser.add_argument("--workers", nargs="*", default=[], metavar="PROBLEM")
     parser.add_argument("--enumerate", nargs="*", default=[], metavar="PROBLEM")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--folder", metavar="DIR", help="where to enumerate to")
     parser.add_argument("--out", default="benchmarks/results/search.json")
     arguments = parser.parse_args()
     results: dict[str, Any] = {
@@ -157,8 +192,15 @@ def main() -> None:
                     path, arguments.yardstick, arguments.repeat
                 )
     names = arguments.workers
-    results["workers"] = {Path(t).name: two_workers(t, arguments.repeat) for t in names}
-    results["enumerate"] = {Path(t).name: enumerate_memory(t) for t in arguments.enumerate}
+    results["workers"] = {
+        f"{Path(t).name}, {engine}": two_workers(t, arguments.repeat, engine)
+        for t in names
+        for engine in ("dlx", "auto")
+    }
+    results["enumerate"] = {
+        Path(t).name: listed(t, arguments.repeat, arguments.yardstick, arguments.folder)
+        for t in arguments.enumerate
+    }
     Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 
