@@ -203,6 +203,15 @@ def test_blocks_double_so_that_a_small_file_is_shared(tmp_path):
     assert [len(block.data) for block in corpus.blocks()] == [17 * 3855, 17 * 6145]
 
 
+def test_a_part_of_a_table_is_sent_to_workers_without_the_rest(tmp_path):
+    pq.write_table(pa.table({"puzzle": [P] * 10_000}), tmp_path / "in.parquet")
+    corpus = Corpus([str(tmp_path / "in.parquet")])
+    parts = list(corpus.blocks(most_rows=100))
+    assert max(len(pickle.dumps(part)) for part in parts) < 5_000
+    *_, rest = corpus.blocks(begin=Position(0, 9_990))
+    assert len(pickle.dumps(rest)) < 3_000
+
+
 def test_standard_input_is_given_again_from_its_beginning(monkeypatch):
     content = f"{P}\n" * 30_000
     buffered = io.BufferedReader(io.BytesIO(content.encode()))

@@ -79,7 +79,10 @@ class Block:
         first = self.end.offset - n
         while begin < n:
             end = self._record_end(begin, most_rows)
-            data = self.data[begin:end]
+            if isinstance(self.data, pa.Table):
+                data = slice_of(self.data, begin, end)
+            else:
+                data = self.data[begin:end]
             yield replace(self, data=data, end=Position(self.source, first + end))
             begin = end
 
@@ -88,6 +91,14 @@ class Block:
             return min(begin + most, len(self.data))
         end, _ = record_end(self.data, begin, self.layout.delimiter, most)
         return end if end > begin else len(self.data)  # the last line may have no line end
+
+
+def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
+    """Copy some rows; what pyarrow calls a slice is sent to workers with the whole table."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.slice(begin, end - begin))
+    return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
 def cut(stream: IO[bytes], delimiter: str = "", old_line_ends: bool = False) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError
 from batchsolve.tables import blocks
-from batchsolve.tables.blocks import Block, Position, cut, record_end, start_of
+from batchsolve.tables.blocks import Block, Position, cut, record_end, slice_of, start_of
 from batchsolve.tables.layouts import (
     ArrowTable,
     Delimited,
@@ -188,13 +188,10 @@ class ParquetSource:
             for batch in file.iter_batches(size, list(rest)) if rest else ():
                 table = pa.Table.from_batches([batch])
                 end = begin + len(table)
+                if begin < offset < end:
+                    table = slice_of(table, offset - begin, len(table))
                 if end > offset:
-                    yield Block(
-                        table.slice(max(0, offset - begin)),
-                        self.layout,
-                        name,
-                        Position(number, end),
-                    )
+                    yield Block(table, self.layout, name, Position(number, end))
                 begin = end
 
 
