@@ -96,11 +96,10 @@ class AnswerTable:
         self._problem.write_grids(answers.covers, grids)
         has_solution = np.zeros(n, np.bool_)
         has_solution[answers.covers.roots] = True
+        solved = grids if has_solution.all() else grids[has_solution]
         counted = np.minimum(answers.counts, self._limit)
         columns: list[Any] = [
-            self._notation.decode(
-                grids if has_solution.all() else grids[has_solution], has_solution
-            ),
+            self._notation.decode(solved, has_solution),
             _STATUS_NAMES.take(pa.array(status)),
             pa.array(counted, mask=status == Status.INVALID),
         ]
@@ -113,14 +112,13 @@ class AnswerTable:
         columns.append(_sparse_text(messages, n))
         if self._stats:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
-        first = int(np.argmax(status == Status.INVALID)) if n else 0
-        invalid = n > 0 and status[first] == Status.INVALID
+        invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
         return AnsweredRows(
             pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema),
             np.bincount(status, minlength=len(Status)),
             disagree,
             int(answers.nodes.sum()),
-            (first, str(messages[first])) if invalid else None,
+            (invalid[0], str(messages[invalid[0]])) if invalid else None,
         )
 
     def _clashes(self, batch: Batch, answers: Answers) -> dict[int, str | None]:
@@ -167,4 +165,7 @@ def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     """Return a column of n texts, null where there is none."""
     if not values:
         return pa.nulls(n, pa.string())
-    return pa.array([values.get(k) for k in range(n)], pa.string())
+    places = np.full(n, -1)
+    places[list(values)] = np.arange(len(values))
+    texts = pa.array(values.values(), pa.string())
+    return texts.take(pa.array(places, mask=places < 0))
