@@ -19,7 +19,7 @@ from itertools import combinations, count
 from typing import Any, NamedTuple
 
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task, check_support
-from batchsolve.engines.walk import Ledger, search_batch
+from batchsolve.engines.walk import Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover
 
 SOLVER = "cadical153"
@@ -71,30 +71,30 @@ class _Formula:
                 if not 0 < self._items[one][i] == self._items[other][i]:
                     solver.add_clause([-one - 1, -other - 1])
 
-    def search_below(self, stack: list[int], ledger: Ledger) -> None:
+    def search_below(self, stack: list[int], tally: Tally) -> None:
         """Search below a stack, as `search_batch` asks."""
         waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
-        while waiting and ledger.is_open:
+        while waiting and tally.is_open:
             top, weight, known = branch = waiting.pop()
             # Above the depth of a split every stack is cut, so one cover tells enough.
-            most = min(ledger.covers_left, MOST_BLOCKED) if ledger.depth >= UNLIMITED else 0
+            most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
             covers = self._covers(top, known, most + 1)
             is_small = len(covers) <= most or covers == [top]
             if not covers:
-                ledger.visit(1 if top is stack else 0)
-            elif is_small and (n_nodes := _n_nodes(top, covers)) <= ledger.nodes_left:
-                ledger.visit(n_nodes - len(covers))
+                tally.visit(1 if top is stack else 0)
+            elif is_small and (n_nodes := _n_nodes(top, covers)) <= tally.nodes_left:
+                tally.visit(n_nodes - len(covers))
                 for cover in covers:
-                    ledger.cover(cover)
-            elif len(top) - len(stack) == ledger.depth:
-                ledger.hand_back(top, weight)
+                    tally.cover(cover)
+            elif len(top) - len(stack) == tally.depth:
+                tally.hand_back(top, weight)
             else:
-                ledger.visit()
+                tally.visit()
                 waiting += reversed(self._cut(branch, covers))
-        if ledger.wanted:
+        if tally.wanted:
             for top, weight, known in reversed(waiting):
                 if self._covers(top, known, 1):
-                    ledger.hand_back(top, weight)
+                    tally.hand_back(top, weight)
 
     def _covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
         """Add covers below a stack to the known ones, up to `most`; return them in tree order."""

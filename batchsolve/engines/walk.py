@@ -1,7 +1,7 @@
 """What the engines in Python share: the bookkeeping of a task, and a depth-first walk.
 
 An engine with a search tree describes a partial cover that grows and shrinks (`PartialCover`), and
-`walk` does the rest. An engine of another kind searches below one stack, asks the `Ledger` how much
+`walk` does the rest. An engine of another kind searches below one stack, asks the `Tally` how much
 it may still count, and has `search_batch` call it for every stack of the task.
 """
 
@@ -18,7 +18,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 
 
-class Ledger:
+class Tally:
     """What was found in a task so far, and how much may still be counted.
 
     Attributes
@@ -46,7 +46,7 @@ class Ledger:
         self._parents: list[int] = []
         self._weights: list[float] = []
 
-    def turn_page(self) -> None:
+    def next_stack(self) -> None:
         """Go on to the next stack of the task; if of the same root, it shares what is left."""
         self._k += 1
         k, task = self._k, self._task
@@ -112,7 +112,7 @@ class Ledger:
 
 
 def search_batch(
-    problem: ExactCover, task: Task, below: Callable[[list[int], Ledger], None]
+    problem: ExactCover, task: Task, below: Callable[[list[int], Tally], None]
 ) -> Outcome:
     """Search the stacks of a task, one after another.
 
@@ -121,21 +121,21 @@ def search_batch(
     problem : ExactCover
     task : Task
     below : callable
-        Searches below a stack that is a partial cover while the ledger is open, and hands back
+        Searches below a stack that is a partial cover while the tally is open, and hands back
         what is then left unless no more covers are wanted.
     """
-    ledger = Ledger(task)
+    tally = Tally(task)
     for options in task.stacks:
         stack = options.tolist()
-        ledger.turn_page()
-        if ledger.is_open:
+        tally.next_stack()
+        if tally.is_open:
             position = problem.clash_position(stack)
-            ledger.clash(position)
+            tally.clash(position)
             if position < 0:
-                below(stack, ledger)
-        elif ledger.wanted:
-            ledger.hand_back(stack)
-    return ledger.outcome()
+                below(stack, tally)
+        elif tally.wanted:
+            tally.hand_back(stack)
+    return tally.outcome()
 
 
 class PartialCover(ABC):
@@ -173,19 +173,19 @@ def walk(problem: ExactCover, task: Task, here: PartialCover) -> Outcome:
     return search_batch(problem, task, partial(_walk_below, here))
 
 
-def _walk_below(here: PartialCover, stack: list[int], ledger: Ledger) -> None:
+def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
     waiting = [(stack, 1.0)]  # what is left below the stack, with weights, in reverse tree order
-    while waiting and ledger.is_open:
+    while waiting and tally.is_open:
         top, weight = waiting.pop()
         here.go(top)
         choices = here.choices()
         if choices is None:
-            ledger.cover(top)
-        elif choices and len(top) - len(stack) == ledger.depth:
-            ledger.hand_back(top, weight)
+            tally.cover(top)
+        elif choices and len(top) - len(stack) == tally.depth:
+            tally.hand_back(top, weight)
         else:
-            ledger.visit()
+            tally.visit()
             waiting += [([*top, o], weight / len(choices)) for o in reversed(choices)]
-    if ledger.wanted:
+    if tally.wanted:
         for top, weight in reversed(waiting):
-            ledger.hand_back(top, weight)
+            tally.hand_back(top, weight)
