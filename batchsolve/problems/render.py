@@ -39,13 +39,13 @@ GRID, OPTIONS = "grid", "options"
 
 _WORD_BITS = 64
 _MOST_BYTES = 2**31 - 1  # what the 32-bit offsets of an Arrow column reach
-_RUN = 8  # rows sorted by insertion, before runs are merged; 4 to 16 are equally fast
 _BLOCK = 16  # options compared at a time, so that the compiler uses vectors
 _CACHED_PROBLEMS = 8
 
-# Measured on 16×16 grids and lists of 8 to 12 names: next to level 1 of zstd, lz4 and snappy write
-# as fast and files two to four times the size; DELTA_BYTE_ARRAY makes grids a quarter smaller, but
-# fewer programs read it. A dictionary is of no use for grids, which all differ.
+# Measured on 16×16 grids: lz4 and snappy are little faster than level 1 of zstd, and make files
+# three and four times the size; on lists of 8 to 12 short names all three are much alike.
+# DELTA_BYTE_ARRAY makes grids a quarter smaller still, but fewer programs read it. Grids all
+# differ, so a dictionary is of no use for them.
 _COMPRESSION, _COMPRESSION_LEVEL = "zstd", 1
 
 
@@ -559,16 +559,9 @@ def _sorted_order(bounds, words):
     order, other_order = np.empty(n, np.uint32), np.empty(n, np.uint32)
     first, other_first = np.empty(n, np.uint64), np.empty(n, np.uint64)
     for k in range(n):
-        word = words[bounds[k]] if bounds[k] < bounds[k + 1] else np.uint64(0)
-        x = k
-        while x % _RUN > 0 and (
-            word < first[x - 1]
-            or (word == first[x - 1] and _is_less(k, order[x - 1], bounds, words))
-        ):
-            order[x], first[x] = order[x - 1], first[x - 1]
-            x -= 1
-        order[x], first[x] = k, word
-    size = _RUN
+        order[k] = k
+        first[k] = words[bounds[k]] if bounds[k] < bounds[k + 1] else np.uint64(0)
+    size = 1  # runs of so many rows are sorted
     while size < n:
         for begin in range(0, n, 2 * size):
             middle, end = min(begin + size, n), min(begin + 2 * size, n)
