@@ -169,11 +169,6 @@ class CoverRenderer:
             return _names_of(self)
 
 
-def covers_table(problem: ExactCover, covers: Stacks, notation: Notation | None = None) -> pa.Table:
-    """Return complete covers as a sorted table of one column; see `CoverRenderer.table`."""
-    return CoverRenderer(problem, notation).table(covers)
-
-
 # ---- names of options -----------------------------------------------------------------------
 
 
