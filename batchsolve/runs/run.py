@@ -31,7 +31,7 @@ from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.workers.pool import Pool
 
-SMALL_BYTES = 1 << 20  # parts of a step that are smaller become one file
+SMALL_BYTES = 1 << 20  # of text; parts of a step that are smaller become one file
 
 
 class Run:
@@ -229,12 +229,12 @@ class Run:
 
     def write_parts(self, outputs: list[tuple[bytes, int]]) -> list[tuple[str, int]]:
         """Write what workers rendered to files; return their names and numbers of rows."""
-        small = [part for part, _ in outputs if len(part) < SMALL_BYTES]
-        parts = [(part, n) for part, n in outputs if len(part) >= SMALL_BYTES]
-        if len(small) > 1:
-            parts.append(_joined(small))
-        else:
-            parts += [(part, n) for part, n in outputs if len(part) < SMALL_BYTES]
+        small = [_is_small(part) for part, _ in outputs]
+        parts = [output for output, joins in zip(outputs, small, strict=True) if not joins]
+        if any(small):
+            parts.append(
+                _joined([part for (part, _), joins in zip(outputs, small, strict=True) if joins])
+            )
         folder = os.path.join(self._directory, SOLUTIONS)
         first = len(self._journal.parts())
         names = [f"{first + k:08d}.parquet" for k in range(len(parts))]
@@ -251,9 +251,18 @@ class Run:
         return [(name, n) for name, (_, n) in zip(names, parts, strict=True)]
 
 
+def _is_small(part: bytes) -> bool:
+    """Whether a Parquet file is so small that it should not be a part of its own."""
+    group = pq.read_metadata(pa.BufferReader(part)).row_group(0)
+    return bool(group.total_byte_size < SMALL_BYTES)
+
+
 def _joined(parts: list[bytes]) -> tuple[bytes, int]:
-    """Join small Parquet files into one; return it and its number of rows."""
-    table = sorted_table(pa.concat_tables([pq.read_table(pa.BufferReader(p)) for p in parts]))
+    """Join Parquet files into one; return it and its number of rows."""
+    tables = [pq.read_table(pa.BufferReader(part)) for part in parts]
+    if len(tables) == 1:
+        return parts[0], len(tables[0])
+    table = sorted_table(pa.concat_tables(tables))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     return sink.getvalue().to_pybytes(), len(table)
