@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
@@ -123,8 +124,9 @@ class GridLines:
     def rows(self, data: bytes) -> Rows:
         """Drop comments and blank lines."""
         check_text(data)
-        lines = pc.split_pattern(pa.array([data], pa.large_binary()), b"\n").values
-        lines = pc.ascii_trim_whitespace(lines.cast(pa.large_string())).cast(pa.string())
+        bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
+        whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
+        lines = pc.ascii_trim_whitespace(pc.split_pattern(whole, "\n").values)
         if b"#" in data:
             lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
         lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
