@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
     from batchsolve.search.estimator import Estimate, estimate
-    from batchsolve.settings import SearchSettings
     from batchsolve.search.splitter import Split, split
+    from batchsolve.settings import SearchSettings
     from batchsolve.tables.reading import read_problem
 
 _HOMES = {

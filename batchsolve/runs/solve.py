@@ -12,7 +12,6 @@ from batchsolve.engines.choice import engine_for_rows
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.drawings import read_grid
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
@@ -130,8 +129,7 @@ class _GridBatch:
     def __len__(self) -> int:
         return len(self.grids)
 
-    def stacks(self, problem: ExactCover) -> Stacks:
-        assert isinstance(problem, Sudoku)
+    def stacks(self, problem: Sudoku) -> Stacks:
         return problem.stacks(self.grids)
 
 
@@ -184,7 +182,7 @@ def solve(
     """
     problem, notation, grid = read_grid(text, box, alphabet)
     result = solve_batch(grid[None], problem, limit=limit, jobs=1)
-    solved = result.solutions.any(axis=1)
+    solved = np.asarray(result.solutions.any(axis=1))
     return Answer(
         status=str(result.status[0]),
         solution=notation.decode(result.solutions[solved], solved)[0].as_py(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -171,6 +172,18 @@ class _Writer:
 
 @dataclass
 class FileRun:
+    """One run of `solve_file`; its parameters are those of that function, checked.
+
+    Attributes
+    ----------
+    totals : Summary
+        The sums of the rows that are written.
+    begin : Position or None
+        Where in the input the rows still to be read begin.
+    file_name, rows_of_file : str, int
+        The input file at hand, and how many of its rows are done.
+    """
+
     paths: list[str]
     output: str
     search: SearchSettings
@@ -178,10 +191,12 @@ class FileRun:
     pool: Pool
     on_progress: Callable[[Progress], None]
     totals: Summary = field(default_factory=Summary)
-    begin: Position | None = None  # where in the input the rows still to be read begin
-    rows_of_file: int = 0  # rows done of the input file at hand
+    begin: Position | None = None
+    file_name: str = ""
+    rows_of_file: int = 0
 
     def run(self) -> Summary:
+        """Solve the corpus, or go on with it."""
         start = time.perf_counter()
         check_output(self.output)
         if self.settings.resume and "-" in (*self.paths, self.output):
@@ -235,18 +250,17 @@ class FileRun:
         engine = engine_for_rows(self.search.engine, corpus.problem)
         writer = _Writer(table, encoder_for(self.output))
         rows = RowSearch(corpus.problem, engine, self.pool, self.search, corpus.reader, writer)
-        last = time.monotonic()
         self.record(journal, output)
         try:
-            for block, written in rows.run(corpus.blocks(self.begin, self.settings.chunk)):
-                self._take(block, written, output)
-                if time.monotonic() - last > JOURNAL_SECONDS:
-                    self.record(journal, output)
-                    last = time.monotonic()
+            with _RecordsBehind(self, journal, output) as records:
+                for block, written in rows.run(corpus.blocks(self.begin, self.settings.chunk)):
+                    self._take(block, written, output)
+                    records.make_if_due()
         except InputError as error:
             self.record(journal, output)  # the rows before the fault are good
             if isinstance(error, RowsError):
-                raise error.after(self.rows_of_file) from None
+                rows_before = self.rows_of_file if error.name == self.file_name else 0
+                raise error.after(rows_before) from None
             raise
 
     def _take(self, block: Block, written: _Written, output: Output) -> None:
@@ -262,8 +276,8 @@ class FileRun:
         totals.disagree += written.disagree
         totals.nodes += written.nodes
         totals.rows += written.n_rows
-        if self.begin is not None and self.begin.source != block.source:
-            self.rows_of_file = 0
+        if block.name != self.file_name:
+            self.file_name, self.rows_of_file = block.name, 0
         self.rows_of_file += written.n_rows
         self.begin = block.end
         self.on_progress(Progress(written.n_rows, totals))
@@ -302,7 +316,7 @@ class FileRun:
             self.totals = Summary(**state["totals"])
             position, finished = int(state["position"]), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
-            self.rows_of_file = int(state["rows_of_file"])
+            self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])
         except (KeyError, TypeError, ValueError) as error:
             raise journal.damaged(error) from error
         partial = partial_path(self.output)
@@ -312,17 +326,51 @@ class FileRun:
 
     def record(self, journal: Journal | None, output: Output, finished: bool = False) -> None:
         """Make what is written durable, and note how far that is."""
-        position = output.flush()
+        state = self.state(output, finished)
+        output.sync()
         if journal is not None:
-            journal.record(
-                {
-                    "position": position,
-                    "begin": self.begin,
-                    "rows_of_file": self.rows_of_file,
-                    "totals": asdict(self.totals),
-                    "finished": finished,
-                }
-            )
+            journal.record(state)
+
+    def state(self, output: Output, finished: bool = False) -> dict[str, Any]:
+        """Return what a journal has to know of what is written so far."""
+        return {
+            "position": output.position(),
+            "begin": self.begin,
+            "file_name": self.file_name,
+            "rows_of_file": self.rows_of_file,
+            "totals": asdict(self.totals),
+            "finished": finished,
+        }
+
+
+class _RecordsBehind:
+    """Records a run every second, while a thread waits for the disk and the run goes on."""
+
+    def __init__(self, run: FileRun, journal: Journal | None, output: Output) -> None:
+        self._run, self._journal, self._output = run, journal, output
+        self._thread = ThreadPoolExecutor(1)
+        self._syncing: Future[None] | None = None
+        self._state: dict[str, Any] = {}
+        self._last = time.monotonic()
+
+    def __enter__(self) -> _RecordsBehind:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def make_if_due(self) -> None:
+        """Begin a record if a second has passed since the last; end it once the disk has done."""
+        if self._syncing is not None:
+            if self._syncing.done():
+                self._syncing.result()
+                self._syncing = None
+                if self._journal is not None:
+                    self._journal.record(self._state)
+        elif time.monotonic() - self._last >= JOURNAL_SECONDS:
+            self._last = time.monotonic()
+            self._state = self._run.state(self._output)
+            self._syncing = self._thread.submit(self._output.sync)
 
 
 def _same_file(one: str, two: str) -> bool:

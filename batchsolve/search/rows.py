@@ -39,7 +39,7 @@ class Batch(Protocol):
 
     def __len__(self) -> int: ...
 
-    def stacks(self, problem: ExactCover) -> Stacks:
+    def stacks(self, problem: Any) -> Stacks:
         """Return the stacks of the rows that can be searched; roots are rows."""
         ...
 

@@ -35,8 +35,12 @@ class Output(Protocol):
         """Append what an encoder made of the next rows."""
         ...
 
-    def flush(self) -> int:
-        """Make everything taken so far durable; return a position for `open_output`."""
+    def position(self) -> int:
+        """Return the position for `open_output` of what was taken so far."""
+        ...
+
+    def sync(self) -> None:
+        """Make everything taken so far durable; other threads may go on to write."""
         ...
 
     def finish(self) -> None:
@@ -86,10 +90,14 @@ class _File:
         with _disk_errors(self._partial):
             self._file.write(data)
 
-    def flush(self) -> int:
+    def position(self) -> int:
+        with _disk_errors(self._partial):
+            self._file.flush()
+            return self._file.tell()
+
+    def sync(self) -> None:
         with _disk_errors(self._partial):
             _sync(self._file)
-            return self._file.tell()
 
     def finish(self) -> None:
         with _disk_errors(self._partial):
@@ -120,13 +128,15 @@ class _StandardOutput:
         with _disk_errors("standard output"):
             self._file.write(data)
 
-    def flush(self) -> int:
-        with _disk_errors("standard output"):
-            self._file.flush()
+    def position(self) -> int:
         return 0
 
+    def sync(self) -> None:
+        with _disk_errors("standard output"):
+            self._file.flush()
+
     def finish(self) -> None:
-        self.flush()
+        self.sync()
 
     def close(self) -> None:
         """Nothing is held back."""
@@ -169,7 +179,7 @@ def open_output(path: str, schema: pa.Schema, position: int | None = None) -> Ou
     schema : pyarrow.Schema
         Its columns.
     position : int, optional
-        What `Output.flush` returned; what was written after it is discarded.
+        What `Output.position` returned; what was written after it is discarded.
     """
     header = encoder_for(path).header(schema)
     if path == "-":
@@ -194,7 +204,7 @@ class Sink:
 
     def __init__(self, encoder: Encoder, output: Output) -> None:
         self._encoder = encoder
-        self.flush, self.finish, self.close = output.flush, output.finish, output.close
+        self.finish, self.close = output.finish, output.close
         self._output = output
 
     def write(self, table: pa.Table) -> None:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from batchsolve.settings import FileSettings, SearchSettings
 
 import batchsolve as bs
+from batchsolve.settings import FileSettings, SearchSettings
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -160,13 +160,14 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     out = tmp_path / f"out{suffix}"
     code = """
 import batchsolve.cli, batchsolve.runs.solve_file as solve_file
+from batchsolve.runs.journal import Journal
 solve_file.JOURNAL_SECONDS = 0
-record = solve_file.FileRun.record
-solve_file.FileRun.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
+record = Journal.record
+Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
-    command += ["--chunk", "100", "--quiet"]
+    command += ["--chunk", "30", "--quiet"]
     journal = f"{out}.partial.journal"
     rng, kills = random.Random(how), 0
     for _ in range(100):
@@ -174,7 +175,7 @@ batchsolve.cli.app()
         process = subprocess.Popen(
             command, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear_interrupts
         )
-        for _ in range(rng.randrange(2, 30)):
+        for _ in range(rng.randrange(2, 9)):
             process.stdout.readline()
         time.sleep(0.01 * rng.random())
         process.send_signal(how)

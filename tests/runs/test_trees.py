@@ -25,8 +25,7 @@ from batchsolve.runs import run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
 from batchsolve.runs.job_array import merge_results, read_part, write_parts
-from batchsolve.search import pieces
-from batchsolve.search import scheduler, tree
+from batchsolve.search import pieces, scheduler, tree
 
 KNOWN = {
     "queens:8": 92,
