@@ -331,6 +331,7 @@ class TreeSearch:
         self._pool = pool
         self._settings = settings
         self._render = render
+        self._work = TreeWork(engine, problem, render)  # one object, so that it is sent once
         self._goal = TreeGoal(problem, settings, collect, begin, totals or Totals(), keep)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
         self._scheduler.add(begin)
@@ -388,8 +389,9 @@ class TreeSearch:
 
     def _round(self, tasks: Iterator[tuple[int, Task]], here: bool = False) -> Iterator[Done]:
         self.totals.rounds += 1
-        work = TreeWork(self._engine, self._problem, self._render)
-        for done in run_round(self._scheduler, self._goal, self._pool, work, tasks, here):
+        if self._work.engine is not self._engine:
+            self._work = TreeWork(self._engine, self._problem, self._render)
+        for done in run_round(self._scheduler, self._goal, self._pool, self._work, tasks, here):
             self._goal.keep_if_due()
             yield done
 

@@ -170,7 +170,7 @@ class Told(bs.ExactCover):
 def test_a_problem_is_sent_once_and_not_with_every_task(workers):
     problem = Told(QUEENS.indptr, QUEENS.indices, QUEENS.n_items, QUEENS.n_primary)
     Told.pickled = 0
-    result = count(problem, budget=100, **workers)
+    result = count(problem, budget=100, engine="dlx", **workers)
     assert result.count == N_QUEENS
     assert result.subproblems > 20
     assert Told.pickled == 1
