@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.runtime import rtsys
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -35,7 +36,24 @@ def kernel(function: Callable[..., Any]) -> Any:
     with suppress(AttributeError):
         file = compiled._cache._cache_file
         file._source_stamp = (file._source_stamp, *map(_stamp, _folders(function)))
+    with suppress(AttributeError):
+        _load_fast(compiled._cache)
     return compiled
+
+
+def _load_fast(cache: Any) -> None:
+    """Have a cache load machine code without all that numba needs to compile, a tenth of a second.
+
+    Numba fills its registries before it loads a function; its compiler does so again by itself.
+    """
+    load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
+
+    def load_overload(signature: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)  # reference counts of arrays
+        with guard():
+            return load(signature, target_context)
+
+    cache.load_overload = load_overload
 
 
 def _folders(function: Callable[..., Any]) -> list[Path]:
