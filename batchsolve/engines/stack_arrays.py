@@ -72,6 +72,14 @@ def stack_at(stacks, k):
 
 
 @kernel
+def _longer(array, size):
+    """Return a longer array that begins with all of the old one."""
+    longer = np.empty(size, array.dtype)
+    longer[: array.size] = array
+    return longer
+
+
+@kernel
 def append(grown, stacks, k, choices, length):
     """Append stack `k` of a task, followed by the options chosen on levels 0 .. length - 1.
 
@@ -97,12 +105,13 @@ def append(grown, stacks, k, choices, length):
         offsets, parents = np.append(offsets, np.zeros(n, np.int64)), np.append(parents, parents)
         weights = np.append(weights, weights)
     if end > options.size:
-        options = np.append(options, np.zeros(end, np.uint32))
+        options = _longer(options, 4 * end)
     options[begin : begin + stack.size] = stack
+    options[begin + stack.size : end] = choices.options[:length]
     weight = 1.0
     for s in range(length):
-        options[begin + stack.size + s] = choices.options[s]
-        weight /= choices.children[s]
+        if choices.children[s] > 1:  # most choices are forced, and a division takes its time
+            weight /= choices.children[s]
     offsets[n + 1] = end
     parents[n] = k
     weights[n] = weight
