@@ -8,9 +8,6 @@ The branch item is the first, as the header list has them, of those with at most
 of those with the fewest. The options of an item are tried in ascending order. Both depend on the
 partial cover alone, hence the tree does not depend on how it is cut into stacks, and its order is
 the lexicographic order of the stacks.
-
-The engine `memo` is the same search with a table of counts (`batchsolve.engines.subtrees`). Where
-that is None, the compiler drops all that concerns it.
 """
 
 # compiled kernels are typed by their arguments
@@ -25,21 +22,15 @@ from batchsolve.engines.links import (
     U,
     commit_others,
     cover,
+    hand_back,
     links_of,
+    name_choices,
     reselect,
     uncommit_others,
     uncover,
+    undo,
 )
-from batchsolve.engines.stack_arrays import append, no_choices, no_stacks, stack_at
-from batchsolve.engines.subtrees import (
-    begin_total,
-    count_cover,
-    end_total,
-    flip,
-    look_up,
-    remember,
-    spoil,
-)
+from batchsolve.engines.stack_arrays import no_choices, no_stacks, stack_at
 from batchsolve.engines.task_state import (
     COVER,
     DEEP,
@@ -60,7 +51,7 @@ from batchsolve.problems.kernels import kernel
 
 
 @kernel
-def _walk(links, choice, position, bounds, pause, subtrees):
+def _walk(links, choice, position, bounds, pause):
     """Search on from where the links stand until something must be written down.
 
     Nothing is stored here but the choices, which keeps the loop in registers.
@@ -74,7 +65,6 @@ def _walk(links, choice, position, bounds, pause, subtrees):
     bounds : Bounds
     pause : bool
         Whether to end after every cover, not only after the last that may be found.
-    subtrees : Subtrees or None
 
     Returns
     -------
@@ -93,8 +83,6 @@ def _walk(links, choice, position, bounds, pause, subtrees):
             if right[0] == 0:
                 visited += 1
                 count += 1
-                if subtrees is not None:
-                    count_cover(subtrees)
                 if pause or count == most:
                     return COVER, Position(level, False, visited, count)
                 entered = False
@@ -114,13 +102,10 @@ def _walk(links, choice, position, bounds, pause, subtrees):
                 elif level == depth:
                     return DEEP, Position(level, False, visited, count)
                 else:
+                    # X4. [Cover i.]
                     visited += 1
-                    if subtrees is not None:
-                        entered = not look_up(subtrees, links, level, best, visited)
-                    if entered:
-                        # X4. [Cover i.]
-                        cover(i, links)
-                        choice[level] = down[i]
+                    cover(i, links)
+                    choice[level] = down[i]
         while True:
             if not entered:
                 # X8. [Leave level l.]
@@ -128,71 +113,22 @@ def _walk(links, choice, position, bounds, pause, subtrees):
                     return DONE, Position(level, False, visited, count)
                 level -= 1
                 # X6. [Try again.]
-                if subtrees is not None:
-                    flip(subtrees, choice[level], links)
                 uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
                 commit_others(choice[level], links)
-                if subtrees is not None:
-                    flip(subtrees, choice[level], links)
                 level += 1
                 entered = True
                 break
             # X7. [Backtrack.]
             uncover(choice[level], links)
             entered = False
-            if subtrees is not None:
-                remember(subtrees, links, level, visited)
 
 
 @kernel
-def _name_choices(links, choice, level, choices):
-    """Write the options of the nodes chosen above `level`, and how many children there were.
-
-    A covered item's list keeps the size that it had when it was covered.
-    """
-    for s in range(level):
-        choices.options[s] = links.option[choice[s]]
-        choices.children[s] = links.size[links.top[choice[s]]]
-
-
-@kernel
-def _hand_back(links, choice, level, stacks, k, choices, front):
-    """Write the children above `level` that are still to be tried; `choices` is overwritten."""
-    n_items = U(links.left.size - 1)
-    while level > 0:
-        level -= 1
-        p = links.down[choice[level]]
-        while p > n_items:
-            choices.options[level] = links.option[p]
-            front = append(front, stacks, k, choices, level + 1)
-            p = links.down[p]
-    return front
-
-
-@kernel
-def _undo(links, choice, level):
-    """Undo the choices above `level`."""
-    while level > 0:
-        level -= 1
-        uncommit_others(choice[level], links)
-        uncover(links.top[choice[level]], links)
-
-
-@kernel
-def search(links, subtrees, task):
-    """Search below every stack of a task; return covers and the frontier.
-
-    Parameters
-    ----------
-    links : Links
-    subtrees : Subtrees or None
-        The table in which to look up counts, and where to leave those of the stacks; if there is
-        one, all covers are wanted and none is kept.
-    task : TaskState
-    """
+def _search(links, task):
+    """Search below every stack of a task; return covers and the frontier."""
     stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     n_items = links.left.size - 1
@@ -208,22 +144,16 @@ def search(links, subtrees, task):
         clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
-        if subtrees is not None:
-            begin_total(subtrees, links, covered)
         event, position = DEEP, at_the_top()
         while event in (COVER, DEEP) and position.covers < bounds.most:
-            event, position = _walk(links, choice, position, bounds, keeps_covers(task), subtrees)
+            event, position = _walk(links, choice, position, bounds, keeps_covers(task))
             if event != DONE:
-                _name_choices(links, choice, position.level, choices)
+                name_choices(links, choice, position.level, choices)
                 found, front = write_down(event, task, k, choices, position.level, found, front)
-                if subtrees is not None:
-                    spoil(subtrees, position.level)
         if is_cut_short(event, bounds):
-            front = _hand_back(links, choice, position.level, stacks, k, choices, front)
-        _undo(links, choice, position.level)
+            front = hand_back(links, choice, position.level, stacks, k, choices, front)
+        undo(links, choice, position.level)
         end_stack(task, k, position)
-        if subtrees is not None:
-            end_total(subtrees, k)
     return found, front
 
 
@@ -240,4 +170,4 @@ class DancingLinks:
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        return search_task(search, (links_of(problem), None), task)
+        return search_task(_search, (links_of(problem),), task)

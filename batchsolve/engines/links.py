@@ -30,6 +30,7 @@ import numpy as np
 from numba import njit, types, uint32
 from numba.extending import overload
 
+from batchsolve.engines.stack_arrays import append
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
 
@@ -338,6 +339,40 @@ def reselect(selected, stack, links, covered):
     _deselect(selected, begin, links, covered)
     clash = _select(stack, begin, links, covered)
     return clash, stack if clash < 0 else stack[:clash]
+
+
+@kernel
+def name_choices(links, choice, level, choices):
+    """Write the options of the nodes chosen above `level`, and how many children there were.
+
+    A covered item's list keeps the size that it had when it was covered.
+    """
+    for s in range(level):
+        choices.options[s] = links.option[choice[s]]
+        choices.children[s] = links.size[links.top[choice[s]]]
+
+
+@kernel
+def hand_back(links, choice, level, stacks, k, choices, front):
+    """Write the children above `level` that are still to be tried; `choices` is overwritten."""
+    n_items = U(links.left.size - 1)
+    while level > 0:
+        level -= 1
+        p = links.down[choice[level]]
+        while p > n_items:
+            choices.options[level] = links.option[p]
+            front = append(front, stacks, k, choices, level + 1)
+            p = links.down[p]
+    return front
+
+
+@kernel
+def undo(links, choice, level):
+    """Undo the choices above `level`."""
+    while level > 0:
+        level -= 1
+        uncommit_others(choice[level], links)
+        uncover(links.top[choice[level]], links)
 
 
 _PREPARED: OrderedDict[str, Links] = OrderedDict()

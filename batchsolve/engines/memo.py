@@ -1,9 +1,27 @@
 """Memoised counting: dancing links with a table of what was counted before.
 
-The search counts paths through a graph of sets of items instead of the leaves of a tree. That is
-little work where many partial covers leave the same set, as in tilings and matchings, and only
-overhead where hardly any two do. The table is that of `batchsolve.engines.subtrees`.
+What is left of a problem below a partial cover is determined by the set of items that are not yet
+covered. Where two partial covers leave the same set, their subtrees are alike, and the covers below
+the second are looked up. So the search counts paths through a graph of sets instead of the leaves
+of a tree; that is little work where many partial covers leave the same set, as in tilings and
+matchings, and only overhead where hardly any two do.
+
+* The *key* is the whole set, a bit an item, and is compared as a whole: the hash only says where to
+  look. A secondary item that no option is left for counts as covered, for it rules nothing out.
+  One that was purified counts as uncovered, and the key has its colour too.
+* The *table* is one array of a bounded size. A row is a key, a count of 128 bits, and the *effort*,
+  the nodes visited to find it; effort 0 marks an empty row. A key may lie in any row of a short
+  window; when all those are taken, the row with the least effort gives way.
+* A count enters the table when nothing below its node was handed back. What was counted below an
+  interrupted node is in the sum of its stack, and what was not is in the frontier.
+
+The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**128 a node, and no
+search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
+entering; one of more than 128 bits is not stored.
 """
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
@@ -11,21 +29,318 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit, uint64
 
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
-from batchsolve.engines.dlx import search
-from batchsolve.engines.links import links_of
-from batchsolve.engines.subtrees import row_length, subtrees_of
-from batchsolve.engines.task_state import search_task
+from batchsolve.engines.links import (
+    U,
+    color,
+    commit_others,
+    cover,
+    hand_back,
+    links_of,
+    name_choices,
+    reselect,
+    uncommit_others,
+    uncover,
+    undo,
+)
+from batchsolve.engines.stack_arrays import no_choices, no_stacks, stack_at
+from batchsolve.engines.task_state import (
+    DEEP,
+    DONE,
+    SPENT,
+    Position,
+    at_the_top,
+    begin_stack,
+    end_stack,
+    is_cut_short,
+    may_begin,
+    search_task,
+    write_down,
+)
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
+
+W = uint64
+
+_WINDOW = 8  # rows in which a key may lie
+_AFTER_KEY = 3  # words of a row behind the key: a count of two, and the effort
+
+
+class Marks(NamedTuple):
+    """What a search notes down."""
+
+    n_primary: int
+    uncovered: np.ndarray  # the items not covered, a bit each
+    key: np.ndarray  # room for a key
+    sums: np.ndarray  # (levels, 3): level -> the sum on entering its node, lowest word first
+    nodes: np.ndarray  # level -> the nodes visited by then
+    handed: np.ndarray  # level -> the stacks handed back by then; -1 if it was not looked up
+
+
+def _marks_of(problem: ExactCover, words: int) -> Marks:
+    """Return marks for one search of a problem whose keys have so many words."""
+    n_levels = problem.n_items + 1
+    return Marks(
+        problem.n_primary,
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros((n_levels, 3), np.uint64),
+        np.zeros(n_levels, np.int64),
+        np.zeros(n_levels, np.int64),
+    )
+
+
+@njit(inline="always")
+def _flip(p, links, uncovered):
+    """Flip the bits of the items of p's option that it gives no colour."""
+    top, up = links.top, links.up
+    q = p
+    while True:
+        j = top[q]
+        if j == 0:
+            q = up[q]
+        else:
+            if color(q, links) == 0:
+                uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
+            q = U(q + U(1))
+        if q == p:
+            break
+
+
+@kernel
+def _write_key(key, uncovered, links, n_primary):
+    """Write the key of the node at hand: the items uncovered that still matter."""
+    for w in range(key.size):
+        key[w] = uncovered[w]
+    n_items = links.size.size - 1
+    words = W(n_items + 64) >> W(6)
+    for j in range(n_primary + 1, n_items + 1):
+        if links.size[j] == 0:
+            key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
+        elif color(j, links) != 0:
+            k = W(j - n_primary - 1)
+            key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
+
+
+@njit(inline="always")
+def _first_row(key, table):
+    """Return where the window of a key begins."""
+    h = W(0x9E3779B97F4A7C15)
+    for w in range(key.size):
+        h = (h ^ key[w]) * W(0xFF51AFD7ED558CCD)
+        h ^= h >> W(32)
+    return h % W(table.shape[0])
+
+
+@kernel
+def _find(key, table):
+    """Return the row of a key, or the number of rows if it is in none."""
+    n_rows, words = W(table.shape[0]), W(key.size)
+    row = _first_row(key, table)
+    for _ in range(_WINDOW):
+        if table[row, words + W(2)] == 0:
+            break
+        w = W(0)
+        while w < words and table[row, w] == key[w]:
+            w += W(1)
+        if w == words:
+            return row
+        row += W(1)
+        if row == n_rows:
+            row = W(0)
+    return n_rows
+
+
+@kernel
+def _store(key, low, high, effort, table):
+    """Write a count into the first empty row of its window, or over the one of least effort."""
+    n_rows, words = W(table.shape[0]), W(key.size)
+    row = _first_row(key, table)
+    place, least = row, table[row, words + W(2)]
+    for _ in range(_WINDOW):
+        if table[row, words + W(2)] < least:
+            place, least = row, table[row, words + W(2)]
+        row += W(1)
+        if row == n_rows:
+            row = W(0)
+    for w in range(words):
+        table[place, w] = key[w]
+    table[place, words] = low
+    table[place, words + W(1)] = high
+    table[place, words + W(2)] = effort
+
+
+@njit(inline="always")
+def _add(total, low, high):
+    """Add a number of 128 bits to one of 192."""
+    total[0] += low
+    carry = W(total[0] < low)
+    total[1] += high
+    carry_on = W(total[1] < high)
+    total[1] += carry
+    carry_on += W(total[1] < carry)
+    total[2] += carry_on
+
+
+@njit(inline="always")
+def _difference(total, before):
+    """Subtract a number of 192 bits from one that is no less; return the words."""
+    low = total[0] - before[0]
+    borrow = W(total[0] < before[0])
+    middle = total[1] - before[1]
+    borrow_on = W(total[1] < before[1]) + W(middle < borrow)
+    return low, middle - borrow, total[2] - before[2] - borrow_on
+
+
+@kernel
+def _walk(links, table, marks, total, choice, position, bounds, handed):
+    """Search on from where the links stand until something must be written down.
+
+    Parameters
+    ----------
+    links : Links
+    table : ndarray of uint64
+    marks : Marks
+    total : ndarray of uint64, shape (3,)
+        The sum of the stack; what is counted is added to it.
+    choice : ndarray of uint32, shape (n_levels,)
+        The node chosen on each level.
+    position : Position
+    bounds : Bounds
+    handed : int
+        How many stacks were handed back so far.
+
+    Returns
+    -------
+    int, Position
+        Why it ended, which is never `COVER`; and where to go on.
+    """
+    level, entered, visited, _ = position
+    depth, allowed = bounds.depth, bounds.allowed
+    down, right, size = links.down, links.right, links.size
+    uncovered, key = marks.uncovered, marks.key
+    n_items = U(links.left.size - 1)
+    words, n_rows = W(key.size), W(table.shape[0])
+    while True:
+        if entered:
+            # X2. [Enter level l.]
+            if visited == allowed:
+                return SPENT, Position(level, False, visited, 0)
+            if right[0] == 0:
+                visited += 1
+                _add(total, W(1), W(0))
+                entered = False
+            else:
+                # X3. [Choose i.]
+                best, i, p = U(0xFFFFFFFF), U(0), right[0]
+                while p != 0:
+                    if size[p] < best:
+                        best = size[p]
+                        i = p
+                        if best <= 1:
+                            break
+                    p = right[p]
+                if best == 0:
+                    visited += 1
+                    entered = False
+                elif level == depth:
+                    return DEEP, Position(level, False, visited, 0)
+                else:
+                    visited += 1
+                    marks.handed[level] = -1
+                    if best > 1:  # a node with one child is not looked up, for its child is
+                        _write_key(key, uncovered, links, marks.n_primary)
+                        row = _find(key, table)
+                        if row < n_rows:
+                            _add(total, table[row, words], table[row, words + W(1)])
+                            entered = False
+                        else:
+                            marks.sums[level] = total
+                            marks.nodes[level] = visited
+                            marks.handed[level] = handed
+                    if entered:
+                        # X4. [Cover i.]
+                        cover(i, links)
+                        choice[level] = down[i]
+        while True:
+            if not entered:
+                # X8. [Leave level l.]
+                if level == 0:
+                    return DONE, Position(level, False, visited, 0)
+                level -= 1
+                # X6. [Try again.]
+                _flip(choice[level], links, uncovered)
+                uncommit_others(choice[level], links)
+                choice[level] = down[choice[level]]
+            # X5. [Try x_l.]
+            if choice[level] > n_items:
+                commit_others(choice[level], links)
+                _flip(choice[level], links, uncovered)
+                level += 1
+                entered = True
+                break
+            # X7. [Backtrack.]
+            uncover(choice[level], links)
+            entered = False
+            if marks.handed[level] == handed:
+                low, high, beyond = _difference(total, marks.sums[level])
+                if beyond == 0:
+                    _write_key(key, uncovered, links, marks.n_primary)
+                    effort = W(visited - marks.nodes[level] + 1)
+                    _store(key, low, high, effort, table)
+
+
+@kernel
+def _list_uncovered(links, covered, uncovered):
+    """Write the items that the stack selected leaves uncovered, a bit each."""
+    uncovered[:] = 0
+    for j in range(1, links.size.size):
+        if covered[j] == 0 or color(j, links) != 0:
+            uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
+
+
+@kernel
+def _search(links, table, marks, totals, task):
+    """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
+    stacks, clash = task.stacks, task.clash
+    found, front = no_stacks(), no_stacks()
+    n_items = links.left.size - 1
+    covered = np.zeros(n_items + 1, np.uint32)
+    selected = stacks.options[:0]
+    choice = np.zeros(n_items + 1, np.uint32)
+    choices = no_choices(n_items + 1)
+    for k in range(stacks.n):
+        bounds, front = begin_stack(task, k, front)
+        if not may_begin(bounds):
+            continue
+        # X1. [Initialize.]
+        clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
+        if clash[k] >= 0:
+            continue
+        _list_uncovered(links, covered, marks.uncovered)
+        event, position = DEEP, at_the_top()
+        while event == DEEP:
+            event, position = _walk(
+                links, table, marks, totals[k], choice, position, bounds, front.n
+            )
+            if event != DONE:
+                name_choices(links, choice, position.level, choices)
+                found, front = write_down(event, task, k, choices, position.level, found, front)
+        if is_cut_short(event, bounds):
+            front = hand_back(links, choice, position.level, stacks, k, choices, front)
+        undo(links, choice, position.level)
+        end_stack(task, k, position)
+    return found, front
 
 
 @dataclass(frozen=True)
@@ -68,8 +383,8 @@ class MemoisedCounting:
             )
         totals = np.zeros((len(task.stacks), 3), np.uint64)
         with _borrowed_table(problem, self.megabytes) as table:
-            arrays = links_of(problem), subtrees_of(problem, table, totals)
-            outcome = search_task(search, arrays, task)
+            marks = _marks_of(problem, table.shape[1] - _AFTER_KEY)
+            outcome = search_task(_search, (links_of(problem), table, marks, totals), task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
@@ -85,15 +400,17 @@ def _borrowed_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray
 
     There are never more tables than searches at one time, and none outlives the next problem.
     """
-    length = row_length(problem)
-    n_rows = max(1, megabytes * MEGABYTE // (8 * length))
+    words = (problem.n_items + 64) // 64  # bits 1 .. n_items
+    if problem.colors is not None:
+        words += (problem.n_items - problem.n_primary + 1) // 2  # a colour is half a word
+    n_rows = max(1, megabytes * MEGABYTE // (8 * (words + _AFTER_KEY)))
     kind = (problem.fingerprint, n_rows)
     with _FREE_LOCK:
         _FREE[:] = [entry for entry in _FREE if entry[0] == kind]
         table = _FREE.pop()[1] if _FREE else None
     if table is None:
         try:
-            table = np.zeros((n_rows, length), np.uint64)
+            table = np.zeros((n_rows, words + _AFTER_KEY), np.uint64)
         except MemoryError as error:
             raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
     try:
