@@ -31,7 +31,7 @@ from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.workers.pool import Pool
 
-SMALL_BYTES = 1 << 20  # of text; parts of a step that are smaller become one file
+SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
 
 
 class Run:

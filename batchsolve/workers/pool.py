@@ -31,9 +31,9 @@ _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and 
 
 ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
 # For GNU's C library: arrays of up to so many bytes come from memory that the process has, and so
-# many bytes that are freed stay with it. By default arrays of a megabyte come and go as pages of the
-# system, which took a third of the time of a worker and, in a virtual machine, halted the others.
-M_TRIM_THRESHOLD, KEPT_BYTES = -1, 256 << 20
+# many bytes that are freed stay with it. By default arrays of a megabyte come and go as pages of
+# the system, which took a third of the time of a worker and, in a virtual machine, halted others.
+M_TRIM_THRESHOLD, KEPT_BYTES = -1, 32 << 20
 M_MMAP_THRESHOLD, ARRAY_BYTES = -3, 32 << 20
 
 
