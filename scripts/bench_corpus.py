@@ -23,9 +23,10 @@ from typing import Any
 
 import batchsolve
 from batchsolve.engines import Task
-from batchsolve.engines.choice import AUTO, engine_for_rows
+from batchsolve.engines.choice import engine_for_rows
 from batchsolve.problems.answers import Answers
 from batchsolve.scaling.machine import machine
+from batchsolve.settings import AUTO
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for

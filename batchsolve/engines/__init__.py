@@ -10,7 +10,6 @@ from batchsolve.engines.contract import (
     Engine,
     Outcome,
     Task,
-    check_bounds,
     check_support,
 )
 from batchsolve.errors import InputError
@@ -21,7 +20,6 @@ __all__ = [
     "Engine",
     "Outcome",
     "Task",
-    "check_bounds",
     "check_support",
     "engine_names",
     "get_engine",

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
+from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import (
@@ -268,6 +269,7 @@ def _hand_back(arena, residuals, path, level, stacks, k, choices, front):
 @kernel
 def _search(entries, task):
     """Search below every stack of a task; return covers and the frontier."""
+    task = borrowed(task)
     stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
@@ -296,8 +298,9 @@ def _search(entries, task):
         path = Path(alive, left, stride, pick, choices.children)
         fill_set(alive, 0, n_alive)
         while event != SPENT and position.covers < bounds.most:
+            lent, here, named = borrowed((arena, path, choices))
             event, position = _walk(
-                arena, residuals[-1], path, position, bounds, keeps_covers(task), least
+                lent, residuals[-1], here, position, bounds, keeps_covers(task), least
             )
             level = position.level
             if event == _NARROW:
@@ -316,8 +319,8 @@ def _search(entries, task):
                 if n_nodes * residuals[-1].place.n_items < _WORTH * n_options:
                     least = max(least, n_options + 1)
             else:
-                _name_choices(arena, residuals, level, pick, choices.options)
-                found, front = write_down(event, task, k, choices, level, found, front)
+                _name_choices(lent, residuals, level, here.pick, named.options)
+                found, front = write_down(event, task, k, named, level, found, front)
         if is_cut_short(event, bounds) and len(residuals) > 0:
             front = _hand_back(arena, residuals, path, position.level, stacks, k, choices, front)
         end_stack(task, k, position)

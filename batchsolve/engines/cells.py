@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
+from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
@@ -334,6 +335,7 @@ def _search(entries, cells, task):
 
     Of `cells` nothing counts but the type.
     """
+    task = borrowed(task)
     stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
@@ -357,15 +359,16 @@ def _search(entries, cells, task):
         _start(arena, place, path)
         event, n_branches, position = DEEP, 0, at_the_top()
         while event >= COVER and position.covers < bounds.most:
+            lent, drawn, here, named = borrowed((arena, quads, path, choices))
             event, n_branches, position = _walk(
-                arena, place, quads, path, n_branches, position, bounds, keeps_covers(task)
+                lent, place, drawn, here, n_branches, position, bounds, keeps_covers(task)
             )
             if event == _FULL:
                 path = _fit(path, place, 2 * path.n_rows)
             elif event != DONE:
                 level = position.level
-                _name_choices(arena, place, level, path.pick, choices.options)
-                found, front = write_down(event, task, k, choices, level, found, front)
+                _name_choices(lent, place, level, here.pick, named.options)
+                found, front = write_down(event, task, k, named, level, found, front)
         if is_cut_short(event, bounds):
             front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
         end_stack(task, k, position)

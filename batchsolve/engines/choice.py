@@ -13,8 +13,7 @@ from batchsolve.engines.contract import MRV_TREE, Engine, check_support
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
-
-AUTO = "auto"
+from batchsolve.settings import AUTO
 
 
 def engines_for(name: str, problem: ExactCover) -> list[Engine]:

@@ -19,26 +19,10 @@ from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.settings import UNLIMITED
 
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item of the fewest options, options ascending."""
-
-UNLIMITED = 2**62
-"""A limit, allowance, budget or depth that no search reaches."""
-
-
-def check_bounds(settings: object, least: dict[str, int]) -> None:
-    """Refuse settings that are not None and lie below their least value, or beyond all reason.
-
-    Raises
-    ------
-    InputError
-    """
-    for name, low in least.items():
-        value = getattr(settings, name)
-        if value is not None and not low <= value <= UNLIMITED:
-            how = f"{low} or more" if value < low else f"at most {UNLIMITED}"
-            raise InputError(f"{name} is {how}, not {value}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.links import (
     U,
@@ -129,6 +130,7 @@ def _walk(links, choice, position, bounds, pause):
 @kernel
 def _search(links, task):
     """Search below every stack of a task; return covers and the frontier."""
+    links, task = borrowed(links), borrowed(task)
     stacks, clash = task.stacks, task.clash
     found, front = no_stacks(), no_stacks()
     n_items = links.left.size - 1
@@ -146,10 +148,11 @@ def _search(links, task):
             continue
         event, position = DEEP, at_the_top()
         while event in (COVER, DEEP) and position.covers < bounds.most:
-            event, position = _walk(links, choice, position, bounds, keeps_covers(task))
+            lent, named = borrowed((choice,))[0], borrowed(choices)
+            event, position = _walk(links, lent, position, bounds, keeps_covers(task))
             if event != DONE:
-                name_choices(links, choice, position.level, choices)
-                found, front = write_down(event, task, k, choices, position.level, found, front)
+                name_choices(links, lent, position.level, named)
+                found, front = write_down(event, task, k, named, position.level, found, front)
         if is_cut_short(event, bounds):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)

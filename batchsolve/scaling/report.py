@@ -306,7 +306,7 @@ def _choice(choice: Any) -> list[str]:
         f"<h3>{choice.workers:,} workers</h3>",
         f"<p>Best depth: {depth}. Best budget: {said}. What the efficiency rests on shows where "
         f"one thing is different. Tasks take from {sizing.least_seconds:.3g} to "
-        f"{sizing.full_seconds:.3g} s, and {sizing.pieces:,} pieces make a high pile; in the last "
+        f"{sizing.full_seconds:.3g} s, and {sizing.pieces:,} pieces are many; in the last "
         f"row up to {TASK_SECONDS:g} s and {PIECES_PER_WORKER * choice.workers:,}.</p>",
         _table(("", "simulated s", "efficiency", "tasks"), what_if),
         _table(("depth", "simulated s", "efficiency"), depths),

@@ -29,6 +29,7 @@ from batchsolve.workers import Here, Shared, get_workers
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
+LEAVE_SECONDS = 5.0  # how long to wait for tasks that nobody wants any more
 ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
 # For GNU's C library: arrays of up to so many bytes come from memory that the process has, and so
 # many bytes that are freed stay with it. By default arrays of a megabyte come and go as pages of
@@ -152,6 +153,7 @@ class Pool:
             self._abandon()
         finally:
             self._workers.__exit__(kind, error, trace)
+            _AT_WORK.wait(LEAVE_SECONDS)
 
     def _abandon(self) -> None:
         """Drop the tasks of a round that nobody waits for; joblib would warn of each."""
@@ -268,6 +270,35 @@ class _Attempt:
     error: str = ""
 
 
+class _AtWork:
+    """Counts the tasks that threads of this process are at work on.
+
+    A thread that is in the middle of compiled code when Python ends is thrown out of it, which
+    kills the process. Tasks are short; so whoever leaves a pool waits for those that nobody wants.
+    """
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._n += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._n -= 1
+            self._changed.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there is none, for so many seconds at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._n == 0, seconds)
+
+
+_AT_WORK = _AtWork()
+
+
 @cache
 def _settle_in() -> None:
     """Prepare the process of a worker.
@@ -297,7 +328,8 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
     result, error = None, ""
     begin, start = time.time(), time.perf_counter()
     try:
-        result = shared.get().do(task)
+        with _AT_WORK:
+            result = shared.get().do(task)
     except Exception as failure:
         error = "the search failed: " + traceback.format_exception_only(failure)[-1].strip()
     worker = f"{os.getpid()}/{threading.get_native_id()}"

@@ -277,32 +277,3 @@ def lowest_bit(typing_context, bits):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return bits(bits), generate
-
-
-@intrinsic
-def borrowed(typing_context, arrays):
-    """Return a tuple of the same arrays without their owners, who must outlive it.
-
-    There may be tuples of arrays in it, and numbers. numba counts references to owners with atomic
-    instructions; where there is no owner it leaves them out.
-    """
-
-    def generate(context, builder, signature, args):
-        return _without_owners(context, builder, signature.return_type, args[0])
-
-    return arrays(arrays), generate
-
-
-def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Return an array, a number or a tuple of such, the arrays without owners."""
-    if isinstance(kind, types.Number):
-        return value
-    if isinstance(kind, types.Array):
-        view = context.make_array(kind)(context, builder, value)
-        view.meminfo = ir.Constant(view.meminfo.type, None)
-        return view._getvalue()
-    parts = [
-        _without_owners(context, builder, part, builder.extract_value(value, place))
-        for place, part in enumerate(kind.types)
-    ]
-    return context.make_tuple(builder, kind, parts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint32
 
+from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.intrinsics import popcount
 from batchsolve.engines.lanes.memory import (
     BAD,
@@ -26,7 +27,6 @@ from batchsolve.engines.lanes.memory import (
 from batchsolve.engines.lanes.passes import (
     ALL_DIGITS,
     N_CELLS,
-    borrowed,
     choose_cells,
     lowest_bit,
     propagate,
@@ -165,7 +165,7 @@ def _guess(w, n, lane, level):
 
 @njit(forceinline=True, nogil=True)
 def _leave_node(w, n, task, out, lane, k, level):
-    """Deal with a node that is propagated; return the level at which the search goes on."""
+    """Go on from a node that is propagated; return the level at which the search goes on."""
     bit, result = U(U(1) << lane), out.result
     hands_back = False
     if w.bits[BAD] & bit != 0:
