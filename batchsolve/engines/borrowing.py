@@ -14,17 +14,18 @@ from numba import types
 from numba.extending import intrinsic
 
 
-@intrinsic
-def borrowed(typing_context, arrays):  # type: ignore[no-untyped-def]
-    """Return a tuple of the same arrays without their owners, who must outlive it.
-
-    There may be tuples of arrays in it, and numbers.
-    """
-
+def _borrowed(typing_context: Any, arrays: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _without_owners(context, builder, signature.return_type, args[0])
 
     return arrays(arrays), generate
+
+
+borrowed: Any = intrinsic(_borrowed)
+"""Return a tuple of the same arrays without their owners, who must outlive it.
+
+There may be tuples of arrays in it, and numbers.
+"""
 
 
 def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
