@@ -167,7 +167,7 @@ Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded")
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
-    command += ["--chunk", "30", "--quiet"]
+    command += ["--chunk", "100", "--quiet"]
     journal = f"{out}.partial.journal"
     rng, kills = random.Random(how), 0
     for _ in range(100):
