@@ -42,7 +42,7 @@ def commit() -> str | None:
 
     A plus sign follows if tracked files were changed since.
     """
-    home = Path(__file__).resolve().parent.parent
+    home = Path(__file__).resolve().parents[2]
     if not (home / ".git").exists():
         return None
     command = ["git", "-C", str(home), "describe", "--always", "--abbrev=40", "--dirty=+"]
