@@ -419,8 +419,7 @@ class RowSearch:
     ) -> None:
         limit = settings.limit or UNLIMITED
         node_limit = settings.node_limit or UNLIMITED
-        may_split = settings.split_depth and settings.node_limit is None
-        depth = (settings.split_depth or UNLIMITED) if may_split else UNLIMITED
+        depth = (settings.split_depth if settings.node_limit is None else None) or UNLIMITED
         self._work = RowWork(engine, problem, reader, writer, limit, node_limit, depth)
         self._pool = pool
         self._goal = RowGoal(limit, node_limit)

@@ -325,12 +325,9 @@ class TreeSearch:
                 f"the engine {engine.name!r} only counts, and counts everything: for solutions, or "
                 f"a limit on their number, leave out --memo or name another engine"
             )
-        self._problem = problem
-        self._engine = engine
         self._engines = engines
         self._pool = pool
         self._settings = settings
-        self._render = render
         self._work = TreeWork(engine, problem, render)  # one object, so that it is sent once
         self._goal = TreeGoal(problem, settings, collect, begin, totals or Totals(), keep)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
@@ -340,7 +337,7 @@ class TreeSearch:
     @property
     def engine(self) -> str:
         """The name of the engine at work."""
-        return self._engine.name
+        return self._work.engine.name
 
     @property
     def totals(self) -> Totals:
@@ -389,8 +386,6 @@ class TreeSearch:
 
     def _round(self, tasks: Iterator[tuple[int, Task]], here: bool = False) -> Iterator[Done]:
         self.totals.rounds += 1
-        if self._work.engine is not self._engine:
-            self._work = TreeWork(self._engine, self._problem, self._render)
         for done in run_round(self._scheduler, self._goal, self._pool, self._work, tasks, here):
             self._goal.keep_if_due()
             yield done
@@ -441,7 +436,7 @@ class TreeSearch:
             for engine in running:
                 if not self._scheduler.n_waiting or self._goal.enough:
                     return
-                self._engine = engine
+                self._work = replace(self._work, engine=engine)
                 draws = Draws(self._scheduler, most=1, nodes=most_nodes)
                 for done in self._round(draws, here=True):
                     visited = done.result.n_nodes
@@ -453,8 +448,9 @@ class TreeSearch:
             running = [e for e in running if measured.get(e, best) * FAR_BEHIND >= best]
             if len(running) == 1:
                 break
-        self._engine = max(running, key=lambda engine: rates[engine])
+        fastest = max(running, key=lambda engine: rates[engine])
+        self._work = replace(self._work, engine=fastest)
         self._scheduler.forget_rate()
-        if rates[self._engine]:
-            self._scheduler.learn_rate(int(rates[self._engine]), 1.0)
+        if rates[fastest]:
+            self._scheduler.learn_rate(int(rates[fastest]), 1.0)
         self.rates = {engine.name: rate for engine, rate in rates.items()}
