@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain, islice
 from typing import IO, Any, NamedTuple
 
@@ -23,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.errors import InputError, JournalError
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal
-from batchsolve.tables.outputs import check_output, open_sink
+from batchsolve.tables.outputs import check_output, disk_errors, open_sink
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
 
@@ -72,7 +71,7 @@ def export_run(directory: str, output: str) -> int:
         parts = journal.parts()
     parent, name = os.path.split(output)
     with (
-        _disk_errors(output),
+        disk_errors(output),
         tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".") as folder,
     ):
         finished = os.path.join(folder, name)
@@ -193,7 +192,7 @@ def _sorted(batches: Iterator[pa.Table], folder: str) -> Iterator[pa.Table]:
         yield sorted_table(ahead.pop())
         return
     path = os.path.join(folder, "runs")
-    with _disk_errors(path), open(path, "w+b") as file:
+    with disk_errors(path), open(path, "w+b") as file:
         pages: list[_Page] = []
         while ahead:
             pages += _spill(sorted_table(ahead.pop(0)), file)
@@ -244,15 +243,3 @@ def _merge(pages: list[_Page], file: IO[bytes]) -> Iterator[pa.Table]:
             final = pc.sum(pc.less_equal(_keys(table), following.first)).as_py()
             waiting, n_bytes = [table.slice(final)], 0
             yield table.slice(0, final)
-
-
-@contextmanager
-def _disk_errors(path: str) -> Iterator[None]:
-    """Say that a file cannot be written, and why."""
-    try:
-        yield
-    except OutputError:
-        raise
-    except OSError as error:
-        reason = error.strerror or str(error).splitlines()[0]
-        raise OutputError(f"{path}: cannot be written: {reason}") from error

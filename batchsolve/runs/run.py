@@ -29,6 +29,7 @@ from batchsolve.runs.journal import Journal
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.tables.outputs import disk_errors
 from batchsolve.workers.pool import Pool
 
 SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
@@ -240,13 +241,10 @@ class Run:
         names = [f"{first + k:08d}.parquet" for k in range(len(parts))]
         for name, (part, _) in zip(names, parts, strict=True):
             path = os.path.join(folder, name)
-            try:
-                with open(path, "wb") as file:
-                    file.write(part)
-                    file.flush()
-                    os.fsync(file.fileno())
-            except OSError as error:
-                raise _cannot_write(path, error) from error
+            with disk_errors(path), open(path, "wb") as file:
+                file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
         sync_directory(folder)
         return [(name, n) for name, (_, n) in zip(names, parts, strict=True)]
 

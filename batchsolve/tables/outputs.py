@@ -76,7 +76,7 @@ class _File:
         self._partial = partial_path(path)
         self._finished = finished
         mode = "wb" if position is None else "r+b"
-        with _disk_errors(self._partial):
+        with disk_errors(self._partial):
             self._file: IO[bytes] = open(self._partial, mode)  # noqa: SIM115
             if position is None:
                 self._file.write(header)
@@ -87,20 +87,20 @@ class _File:
                 self._file.truncate()
 
     def write(self, data: pa.Buffer | bytes) -> None:
-        with _disk_errors(self._partial):
+        with disk_errors(self._partial):
             self._file.write(data)
 
     def position(self) -> int:
-        with _disk_errors(self._partial):
+        with disk_errors(self._partial):
             self._file.flush()
             return self._file.tell()
 
     def sync(self) -> None:
-        with _disk_errors(self._partial):
+        with disk_errors(self._partial):
             _sync(self._file)
 
     def finish(self) -> None:
-        with _disk_errors(self._partial):
+        with disk_errors(self._partial):
             _sync(self._file)
             self._file.close()
             whole = self._partial
@@ -113,7 +113,7 @@ class _File:
                 os.remove(self._partial)
 
     def close(self) -> None:
-        with _disk_errors(self._partial):
+        with disk_errors(self._partial):
             self._file.close()
 
 
@@ -125,14 +125,14 @@ class _StandardOutput:
         self.write(header)
 
     def write(self, data: pa.Buffer | bytes) -> None:
-        with _disk_errors("standard output"):
+        with disk_errors("standard output"):
             self._file.write(data)
 
     def position(self) -> int:
         return 0
 
     def sync(self) -> None:
-        with _disk_errors("standard output"):
+        with disk_errors("standard output"):
             self._file.flush()
 
     def finish(self) -> None:
@@ -271,10 +271,11 @@ def _row_groups(streams: Any, schema: pa.Schema) -> Iterator[pa.Table]:
 
 
 @contextmanager
-def _disk_errors(path: str) -> Iterator[None]:
+def disk_errors(path: str) -> Iterator[None]:
+    """Say that a file cannot be written, and why; a closed pipe is for the caller to notice."""
     try:
         yield
-    except BrokenPipeError:
+    except (BrokenPipeError, OutputError):
         raise
     except OSError as error:
         reason = error.strerror or str(error).splitlines()[0]
