@@ -71,9 +71,7 @@ class Survey:
     def add(self, column: pa.Array) -> None:
         """Take the values of a string array into account."""
         facts = _survey(*buffers(column))
-        kinds, times = np.unique(facts, axis=0, return_counts=True)
-        for kind, count in zip(kinds.tolist(), times.tolist(), strict=True):
-            self._kinds[tuple(kind)] += count
+        self._kinds.update(map(tuple, facts.tolist()))
         separated = np.flatnonzero(facts[:, 1])
         if separated.size:
             text = column[int(separated[0])].as_py()

@@ -249,11 +249,14 @@ class FileRun:
     ) -> None:
         engine = engine_for_rows(self.search.engine, corpus.problem)
         writer = _Writer(table, encoder_for(self.output))
+        blocks = corpus.blocks(self.begin, self.settings.chunk)
+        if not self.pool.sees_files:
+            blocks = map(Block.read, blocks)
         rows = RowSearch(corpus.problem, engine, self.pool, self.search, corpus.reader, writer)
         self.record(journal, output)
         try:
             with _RecordsBehind(self, journal, output) as records:
-                for block, written in rows.run(corpus.blocks(self.begin, self.settings.chunk)):
+                for block, written in rows.run(blocks):
                     self._take(block, written, output)
                     records.make_if_due()
         except InputError as error:

@@ -5,9 +5,10 @@ A block is what a worker is given: some megabyte of records, and how they are la
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows, named_err
 
 BLOCK_BYTES = 1 << 20  # some 10 ms of reading and writing, and as much of search
 FIRST_BYTES = 64 << 10  # blocks double from here on, so that workers share a small file as well
+LINE_BYTES = 4096  # where the last line of a block is looked for first
 
 
 class Position(NamedTuple):
@@ -36,13 +38,48 @@ class Position(NamedTuple):
     offset: int
 
 
+@dataclass(frozen=True)
+class Span:
+    """Bytes of a file that are read where they are used.
+
+    Attributes
+    ----------
+    path : str
+    begin, end : int
+    """
+
+    path: str
+    begin: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    def read(self) -> bytes:
+        """Read the bytes.
+
+        Raises
+        ------
+        InputError
+            If the file has become shorter.
+        """
+        with open(self.path, "rb", buffering=0) as file:
+            data = os.pread(file.fileno(), len(self), self.begin)
+        if len(data) < len(self):
+            raise InputError(
+                f"ends at byte {self.begin + len(data):,}, where it had {self.end:,} bytes before; "
+                f"do not change a file while it is read"
+            )
+        return data
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Some consecutive records of one file, not parsed yet.
 
     Attributes
     ----------
-    data : bytes or pyarrow.Table
+    data : Span or bytes or pyarrow.Table
         The records without a header; a table if the file was Parquet.
     layout : Layout
         How they are laid out.
@@ -52,7 +89,7 @@ class Block:
         Where the next block begins.
     """
 
-    data: bytes | pa.Table
+    data: Span | bytes | pa.Table
     layout: Layout
     name: str
     end: Position
@@ -71,26 +108,32 @@ class Block:
             If it cannot be read; a `RowsError` if that is due to certain rows.
         """
         with named_errors(self.name):
-            return self.layout.rows(self.data)
+            return self.layout.rows(self._content())
+
+    def read(self) -> Block:
+        """Return the block with its records at hand, for workers that do not see the file."""
+        with named_errors(self.name):
+            return replace(self, data=self._content())
 
     def parts(self, most_rows: int) -> Iterator[Block]:
         """Cut the block into smaller ones of at most so many records."""
-        begin, n = 0, len(self.data)
+        with named_errors(self.name):
+            data = self._content()
+        begin, n = 0, len(data)
         first = self.end.offset - n
         while begin < n:
-            end = self._record_end(begin, most_rows)
-            if isinstance(self.data, pa.Table):
-                data = slice_of(self.data, begin, end)
+            if isinstance(data, pa.Table):
+                end = min(begin + most_rows, n)
+                part = slice_of(data, begin, end)
             else:
-                data = self.data[begin:end]
-            yield replace(self, data=data, end=Position(self.source, first + end))
+                end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
+                end = end if end > begin else n  # the last line may have no line end
+                part = data[begin:end]
+            yield replace(self, data=part, end=Position(self.source, first + end))
             begin = end
 
-    def _record_end(self, begin: int, most: int) -> int:
-        if isinstance(self.data, pa.Table):
-            return min(begin + most, len(self.data))
-        end, _ = record_end(self.data, begin, self.layout.delimiter, most)
-        return end if end > begin else len(self.data)  # the last line may have no line end
+    def _content(self) -> bytes | pa.Table:
+        return self.data.read() if isinstance(self.data, Span) else self.data
 
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
@@ -101,43 +144,142 @@ def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
     return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
-def cut(stream: IO[bytes], delimiter: str = "", old_line_ends: bool = False) -> Iterator[bytes]:
-    """Cut a stream into blocks that end where a line (or with a delimiter: a record) ends.
+class Source(Protocol):
+    """Bytes that are looked at from their beginning to their end."""
+
+    def end_by(self, stop: int) -> int:
+        """Return `stop`, or where the bytes end if that is before."""
+        ...
+
+    def look(self, begin: int, stop: int) -> bytes:
+        """Return the bytes between, none of which were taken yet."""
+        ...
+
+    def take(self, begin: int, end: int) -> Span | bytes:
+        """Return what a block of these bytes holds; those before its end are not needed again."""
+        ...
+
+
+class PlainFile:
+    """A file that workers can read themselves.
+
+    Parameters
+    ----------
+    path : str
+    file : binary file
+        The same, opened.
+    """
+
+    def __init__(self, path: str, file: IO[bytes]) -> None:
+        self._path, self._file = path, file
+        self._size = os.fstat(file.fileno()).st_size
+
+    def end_by(self, stop: int) -> int:
+        """See `Source`."""
+        return min(stop, self._size)
+
+    def look(self, begin: int, stop: int) -> bytes:
+        """See `Source`."""
+        self._file.seek(begin)
+        return self._file.read(stop - begin)
+
+    def take(self, begin: int, end: int) -> Span:
+        """See `Source`."""
+        return Span(self._path, begin, end)
+
+
+class Stream:
+    """Bytes that can be read once.
 
     Parameters
     ----------
     stream : binary file
-    delimiter : str
-        What parts the fields of a CSV table, where line ends can be quoted.
+    begin : int
+        Where it stands.
     old_line_ends : bool
         Whether lines end in a carriage return alone; it becomes a line feed.
+    """
+
+    def __init__(self, stream: IO[bytes], begin: int = 0, old_line_ends: bool = False) -> None:
+        self._stream, self._begin, self._old_line_ends = stream, begin, old_line_ends
+        self._read = b""  # from `begin` on
+
+    def end_by(self, stop: int) -> int:
+        """See `Source`."""
+        while (end := self._begin + len(self._read)) < stop:
+            data = self._stream.read(stop - end)
+            if not data:
+                return end
+            self._read += data.replace(b"\r", b"\n") if self._old_line_ends else data
+        return stop
+
+    def look(self, begin: int, stop: int) -> bytes:
+        """See `Source`."""
+        return self._read[begin - self._begin : stop - self._begin]
+
+    def take(self, begin: int, end: int) -> bytes:
+        """See `Source`."""
+        data = self.look(begin, end)
+        self._read, self._begin = self._read[end - self._begin :], end
+        return data
+
+
+def cut(source: Source, begin: int, delimiter: str = "") -> Iterator[tuple[Span | bytes, int]]:
+    """Cut bytes into blocks that end where a line (or with a delimiter: a record) ends.
+
+    Parameters
+    ----------
+    source : Source
+    begin : int
+        Where to begin.
+    delimiter : str
+        What parts the fields of a CSV table, where line ends can be quoted.
+
+    Yields
+    ------
+    (Span or bytes, int)
+        A block, and where it ends.
 
     Raises
     ------
     InputError
         After the last whole record, if a quotation mark is never closed.
     """
-    pending, quoted = b"", False
-    size = min(FIRST_BYTES, BLOCK_BYTES)
-    # a record that does not end is read on in ever larger steps, for it is looked through again
-    while data := stream.read(max(size, len(pending))):
-        pending += data.replace(b"\r", b"\n") if old_line_ends else data
-        end, quoted = pending.rfind(b"\n") + 1, False
-        if delimiter and b'"' in pending:
-            end, quoted = record_end(pending, 0, delimiter)
-        if end:
-            yield pending[:end]
-            pending = pending[end:]
-            size = min(2 * size, BLOCK_BYTES)
-        elif len(pending) > MOST_RECORD_BYTES:
+    length = min(FIRST_BYTES, BLOCK_BYTES)
+    while (stop := source.end_by(begin + length)) > begin:
+        end, quoted = _last_record_end(source, begin, stop, delimiter)
+        if end == begin and stop < begin + length:  # the last line may have no line end
+            if quoted:
+                raise never_closed(source.look(begin, stop))
+            end = stop
+        if end > begin:
+            yield source.take(begin, end), end
+            begin, length = end, min(2 * length, BLOCK_BYTES)
+        elif length > MOST_RECORD_BYTES:
             raise InputError(
-                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: {start_of(pending)}; is a "
-                f"quotation mark never closed?"
+                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: "
+                f"{_start_of(source.look(begin, stop))}; is a quotation mark never closed?"
             )
-    if quoted:
-        raise InputError(f"a quotation mark is never closed in the record {start_of(pending)}")
-    if pending:
-        yield pending
+        else:
+            length *= 2  # in ever larger steps, for what does not end is looked through again
+
+
+def _last_record_end(source: Source, begin: int, stop: int, delimiter: str) -> tuple[int, bool]:
+    """See `record_end`; without a delimiter, only the last lines are looked at."""
+    tail = begin if delimiter else max(begin, stop - LINE_BYTES)
+    for first in (tail, begin):
+        data = source.look(first, stop)
+        if delimiter and b'"' in data:
+            end, quoted = record_end(data, 0, delimiter)
+            return first + end, quoted
+        if end := data.rfind(b"\n") + 1:
+            return first + end, False
+    return begin, False
+
+
+def never_closed(record: bytes) -> InputError:
+    """Return what is wrong with a record whose quotation mark is never closed."""
+    return InputError(f"a quotation mark is never closed in the record {_start_of(record)}")
 
 
 def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[int, bool]:
@@ -182,6 +324,6 @@ def _record_end(
     return end, quoted
 
 
-def start_of(record: bytes) -> str:
+def _start_of(record: bytes) -> str:
     """Return the beginning of a record, for messages."""
     return repr(record[:80].decode(errors="replace"))

@@ -18,7 +18,16 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError
 from batchsolve.tables import blocks
-from batchsolve.tables.blocks import Block, Position, cut, record_end, slice_of, start_of
+from batchsolve.tables.blocks import (
+    Block,
+    PlainFile,
+    Position,
+    Stream,
+    cut,
+    never_closed,
+    record_end,
+    slice_of,
+)
 from batchsolve.tables.layouts import (
     ArrowTable,
     Delimited,
@@ -143,11 +152,15 @@ class TextSource:
 
     def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
         """See `Source`."""
-        name, end = name_of(self.path), max(offset, self.first)
+        name, begin = name_of(self.path), max(offset, self.first)
         with named_errors(name), self._standard_input or _open_stream(self.path) as stream:
-            _skip(stream, end)
-            for data in cut(stream, self.layout.delimiter, self.old_line_ends):
-                end += len(data)
+            source: blocks.Source
+            if isinstance(stream, io.FileIO) and not self.old_line_ends:
+                source = PlainFile(self.path, stream)
+            else:
+                _skip(stream, begin)
+                source = Stream(stream, begin, self.old_line_ends)
+            for data, end in cut(source, begin, self.layout.delimiter):
                 yield Block(data, self.layout, name, Position(number, end))
 
 
@@ -222,7 +235,10 @@ class _Prefixed(io.RawIOBase):
 
 
 def _open_stream(path: str) -> Any:
-    """Open a file, or standard input, for reading; decompress it if it begins as such."""
+    """Open a file, or standard input, for reading; decompress it if it begins as such.
+
+    A plain file is an `io.FileIO`.
+    """
     if path == "-":
         raw: Any = sys.stdin.buffer
         compression = _compression(raw.peek(4)[:4])
@@ -231,9 +247,12 @@ def _open_stream(path: str) -> Any:
         )
     if os.path.isdir(path):
         raise IsADirectoryError
-    with open(path, "rb") as file:
-        magic = file.read(4)
-    return pa.input_stream(path, compression=_compression(magic))
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"is no file that can be read twice; read it by: - < {path}")
+    file = open(path, "rb", buffering=0)  # noqa: SIM115
+    compression = _compression(file.read(4))
+    file.seek(0)
+    return pa.CompressedInputStream(file, compression) if compression else file
 
 
 def _compression(magic: bytes) -> str | None:
@@ -251,13 +270,13 @@ def _skip(stream: Any, n_bytes: int) -> None:
 def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
     """Return how a file is laid out, and how many bytes its header has."""
     suffix, _ = split_suffixes(path)
-    text = head.decode(errors="replace")
-    lines = (line.strip() for line in text.splitlines())
+    lines = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
     first = next((line for line in lines if line and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return JsonLines.of(head), 0
     if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
-        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(text)
+        names = head.split(b"\n", 1)[0].decode(errors="replace")
+        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return Delimited(tuple(columns), delimiter), header
     return GridLines(), 0
@@ -270,8 +289,7 @@ def _looks_like_header(line: str) -> bool:
     return bool(words) and len(words) >= len(fields) / 2
 
 
-def _delimiter(head: str) -> str:
-    line = head.split("\n", 1)[0]
+def _delimiter(line: str) -> str:
     return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
 
 
@@ -285,9 +303,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     end, quoted = record_end(head, begin, delimiter, most=1)
     if end == begin:
         if quoted:
-            raise InputError(
-                f"a quotation mark is never closed in the record {start_of(head[begin:])}"
-            )
+            raise never_closed(head[begin:])
         end = len(head)
     names = next(csv.reader(io.StringIO(head[begin:end].decode()), delimiter=delimiter))
     names = [name.strip() for name in names]

@@ -1,4 +1,4 @@
-"""Workers that joblib hands calls to: what every backend has, and the two of this machine.
+"""Workers that joblib hands calls to: what every backend has, and threads.
 
 A backend says what it can do in its `Capabilities`; the pool asks for those and never for a name.
 """
@@ -29,11 +29,14 @@ class Capabilities:
         Whether it takes the address of a cluster.
     width_is_the_clusters : bool
         Whether it uses all the workers of a cluster that it joins, however many.
+    sees_files : bool
+        Whether workers can open the files that this process can.
     """
 
     streams: bool = True
     joins_clusters: bool = False
     width_is_the_clusters: bool = False
+    sees_files: bool = True
 
 
 class Shared(Protocol):
@@ -153,13 +156,6 @@ class Threads(Workers):
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         return "threading", {}
-
-
-class Processes(Workers):
-    """Processes of loky, which isolate a crash."""
-
-    def _open(self) -> tuple[Any, dict[str, Any]]:
-        return "loky", {}
 
 
 def cannot_load(error: Exception) -> str:

@@ -92,7 +92,9 @@ class DaskWorkers(Workers):
         The scheduler of a cluster, such as ``tcp://10.0.0.1:8786``. All its threads are used.
     """
 
-    capabilities: ClassVar = Capabilities(joins_clusters=True, width_is_the_clusters=True)
+    capabilities: ClassVar = Capabilities(
+        joins_clusters=True, width_is_the_clusters=True, sees_files=False
+    )
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)

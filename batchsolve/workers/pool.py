@@ -139,7 +139,13 @@ class Pool:
         """The number of workers; of a cluster it is known once the pool is entered."""
         return self._workers.jobs
 
+    @property
+    def sees_files(self) -> bool:
+        """Whether workers can open the files that this process can."""
+        return self._workers.capabilities.sees_files
+
     def __enter__(self) -> Pool:
+        _keep_memory()
         self._workers.__enter__()
         return self
 
@@ -300,15 +306,21 @@ _AT_WORK = _AtWork()
 
 
 @cache
+def _keep_memory() -> None:
+    """Let the C library keep the memory of arrays that are freed."""
+    with suppress(OSError, AttributeError, TypeError):  # other systems have no such function
+        allocator = ctypes.CDLL(None)
+        allocator.mallopt(M_MMAP_THRESHOLD, ARRAY_BYTES)
+        allocator.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+
+
+@cache
 def _settle_in() -> None:
     """Prepare the process of a worker.
 
     A process of its own leaves Ctrl-C to its parent, and ends when its parent has ended.
     """
-    with suppress(OSError, AttributeError, TypeError):  # other systems have no such function
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(M_MMAP_THRESHOLD, ARRAY_BYTES)
-        allocator.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+    _keep_memory()
     parent = multiprocessing.parent_process()
     if parent is None or threading.current_thread() is not threading.main_thread():
         return

@@ -67,7 +67,7 @@ class RayWorkers(Workers):
         started on this machine, unless it is already initialised in this process.
     """
 
-    capabilities: ClassVar = Capabilities(streams=False, joins_clusters=True)
+    capabilities: ClassVar = Capabilities(streams=False, joins_clusters=True, sees_files=False)
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)

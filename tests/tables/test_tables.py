@@ -28,7 +28,7 @@ from batchsolve.problems.sudoku import sudoku
 from batchsolve.tables import blocks as blocks_module
 from batchsolve.tables import sources
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.blocks import Position
+from batchsolve.tables.blocks import PlainFile, Position, Stream, cut
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.layouts import RowsError
@@ -55,6 +55,7 @@ def small_blocks(size):
     with (
         patch.object(blocks_module, "BLOCK_BYTES", size),
         patch.object(blocks_module, "FIRST_BYTES", max(1, size // 4)),
+        patch.object(blocks_module, "LINE_BYTES", max(1, size // 8)),
         patch.object(sources, "PARQUET_ROWS", 1 + size // 16),
     ):
         yield
@@ -195,6 +196,56 @@ def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, mos
             end = Position(*json.loads(json.dumps(block.end)))
             rest = list(map(reader.read, corpus.blocks(begin=end)))
             assert_read(rest, rows[n_rows:], {k - n_rows for k in faults if k >= n_rows})
+
+
+@given(
+    st.text(alphabet='a,"\n', max_size=80),
+    st.integers(0, 20),
+    st.sampled_from(["", ","]),
+    st.integers(1, 64),
+)
+def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size):
+    content = text.encode()
+    begin = min(begin, len(content))
+
+    def pieces(source):
+        found = []
+        try:
+            for data, end in cut(source, begin, delimiter):
+                found.append((data if isinstance(data, bytes) else data.read(), end))
+        except InputError as error:
+            found.append(str(error))
+        return found
+
+    with tempfile.NamedTemporaryFile() as file, small_blocks(size):
+        file.write(content)
+        file.flush()
+        of_file = pieces(PlainFile(file.name, file))
+        of_stream = pieces(Stream(io.BytesIO(content[begin:]), begin))
+        assert [p for p in of_stream if isinstance(p, str)] == [
+            p for p in of_file if isinstance(p, str)
+        ]
+    for found in (of_file, of_stream):
+        whole = b"".join(piece[0] for piece in found if isinstance(piece, tuple))
+        assert content[begin:].startswith(whole)
+        assert len(whole) == len(content) - begin or isinstance(found[-1], str)
+        assert all(piece[0].endswith(b"\n") for piece in found[:-2])
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text(f"{P}\n" * 10_000)
+    corpus = Corpus([str(path)])
+    *_, last = corpus.blocks()
+    os.truncate(path, 17 * 9_000)
+    with pytest.raises(InputError, match=r"in.txt: ends at byte 153,000, where it had 170,000"):
+        corpus.reader.read(last)
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"pipe: is no file that can be read twice; .* - < "):
+        Corpus([str(tmp_path / "pipe")])
 
 
 def test_blocks_double_so_that_a_small_file_is_shared(tmp_path):

@@ -1,0 +1,132 @@
+"""Processes of this machine, by loky. What they find comes back through files in memory.
+
+loky sends results through a pipe, in pieces of 64 KB, which a thread of the receiving process puts
+together: a megabyte takes it as long as a worker needs to make it. Pickle's protocol 5 can leave
+large buffers out of what it writes; they are put into a file, which the receiver maps.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from joblib.externals.loky.backend import resource_tracker
+
+from batchsolve.workers.base import Workers
+
+IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
+LARGE_BYTES = 64 << 10
+ALIGNED = 64  # bytes, as numpy and pyarrow like their arrays
+
+
+class Processes(Workers):
+    """Processes of loky, which isolate a crash.
+
+    Attributes
+    ----------
+    folder : str
+        Where results are put while the processes are in use.
+    """
+
+    folder = ""
+
+    def _open(self) -> tuple[Any, dict[str, Any]]:
+        parent = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+        self.folder = tempfile.mkdtemp(prefix="batchsolve-", dir=parent)
+        resource_tracker.register(self.folder, "folder")  # which removes it if we are killed
+        return "loky", {}
+
+    def _close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        resource_tracker.unregister(self.folder, "folder")
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """See `Workers.run`."""
+        return _opened(super().run(_Packing(function, self.folder), arguments))
+
+
+def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:
+    with closing(parcels):
+        for parcel in parcels:
+            yield parcel.open()
+
+
+@dataclass(frozen=True)
+class _Parcel:
+    """A result.
+
+    Attributes
+    ----------
+    pickled : bytes
+        All but its large buffers.
+    path : str
+        The file of those; empty if there are none.
+    bounds : list of (int, int)
+        Where each of them begins and ends there.
+    """
+
+    pickled: bytes
+    path: str
+    bounds: list[tuple[int, int]]
+
+    def open(self) -> Any:
+        """Return the result."""
+        if not self.path:
+            return pickle.loads(self.pickled)
+        with open(self.path, "rb") as file:
+            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+        os.unlink(self.path)
+        buffers = [content[begin:end] for begin, end in self.bounds]
+        return pickle.loads(self.pickled, buffers=buffers)
+
+
+@dataclass(frozen=True)
+class _Packing:
+    """Calls a function in a worker, and packs what it returns."""
+
+    function: Callable[..., Any]
+    folder: str
+
+    def __call__(self, *arguments: Any) -> _Parcel:
+        result = self.function(*arguments)
+        with suppress(OSError):  # the memory for files is limited, and a pipe does as well
+            return _pack(result, self.folder)
+        return _Parcel(pickle.dumps(result), "", [])
+
+
+def _pack(result: Any, folder: str) -> _Parcel:
+    large: list[memoryview] = []
+
+    def is_small(buffer: pickle.PickleBuffer) -> bool:
+        raw = buffer.raw()
+        if raw.nbytes >= LARGE_BYTES:
+            large.append(raw)
+        return raw.nbytes < LARGE_BYTES
+
+    pickled = pickle.dumps(result, protocol=5, buffer_callback=is_small)
+    if not large:
+        return _Parcel(pickled, "", [])
+    number, path = tempfile.mkstemp(dir=folder)
+    bounds, end = [], 0
+    try:
+        with open(number, "wb", buffering=0) as file:
+            for raw in large:
+                begin = -(-end // ALIGNED) * ALIGNED
+                end = begin + raw.nbytes
+                file.seek(begin)
+                if file.write(raw) < raw.nbytes:
+                    raise OSError("no memory left for files")
+                bounds.append((begin, end))
+    except OSError:
+        os.unlink(path)
+        raise
+    return _Parcel(pickled, path, bounds)

@@ -1,0 +1,42 @@
+"""Large results of worker processes, which come back through files in memory."""
+
+import os
+
+import numpy as np
+import pytest
+
+from batchsolve.workers.processes import Processes
+
+
+def arrays(*sizes):
+    return [np.arange(size) for size in sizes]
+
+
+@pytest.mark.parametrize("there_is_memory", [True, False])
+@pytest.mark.parametrize("sizes", [(0, 1), (10, 9_000), (100_000,), (8_193, 3, 70_001, 8_191)])
+def test_results_of_any_size_come_back(sizes, there_is_memory):
+    with Processes(2) as workers:
+        folder = workers.folder
+        if not there_is_memory:
+            workers.folder = os.path.join(folder, "no such folder")
+        found = list(workers.run(arrays, iter([sizes] * 5)))
+        assert os.listdir(folder) == []
+        workers.folder = folder
+    assert not os.path.exists(folder)
+    assert len(found) == 5
+    for result in found:
+        assert [len(array) for array in result] == list(sizes)
+        for array in result:
+            assert array.flags.aligned
+            assert array.tolist() == list(range(len(array)))
+            array += 1  # whoever gets it may use it as his own
+
+
+@pytest.mark.filterwarnings("ignore:.*tasks have been successfully executed")
+def test_results_that_nobody_takes_leave_no_file():
+    with Processes(2) as workers:
+        folder = workers.folder
+        running = workers.run(arrays, iter([(100_000,)] * 5))
+        next(running)
+        running.close()
+    assert not os.path.exists(folder)
