@@ -52,8 +52,11 @@ from batchsolve.engines.residual import (
 )
 from batchsolve.engines.stack_arrays import (
     append,
+    append_cover,
     arrays_of,
+    has_room,
     no_choices,
+    no_covers,
     no_stacks,
     stack_at,
 )
@@ -67,10 +70,9 @@ from batchsolve.engines.task_state import (
     begin_stack,
     end_stack,
     is_cut_short,
-    keeps_covers,
     may_begin,
     search_task,
-    write_down,
+    with_room,
 )
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
@@ -129,7 +131,7 @@ def _scan(arena, place, alive, at):
 
 
 @kernel
-def _walk(arena, residual, path, position, bounds, pause, least):
+def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found):
     """Search one residual on until something must be written down.
 
     Parameters
@@ -139,10 +141,15 @@ def _walk(arena, residual, path, position, bounds, pause, least):
     path : Path
     position : Position
     bounds : Bounds
-    pause : bool
-        Whether to end after every cover, not only after the last that may be found.
     least : int
         The fewest options for which another residual shall be searched.
+    stack : ndarray of uint32
+        The options of stack `k`.
+    k : int
+    outer : ndarray of uint32
+        The options chosen on the levels above the residual.
+    found : GrowingCovers
+        Where covers are written while there is room.
 
     Returns
     -------
@@ -168,7 +175,12 @@ def _walk(arena, residual, path, position, bounds, pause, least):
             if key >= COVERED:
                 visited += 1
                 count += 1
-                if pause or count == most:
+                is_full = count == most
+                if has_room(found):
+                    is_full |= append_cover(
+                        found, stack, k, outer, residual.base, arena, place.options, pick, level
+                    )
+                if is_full:
                     return COVER, Position(level, False, visited, count)
                 entered = False
             else:
@@ -271,7 +283,7 @@ def _search(entries, task):
     """Search below every stack of a task; return covers and the frontier."""
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = no_stacks(), no_stacks()
+    found, front = no_covers(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena = np.empty(1024, np.uint64)
@@ -280,16 +292,17 @@ def _search(entries, task):
     choices = no_choices(entries.n_primary + 1)
     least = 2 * WIDTH
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, front)
+        bounds, front = begin_stack(task, k, found, front)
         if not may_begin(bounds):
             continue
         # X1. [Initialize.]
-        clash[k] = select(stack_at(stacks, k), entries, held)
+        stack = stack_at(stacks, k)
+        clash[k] = select(stack, entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
         place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
-        event, position = DEEP, at_the_top()
+        event, position, n_levels = COVER, at_the_top(), n_open
         residuals = [Nested(place, position.level, position.nodes)]
         stride = W(place.words)
         if W(alive.size) < W(n_open + 1) * stride:
@@ -298,11 +311,15 @@ def _search(entries, task):
         path = Path(alive, left, stride, pick, choices.children)
         fill_set(alive, 0, n_alive)
         while event != SPENT and position.covers < bounds.most:
-            lent, here, named = borrowed((arena, path, choices))
+            if event == COVER:
+                found = with_room(task, k, n_levels, found)
+            lent, here, outer, written = borrowed((arena, path, choices.options, found))
             event, position = _walk(
-                lent, residuals[-1], here, position, bounds, keeps_covers(task), least
+                lent, residuals[-1], here, position, bounds, least, stack, k, outer, written
             )
             level = position.level
+            if event != COVER:
+                _name_choices(arena, residuals, level, pick, choices.options)
             if event == _NARROW:
                 at = np.int64(W(level) * stride)
                 n_alive, n_open = _list_alive(arena, residuals[-1].place, alive, at, scratch)
@@ -318,10 +335,10 @@ def _search(entries, task):
                 n_nodes, n_options = position.nodes - done.begun, done.place.n_options
                 if n_nodes * residuals[-1].place.n_items < _WORTH * n_options:
                     least = max(least, n_options + 1)
-            else:
-                _name_choices(lent, residuals, level, here.pick, named.options)
-                found, front = write_down(event, task, k, named, level, found, front)
+            elif event != COVER:
+                front = append(front, stacks, k, choices, level)
         if is_cut_short(event, bounds) and len(residuals) > 0:
+            _name_choices(arena, residuals, position.level, pick, choices.options)
             front = _hand_back(arena, residuals, path, position.level, stacks, k, choices, front)
         end_stack(task, k, position)
     return found, front

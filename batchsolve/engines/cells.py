@@ -42,8 +42,12 @@ from batchsolve.engines.residual import (
 )
 from batchsolve.engines.stack_arrays import (
     append,
+    append_cover,
     arrays_of,
+    has_room,
+    longer,
     no_choices,
+    no_covers,
     no_stacks,
     stack_at,
 )
@@ -57,10 +61,9 @@ from batchsolve.engines.task_state import (
     begin_stack,
     end_stack,
     is_cut_short,
-    keeps_covers,
     may_begin,
     search_task,
-    write_down,
+    with_room,
 )
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
@@ -123,14 +126,14 @@ def _fit(path, place, n_rows):
     alive, cells, left, _, _, level, pick, children = path
     length, n_levels = _row_length(place.n_items), place.n_items + 1
     if alive.size < n_rows * place.words:
-        alive = np.append(alive, np.zeros(n_rows * place.words, np.uint64))
-        left = np.append(left, np.zeros(n_rows * place.words, np.uint64))
+        alive = longer(alive, alive.size + n_rows * place.words)
+        left = longer(left, left.size + n_rows * place.words)
     if W(cells.size) < W(n_rows) * length:
-        cells = np.append(cells, np.zeros(W(n_rows) * length, cells.dtype))
+        cells = longer(cells, W(cells.size) + W(n_rows) * length)
     if level.size < n_rows:
-        level = np.append(level, np.zeros(n_rows, np.int64))
+        level = longer(level, level.size + n_rows)
     if pick.size < n_levels:
-        pick = np.append(pick, np.zeros(n_levels, np.uint64))
+        pick = longer(pick, pick.size + n_levels)
     return Path(alive, cells, left, length, n_rows, level, pick, children)
 
 
@@ -179,7 +182,7 @@ def _first_at_most(cells, at, n_groups, bound):
 
 
 @kernel
-def _walk(arena, place, quads, path, n_branches, position, bounds, pause):
+def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, found):
     """Search one residual on until something must be written down.
 
     Parameters
@@ -192,8 +195,11 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, pause):
         How many branches the path has.
     position : Position
     bounds : Bounds
-    pause : bool
-        Whether to end after every cover, not only after the last that may be found.
+    stack : ndarray of uint32
+        The options of stack `k`.
+    k : int
+    found : GrowingCovers
+        Where covers are written while there is room.
 
     Returns
     -------
@@ -231,7 +237,12 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, pause):
             elif size == W(covered):
                 visited += 1
                 count += 1
-                if pause or count == most:
+                is_full = count == most
+                if has_room(found):
+                    is_full |= append_cover(
+                        found, stack, k, stack, 0, arena, place.options, pick, level
+                    )
+                if is_full:
                     return COVER, n_branches, Position(level, False, visited, count)
                 entered = False
             elif level == depth:
@@ -337,7 +348,7 @@ def _search(entries, cells, task):
     """
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = no_stacks(), no_stacks()
+    found, front = no_covers(), no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
@@ -345,11 +356,12 @@ def _search(entries, cells, task):
     none = np.empty(0, np.uint64)
     path = Path(none, cells, none, W(0), 0, np.empty(0, np.int64), none, choices.children)
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, front)
+        bounds, front = begin_stack(task, k, found, front)
         if not may_begin(bounds):
             continue
         # X1. [Initialize.]
-        clash[k] = select(stack_at(stacks, k), entries, held)
+        stack = stack_at(stacks, k)
+        clash[k] = select(stack, entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
@@ -357,19 +369,21 @@ def _search(entries, cells, task):
         path = _fit(path, place, _FEW_ROWS)
         quads = _quads_of(arena, place, quads.words)
         _start(arena, place, path)
-        event, n_branches, position = DEEP, 0, at_the_top()
+        event, n_branches, position = COVER, 0, at_the_top()
         while event >= COVER and position.covers < bounds.most:
-            lent, drawn, here, named = borrowed((arena, quads, path, choices))
+            if event == COVER:
+                found = with_room(task, k, n_open, found)
+            lent, drawn, here, written = borrowed((arena, quads, path, found))
             event, n_branches, position = _walk(
-                lent, place, drawn, here, n_branches, position, bounds, keeps_covers(task)
+                lent, place, drawn, here, n_branches, position, bounds, stack, k, written
             )
             if event == _FULL:
                 path = _fit(path, place, 2 * path.n_rows)
-            elif event != DONE:
-                level = position.level
-                _name_choices(lent, place, level, here.pick, named.options)
-                found, front = write_down(event, task, k, named, level, found, front)
+            elif event in (DEEP, SPENT):
+                _name_choices(arena, place, position.level, path.pick, choices.options)
+                front = append(front, stacks, k, choices, position.level)
         if is_cut_short(event, bounds):
+            _name_choices(arena, place, position.level, path.pick, choices.options)
             front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
         end_stack(task, k, position)
     return found, front

@@ -31,7 +31,15 @@ from batchsolve.engines.links import (
     uncover,
     undo,
 )
-from batchsolve.engines.stack_arrays import no_choices, no_stacks, stack_at
+from batchsolve.engines.stack_arrays import (
+    append,
+    append_cover,
+    has_room,
+    no_choices,
+    no_covers,
+    no_stacks,
+    stack_at,
+)
 from batchsolve.engines.task_state import (
     COVER,
     DEEP,
@@ -42,17 +50,16 @@ from batchsolve.engines.task_state import (
     begin_stack,
     end_stack,
     is_cut_short,
-    keeps_covers,
     may_begin,
     search_task,
-    write_down,
+    with_room,
 )
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
 
 
 @kernel
-def _walk(links, choice, position, bounds, pause):
+def _walk(links, choice, position, bounds, stack, k, found):
     """Search on from where the links stand until something must be written down.
 
     Nothing is stored here but the choices, which keeps the loop in registers.
@@ -64,8 +71,11 @@ def _walk(links, choice, position, bounds, pause):
         The node chosen on each level.
     position : Position
     bounds : Bounds
-    pause : bool
-        Whether to end after every cover, not only after the last that may be found.
+    stack : ndarray of uint32
+        The options of stack `k`.
+    k : int
+    found : GrowingCovers
+        Where covers are written while there is room.
 
     Returns
     -------
@@ -84,7 +94,12 @@ def _walk(links, choice, position, bounds, pause):
             if right[0] == 0:
                 visited += 1
                 count += 1
-                if pause or count == most:
+                is_full = count == most
+                if has_room(found):
+                    is_full |= append_cover(
+                        found, stack, k, stack, 0, links.option, 0, choice, level
+                    )
+                if is_full:
                     return COVER, Position(level, False, visited, count)
                 entered = False
             else:
@@ -132,28 +147,32 @@ def _search(links, task):
     """Search below every stack of a task; return covers and the frontier."""
     links, task = borrowed(links), borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = no_stacks(), no_stacks()
+    found, front = no_covers(), no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
     choices = no_choices(n_items + 1)
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, front)
+        bounds, front = begin_stack(task, k, found, front)
         if not may_begin(bounds):
             continue
         # X1. [Initialize.]
-        clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
+        stack = stack_at(stacks, k)
+        clash[k], selected = reselect(selected, stack, links, covered)
         if clash[k] >= 0:
             continue
-        event, position = DEEP, at_the_top()
+        event, position = COVER, at_the_top()
         while event in (COVER, DEEP) and position.covers < bounds.most:
-            lent, named = borrowed((choice,))[0], borrowed(choices)
-            event, position = _walk(links, lent, position, bounds, keeps_covers(task))
-            if event != DONE:
-                name_choices(links, lent, position.level, named)
-                found, front = write_down(event, task, k, named, position.level, found, front)
+            if event == COVER:
+                found = with_room(task, k, n_items, found)
+            lent, written = borrowed((choice, found))
+            event, position = _walk(links, lent, position, bounds, stack, k, written)
+            if event in (DEEP, SPENT):
+                name_choices(links, choice, position.level, choices)
+                front = append(front, stacks, k, choices, position.level)
         if is_cut_short(event, bounds):
+            name_choices(links, choice, position.level, choices)
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)
         end_stack(task, k, position)

@@ -49,7 +49,7 @@ from batchsolve.engines.links import (
     uncover,
     undo,
 )
-from batchsolve.engines.stack_arrays import no_choices, no_stacks, stack_at
+from batchsolve.engines.stack_arrays import append, no_choices, no_covers, no_stacks, stack_at
 from batchsolve.engines.task_state import (
     DEEP,
     DONE,
@@ -61,7 +61,6 @@ from batchsolve.engines.task_state import (
     is_cut_short,
     may_begin,
     search_task,
-    write_down,
 )
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -313,14 +312,14 @@ def _list_uncovered(links, covered, uncovered):
 def _search(links, table, marks, totals, task):
     """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
     stacks, clash = task.stacks, task.clash
-    found, front = no_stacks(), no_stacks()
+    found, front = no_covers(), no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
     choices = no_choices(n_items + 1)
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, front)
+        bounds, front = begin_stack(task, k, found, front)
         if not may_begin(bounds):
             continue
         # X1. [Initialize.]
@@ -335,7 +334,7 @@ def _search(links, table, marks, totals, task):
             )
             if event != DONE:
                 name_choices(links, choice, position.level, choices)
-                found, front = write_down(event, task, k, choices, position.level, found, front)
+                front = append(front, stacks, k, choices, position.level)
         if is_cut_short(event, bounds):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)

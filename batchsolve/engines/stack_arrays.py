@@ -33,6 +33,21 @@ class GrowingStacks(NamedTuple):
     n: int
 
 
+class GrowingCovers(NamedTuple):
+    """Covers that a kernel writes in tree order, each below a stack of its task."""
+
+    offsets: np.ndarray
+    options: np.ndarray
+    parents: np.ndarray  # cover -> the place in the task of the stack that it descends from
+    state: np.ndarray  # COVERS, ABOVE, FULL -> see there
+
+
+COVERS, ABOVE, FULL = range(3)
+"""What `GrowingCovers.state` counts: covers written, those of them that do not descend from the
+stack at hand, and how many there may be until `room_for_covers` is asked again."""
+_FEW_COVERS = 16
+
+
 class Choices(NamedTuple):
     """What a search chose below a stack of its task."""
 
@@ -45,10 +60,11 @@ def arrays_of(stacks: Stacks) -> StackArrays:
     return StackArrays(stacks.offsets, stacks.options, stacks.roots, len(stacks))
 
 
-def stacks_of(grown: GrowingStacks, above: Stacks) -> Stacks:
-    """Return the stacks that a kernel wrote below those of its task."""
-    offsets = grown.offsets[: grown.n + 1]
-    return Stacks(offsets, grown.options[: offsets[-1]], above.roots[grown.parents[: grown.n]])
+def stacks_of(grown: GrowingStacks | GrowingCovers, above: Stacks) -> Stacks:
+    """Return the stacks or covers that a kernel wrote below those of its task."""
+    n = grown.n if isinstance(grown, GrowingStacks) else int(grown.state[COVERS])
+    offsets = grown.offsets[: n + 1]
+    return Stacks(offsets, grown.options[: offsets[-1]], above.roots[grown.parents[:n]])
 
 
 @kernel
@@ -56,6 +72,14 @@ def no_stacks():
     """Return an empty batch that can grow."""
     return GrowingStacks(
         np.zeros(17, np.int64), np.zeros(256, np.uint32), np.zeros(16, np.int64), np.ones(16), 0
+    )
+
+
+@kernel
+def no_covers():
+    """Return an empty batch that can grow."""
+    return GrowingCovers(
+        np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(3, np.int64)
     )
 
 
@@ -72,11 +96,14 @@ def stack_at(stacks, k):
 
 
 @kernel
-def _longer(array, size):
-    """Return a longer array that begins with all of the old one."""
-    longer = np.empty(size, array.dtype)
-    longer[: array.size] = array
-    return longer
+def longer(array, size):
+    """Return a longer array that begins with all of the old one.
+
+    `numpy.append` does it as well, but a kernel that calls it loads a fifth of a second longer.
+    """
+    replacement = np.empty(size, array.dtype)
+    replacement[: array.size] = array
+    return replacement
 
 
 @kernel
@@ -102,10 +129,10 @@ def append(grown, stacks, k, choices, length):
     begin = offsets[n]
     end = begin + stack.size + length
     if n == parents.size:
-        offsets, parents = np.append(offsets, np.zeros(n, np.int64)), np.append(parents, parents)
-        weights = np.append(weights, weights)
+        offsets, parents = longer(offsets, 2 * n + 1), longer(parents, 2 * n)
+        weights = longer(weights, 2 * n)
     if end > options.size:
-        options = _longer(options, 4 * end)
+        options = longer(options, 4 * end)
     options[begin : begin + stack.size] = stack
     options[begin + stack.size : end] = choices.options[:length]
     weight = 1.0
@@ -116,3 +143,100 @@ def append(grown, stacks, k, choices, length):
     parents[n] = k
     weights[n] = weight
     return GrowingStacks(offsets, options, parents, weights, n + 1)
+
+
+@kernel
+def room_for_covers(covers, keep, most_options):
+    """Make room for at least one more cover, if so many are to be kept; say how many there is for.
+
+    Parameters
+    ----------
+    covers : GrowingCovers
+    keep : int
+        How many more covers are to be kept.
+    most_options : int
+        How many options a cover has at most; 1 or more.
+
+    Returns
+    -------
+    GrowingCovers
+        The same covers; longer arrays replace those that are too short.
+    """
+    offsets, options, parents, state = covers
+    n = state[COVERS]
+    if keep > 0:
+        if n == parents.size:
+            more = max(n, _FEW_COVERS)
+            offsets, parents = longer(offsets, n + more + 1), longer(parents, n + more)
+        if offsets[n] + most_options > options.size:
+            options = longer(options, 4 * offsets[n] + min(keep, _FEW_COVERS) * most_options)
+        fit = min(parents.size - n, (options.size - offsets[n]) // most_options)
+        keep = min(keep, fit)
+    state[FULL] = n + keep
+    return GrowingCovers(offsets, options, parents, state)
+
+
+@njit(inline="always")
+def has_room(covers):
+    """Tell whether another cover is to be written."""
+    return covers.state[COVERS] < covers.state[FULL]
+
+
+@njit(inline="always")
+def append_cover(covers, stack, k, outer, base, names, first, pick, level):
+    """Append stack `k`, followed by the choices on the levels above `level`.
+
+    Neighbours in a search tree differ in their last few options: what comes before those is copied
+    from the cover before.
+
+    Parameters
+    ----------
+    covers : GrowingCovers
+        With room for one more.
+    stack : ndarray of uint32
+        The options of stack `k`.
+    k : int
+    outer : ndarray of uint32
+        The options chosen on levels 0 .. base - 1.
+    base : int
+    names : ndarray of uint32 or uint64
+        The option that is chosen on a later level is ``names[first + pick[level]]``.
+    first : int
+    pick : ndarray of uint32 or uint64
+    level : int
+
+    Returns
+    -------
+    bool
+        Whether there is no room for another.
+    """
+    offsets, options, parents, state = covers
+    n, length = state[COVERS], np.uintp(stack.size)
+    begin = np.uintp(offsets[n])
+    same = np.uintp(0)
+    if n > state[ABOVE]:
+        before = np.uintp(offsets[n - 1])
+        above = np.uintp(min(level, np.int64(begin - before - length)))
+        while same < min(above, np.uintp(base)) and options[before + length + same] == outer[same]:
+            same += np.uintp(1)
+        if same >= np.uintp(base):
+            while (
+                same < above
+                and options[before + length + same] == names[np.uintp(first) + np.uintp(pick[same])]
+            ):
+                same += np.uintp(1)
+        for x in range(length + same):
+            options[begin + x] = options[before + x]
+    else:
+        for x in range(length):
+            options[begin + x] = stack[x]
+    at = begin + length
+    while same < np.uintp(base):
+        options[at + same] = outer[same]
+        same += np.uintp(1)
+    for s in range(same, np.uintp(level)):
+        options[at + s] = names[np.uintp(first) + np.uintp(pick[s])]
+    offsets[n + 1] = at + np.uintp(level)
+    parents[n] = k
+    state[COVERS] = n + 1
+    return n + 1 == state[FULL]

@@ -19,18 +19,30 @@ import numpy as np
 from numba import njit
 
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.stack_arrays import StackArrays, append, arrays_of, no_choices, stacks_of
+from batchsolve.engines.stack_arrays import (
+    ABOVE,
+    COVERS,
+    StackArrays,
+    append,
+    arrays_of,
+    no_choices,
+    room_for_covers,
+    stacks_of,
+)
 from batchsolve.problems.kernels import kernel
 
 BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
-"""What `TaskState.left` counts: the first two of the task, the others of the root at hand."""
+"""What `TaskState.left` counts: the first two of the task, the others of the root at hand.
+
+`KEEP` is not what is left, but how many covers of all roots there are when this one has enough.
+"""
 
 DONE, SPENT, COVER, DEEP = range(4)
 """Why a walk ended:
 
 * `DONE`: the tree is exhausted,
 * `SPENT`: at a node that it may not visit, for as many were visited as are allowed,
-* `COVER`: after a cover that is to be written down, or the last one that may be found,
+* `COVER`: after a cover, the last one that there is room for or that may be found,
 * `DEEP`: at a node at the depth limit that is neither a cover nor a dead end.
 """
 
@@ -68,16 +80,17 @@ class Position(NamedTuple):
 
 
 @kernel
-def begin_stack(task, k, front):
+def begin_stack(task, k, found, front):
     """Go on to stack `k`; if of the same root as the one before it, it shares what is left.
 
     Returns its `Bounds`, and the frontier. If nothing may be visited or found, the search does not
     begin: a stack whose covers are still wanted is in the frontier then, as it is.
     """
-    left, roots = task.left, task.stacks.roots
+    left, roots, state = task.left, task.stacks.roots, found.state
+    state[ABOVE] = state[COVERS]
     if k == 0 or roots[k] != roots[k - 1]:
         left[ALLOWANCE], left[WANTED] = task.allowances[k], task.limits[k]
-        left[KEEP] = task.keep
+        left[KEEP] = task.keep + state[COVERS]
     allowed, most = min(left[BUDGET], left[ALLOWANCE]), min(left[WANTED], left[ROOM])
     bounds = Bounds(task.depth, allowed, most, left[WANTED])
     if not may_begin(bounds) and bounds.wanted > 0:
@@ -97,24 +110,15 @@ def at_the_top():
     return Position(0, True, 0, 0)
 
 
-@njit(inline="always")
-def keeps_covers(task):
-    """Tell whether the next cover is to be handed back."""
-    return task.left[KEEP] > 0
-
-
 @kernel
-def write_down(event, task, k, choices, level, found, front):
-    """Write what a walk below stack `k` ended with: a cover to keep, or a stack of the frontier.
+def with_room(task, k, n_levels, found):
+    """Return `found` with room for more covers below stack `k`, if any are to be kept.
 
-    Returns covers and frontier.
+    Until it is asked again, after a walk that ended with `COVER`, it does not become longer.
     """
-    if event != COVER:
-        front = append(front, task.stacks, k, choices, level)
-    elif keeps_covers(task):
-        task.left[KEEP] -= 1
-        found = append(found, task.stacks, k, choices, level)
-    return found, front
+    stacks = task.stacks
+    most_options = max(stacks.offsets[k + 1] - stacks.offsets[k] + n_levels, 1)
+    return room_for_covers(found, task.left[KEEP] - found.state[COVERS], most_options)
 
 
 @njit(inline="always")

@@ -28,9 +28,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numba import njit
 
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -40,6 +40,7 @@ GRID, OPTIONS = "grid", "options"
 _WORD_BITS = 64
 _MOST_BYTES = 2**31 - 1  # what the 32-bit offsets of an Arrow column reach
 _BLOCK = 16  # options compared at a time, so that the compiler uses vectors
+_FEW = 32  # options that are sorted faster by insertion
 _CACHED_PROBLEMS = 8
 
 # Measured on 16×16 grids: lz4 and snappy are little faster than level 1 of zstd, and make files
@@ -118,19 +119,8 @@ class CoverRenderer:
 
     def parquet(self, covers: Stacks) -> bytes:
         """Return a whole Parquet file of `table`."""
-        table = self.table(covers) if isinstance(self.problem, Sudoku) else self._coded(covers)
-        file = pa.BufferOutputStream()
-        pq.write_table(
-            table,
-            file,
-            row_group_size=max(len(table), 1),
-            compression=_COMPRESSION,
-            compression_level=_COMPRESSION_LEVEL,
-            use_dictionary=not isinstance(self.problem, Sudoku),
-            write_statistics=False,
-            store_schema=False,  # or lists of coded names would be read as such
-        )
-        return file.getvalue().to_pybytes()
+        is_grid = isinstance(self.problem, Sudoku)
+        return _parquet(self.table(covers) if is_grid else self._coded(covers))
 
     def json_lines(self, covers: Stacks) -> bytes:
         """Return the rows of `table` as JSON, one object a line, in ASCII."""
@@ -167,6 +157,28 @@ class CoverRenderer:
     def _names(self) -> _Names:
         with _NAMES_LOCK:  # so that threads that begin together do not build the same
             return _names_of(self)
+
+
+def joined(parts: Sequence[bytes]) -> bytes:
+    """Join what `CoverRenderer.parquet` returned; the rows of each part stay as they are."""
+    names = [f"{OPTIONS}.list.element"]  # these stay coded
+    tables = (pq.read_table(pa.BufferReader(part), read_dictionary=names) for part in parts)
+    return _parquet(pa.concat_tables(tables).unify_dictionaries().combine_chunks())
+
+
+def _parquet(table: pa.Table) -> bytes:
+    file = pa.BufferOutputStream()
+    pq.write_table(
+        table,
+        file,
+        row_group_size=max(len(table), 1),
+        compression=_COMPRESSION,
+        compression_level=_COMPRESSION_LEVEL,
+        use_dictionary=table.column_names != [GRID],
+        write_statistics=False,
+        store_schema=False,  # or lists of coded names would be read as such
+    )
+    return file.getvalue().to_pybytes()
 
 
 # ---- names of options -----------------------------------------------------------------------
@@ -236,7 +248,7 @@ def _as_offsets(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     return bounds.astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(bounds, keys, starts, pieces, head, separator, tail):
     """Write every row as its pieces of text, with a separator between them.
 
@@ -305,13 +317,22 @@ def _grid_lines(
     places[order] = np.arange(n, dtype=np.uint32)
     if notation.symbols and all(len(text) == 1 for text in texts):
         template = _ascii(head + texts[0] * n_cells + tail)
-        lines = _fill_lines(filled, shared, places, _ascii("".join(texts)), template, len(head))
+        bytes_of = _of_options(problem, len(head), _ascii("".join(texts)))
+        lines = _fill_lines(filled, shared, places, *bytes_of, template)
         return np.arange(n + 1) * template.size, lines.reshape(-1)
-    numbers = np.arange(problem.n_digits, dtype=np.uint8)
+    numbers = _of_options(problem, 0, np.arange(problem.n_digits, dtype=np.uint8))
     template = np.zeros(n_cells, np.uint8)
-    keys = _fill_lines(filled, shared, places, numbers, template, 0).reshape(-1)
+    keys = _fill_lines(filled, shared, places, *numbers, template).reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
     return _join(np.arange(n + 1) * n_cells, keys, *_pieces(texts), *frame)
+
+
+def _of_options(
+    problem: Sudoku, skip: int, symbols: npt.NDArray[np.uint8]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+    """Return for every option where in a line it is written, and the byte; a division is slower."""
+    cells = np.arange(problem.n_cells, dtype=np.uint32) + skip
+    return np.repeat(cells, problem.n_digits), np.tile(symbols, problem.n_cells)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
@@ -340,33 +361,36 @@ def _sort_grids(
     -------
     shared, order : ndarray of uint32, shape (n,)
     """
-    n = len(covers)
+    n, n_cells = covers.shape
     bits = max((ranks.size - 1).bit_length(), 1)
     cells_per_word = _WORD_BITS // bits
-    shared, varying = _shared_prefixes(covers, np.uint32(ranks.size))
+    shared, seen = _shared_prefixes(covers, ranks.size * n_cells)
+    varying = seen.reshape(n_cells, ranks.size).any(axis=1)
     number = np.maximum(np.cumsum(varying) - 1, 0)  # of a cell among those that vary
     word_of, place = np.divmod(number, cells_per_word)
     shift_of = _WORD_BITS - bits * (place + 1)
     words = np.empty((n, word_of[-1] + 1), np.uint64)
-    tables = varying, word_of.astype(np.uint32), shift_of.astype(np.uint64), ranks
-    _pack_grids(covers, shared, *tables, words)
+    bits_of = ranks << shift_of.astype(np.uint64)[:, None]  # of an option: a cell and a digit
+    bits_of[~varying] = 0
+    words_of = np.repeat(word_of.astype(np.uint32), ranks.size)
+    _pack_grids(covers, shared, words_of, bits_of.reshape(-1), words)
     return shared, _sorted_order(np.arange(n + 1) * words.shape[1], words.reshape(-1))
 
 
-@njit(cache=True, nogil=True)
-def _shared_prefixes(covers, n_digits):
+@kernel
+def _shared_prefixes(covers, n_options):
     """Compare every cover with the one before it.
 
     Returns
     -------
     shared : ndarray of uint32, shape (n,)
         How many options at its beginning a cover shares with the one before; 0 for the first.
-    varying : ndarray of bool, shape (N²,)
-        The cells that are filled by options not shared. All others are alike in all grids.
+    seen : ndarray of bool, shape (n_options,)
+        The options that are not shared. Cells that have none of them are alike in all grids.
     """
     n, length = covers.shape
     shared = np.zeros(n, np.uint32)
-    varying = np.zeros(length, np.bool_)
+    seen = np.zeros(n_options, np.bool_)
     for k in range(1, n):
         x = 0
         while x + _BLOCK <= length:
@@ -380,45 +404,39 @@ def _shared_prefixes(covers, n_digits):
             x += 1
         shared[k] = x
         for y in range(x, length):
-            varying[covers[k, y] // n_digits] = True
-    return shared, varying
+            seen[covers[k, y]] = True
+    return shared, seen
 
 
-@njit(cache=True, nogil=True)
-def _pack_grids(covers, shared, varying, word_of, shift_of, ranks, words):
+@kernel
+def _pack_grids(covers, shared, words_of, bits_of, words):
     """Pack the ranks of the digits in the cells that vary.
 
     Parameters
     ----------
     covers : ndarray of uint32, shape (n, N²)
-    shared, varying
+    shared
         See `_shared_prefixes`.
-    word_of, shift_of : ndarray of uint32 and uint64, shape (N²,)
-        Cell -> the word of its rank, and how far to the left it stands there.
-    ranks : ndarray of uint64, shape (N,)
+    words_of, bits_of : ndarray of uint32 and uint64, shape (N³,)
+        Option -> the word of its cell, and the rank of its digit at the cell's place there; 0 if
+        the cell does not vary.
     words : ndarray of uint64, shape (n, words of a row)
         Written.
     """
     n, length = covers.shape
-    n_digits = np.uint32(ranks.size)
     row = np.zeros(words.shape[1], np.uint64)
     for k in range(n):
         for x in range(shared[k], length):
-            new = covers[k, x]
-            cell = new // n_digits
-            if varying[cell]:
-                row[word_of[cell]] ^= ranks[new - cell * n_digits] << shift_of[cell]
+            row[words_of[covers[k, x]]] ^= bits_of[covers[k, x]]
         if k > 0:  # take out what the cover before put in
             for x in range(shared[k], length):
-                old = covers[k - 1, x]
-                cell = old // n_digits
-                row[word_of[cell]] ^= ranks[old - cell * n_digits] << shift_of[cell]
+                row[words_of[covers[k - 1, x]]] ^= bits_of[covers[k - 1, x]]
         for x in range(row.size):
             words[k, x] = row[x]
 
 
-@njit(cache=True, nogil=True)
-def _fill_lines(covers, shared, places, symbols, template, skip):
+@kernel
+def _fill_lines(covers, shared, places, cells_of, bytes_of, template):
     """Write every grid as a line of bytes, one byte a cell.
 
     Parameters
@@ -428,17 +446,16 @@ def _fill_lines(covers, shared, places, symbols, template, skip):
         See `_shared_prefixes`.
     places : ndarray of uint32, shape (n,)
         Cover -> its line.
-    symbols : ndarray of uint8, shape (N,)
-        Digit -> its byte.
+    cells_of, bytes_of : ndarray of uint32 and uint8, shape (N³,)
+        Option -> where in a line it is written, and the byte.
     template : ndarray of uint8, shape (width,)
-        A line as it is before cells are filled, ``skip`` bytes before the first.
+        A line as it is before cells are filled.
 
     Returns
     -------
     lines : ndarray of uint8, shape (n, width)
     """
     n, length = covers.shape
-    n_digits, first = np.uint32(symbols.size), np.uintp(skip)
     width = np.uintp(template.size)
     data = np.empty(np.uintp(n) * width, np.uint8)
     before = np.uintp(0)
@@ -450,9 +467,7 @@ def _fill_lines(covers, shared, places, symbols, template, skip):
             for x in range(width):
                 data[begin + x] = data[before + x]
         for x in range(shared[k], length):
-            cell = covers[k, x] // n_digits
-            digit = covers[k, x] - cell * n_digits
-            data[begin + first + np.uintp(cell)] = symbols[digit]
+            data[begin + np.uintp(cells_of[covers[k, x]])] = bytes_of[covers[k, x]]
         before = begin
     return data.reshape((n, template.size))
 
@@ -460,16 +475,25 @@ def _fill_lines(covers, shared, places, symbols, template, skip):
 # ---- lists ----------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ascending(offsets, options):
     """Return a copy of the options of covers in which those of each cover ascend."""
     ascending = options.copy()
     for k in range(offsets.size - 1):
-        ascending[offsets[k] : offsets[k + 1]].sort()
+        begin, end = np.uintp(offsets[k]), np.uintp(offsets[k + 1])
+        if end - begin > _FEW:
+            ascending[begin:end].sort()
+            continue
+        for y in range(begin, end):  # by insertion
+            x, option = np.uintp(y), ascending[y]
+            while x > begin and ascending[x - np.uintp(1)] > option:
+                ascending[x] = ascending[x - np.uintp(1)]
+                x -= np.uintp(1)
+            ascending[x] = option
     return ascending
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pack_lists(offsets, options, rank, bits):
     """Pack the ranks of lists of names, counted from 1, so that a list that ends is less.
 
@@ -504,7 +528,7 @@ def _pack_lists(offsets, options, rank, bits):
     return bounds, words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather_ranks(offsets, options, order, rank):
     """Return lists in another order, with ranks for options; see `_RankedLists`."""
     bounds = np.zeros(order.size + 1, np.int64)
@@ -521,7 +545,7 @@ def _gather_ranks(offsets, options, order, rank):
 # ---- sorting --------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_less(a, b, bounds, words):
     """Return whether row `a` is less than row `b`; their first words are equal."""
     x, y = np.uintp(bounds[a]), np.uintp(bounds[b])
@@ -532,7 +556,7 @@ def _is_less(a, b, bounds, words):
     return size_a < size_b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sorted_order(bounds, words):
     """Return the order in which rows of words ascend.
 

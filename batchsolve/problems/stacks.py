@@ -16,16 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 
 _MAGIC = b"batchsolve stacks 1\n"
 _HEADER = struct.Struct("<32sQQ")  # fingerprint, number of stacks, number of options
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(offsets, options, places):
     """Copy the stacks at some places, one behind the other."""
     bounds = np.zeros(places.size + 1, np.int64)

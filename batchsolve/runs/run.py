@@ -21,10 +21,10 @@ from batchsolve.engines.choice import engines_for
 from batchsolve.errors import JournalError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.render import CoverRenderer
+from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, summary
-from batchsolve.runs.export import JOURNAL, SOLUTIONS, sorted_table
+from batchsolve.runs.export import JOURNAL, SOLUTIONS
 from batchsolve.runs.journal import Journal
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
@@ -232,10 +232,11 @@ class Run:
         """Write what workers rendered to files; return their names and numbers of rows."""
         small = [_is_small(part) for part, _ in outputs]
         parts = [output for output, joins in zip(outputs, small, strict=True) if not joins]
-        if any(small):
-            parts.append(
-                _joined([part for (part, _), joins in zip(outputs, small, strict=True) if joins])
-            )
+        rest = [output for output, joins in zip(outputs, small, strict=True) if joins]
+        if len(rest) == 1:
+            parts += rest
+        elif rest:
+            parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
         folder = os.path.join(self._directory, SOLUTIONS)
         first = len(self._journal.parts())
         names = [f"{first + k:08d}.parquet" for k in range(len(parts))]
@@ -253,17 +254,6 @@ def _is_small(part: bytes) -> bool:
     """Whether a Parquet file is so small that it should not be a part of its own."""
     group = pq.read_metadata(pa.BufferReader(part)).row_group(0)
     return bool(group.total_byte_size < SMALL_BYTES)
-
-
-def _joined(parts: list[bytes]) -> tuple[bytes, int]:
-    """Join Parquet files into one; return it and its number of rows."""
-    tables = [pq.read_table(pa.BufferReader(part)) for part in parts]
-    if len(tables) == 1:
-        return parts[0], len(tables[0])
-    table = sorted_table(pa.concat_tables(tables))
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    return sink.getvalue().to_pybytes(), len(table)
 
 
 def _as_record(

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from batchsolve.errors import InputError
+from batchsolve.problems.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
 from batchsolve.search.rules import (
     FIRST_BUDGET,
@@ -202,17 +202,17 @@ def _split(
     return stacks, visited
 
 
-_piece_bounds = njit(cache=True, nogil=True)(piece_bounds)
-_task_nodes = njit(cache=True, nogil=True)(task_nodes)
+_piece_bounds = kernel(piece_bounds)
+_task_nodes = kernel(task_nodes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _seed(seed):
     """Seed the generator of compiled code, which is not that of numpy."""
     np.random.seed(seed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sample(size, tables):
     """Draw the shares of the children of a subtree: their place among all shares."""
     bounds, first, last = tables[1], tables[2], tables[3]
@@ -221,7 +221,7 @@ def _sample(size, tables):
     return bounds[k], bounds[k + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand(stacks, tables):
     """Replace every subtree by those of its children."""
     shares, out, n = tables[0], np.empty((2 * len(stacks), 2)), 0
@@ -239,7 +239,7 @@ def _expand(stacks, tables):
     return out[:n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _appended(stacks, n, size, weight):
     """Write a stack behind the first n; return the array, or a longer one."""
     if n == len(stacks):
@@ -250,7 +250,7 @@ def _appended(stacks, n, size, weight):
     return stacks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut(size, weight, visited, tables):
     """List what is left of a subtree after some of its nodes, the last in tree order first."""
     shares, right, n = tables[0], np.empty((16, 2)), 0
@@ -272,7 +272,7 @@ def _cut(size, weight, visited, tables):
     return right[:n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(stacks, budget, tables):
     """Search stacks, the first in tree order last; return the nodes visited and what is left."""
     visited, n = 0.0, len(stacks)
@@ -286,7 +286,7 @@ def _search(stacks, budget, tables):
     return budget, np.concatenate((stacks[: n - 1], _cut(size, weight, left, tables)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put_back(part, waiting, lengths, wanted, most_stacks):
     """Put stacks, the last in tree order first, on top; cut them up as the scheduler does."""
     n = len(part)
@@ -299,7 +299,7 @@ def _put_back(part, waiting, lengths, wanted, most_stacks):
         lengths.append(bounds[k] - bounds[k - 1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(waiting, lengths):
     """Take the piece on top of the queue."""
     n = lengths.pop()
@@ -309,7 +309,7 @@ def _draw(waiting, lengths):
     return piece
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks, tables):
     """Run the events of a search; return its seconds, nodes, tasks and rounds.
 

@@ -28,7 +28,7 @@ TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; some hundredths o
 TRIAL_SECONDS = 0.05  # what loading the kernels of an engine takes at least
 FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
-TASK_BYTES = 2 << 20  # covers that a task may hand back, taking each as long as can be
+TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
 STEP_BYTES = 64 << 20  # covers that may wait to be kept
 
 

@@ -62,7 +62,9 @@ def _add_sizes(data, bounds, delimiter, sizes):
             value = data[bounds[k] : bounds[k + 1]]
             quoted[k] = _has_special(value, delimiter)
             if quoted[k]:
-                size += 2 + np.count_nonzero(value == _QUOTE)
+                size += 2
+                for c in value:
+                    size += c == _QUOTE
         sizes[k] += size + 1
     return quoted
 
