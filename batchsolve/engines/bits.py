@@ -109,7 +109,7 @@ class Nested(NamedTuple):
     begun: int  # the nodes that were visited before
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _scan(arena, place, alive, at):
     """Return the least key of all uncovered items; one with `COVERED` if there is none.
 

@@ -111,7 +111,7 @@ class Quads(NamedTuple):
     per: np.uint64  # words an option
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _row_length(n_items):
     """Return how many cells a row has: whole groups for the items, and one group to fill up."""
     return W((n_items + _GROUP - 1) // _GROUP * _GROUP + _GROUP)
@@ -171,7 +171,7 @@ def _start(arena, place, path):
         path.cells[i] = size
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _first_at_most(cells, at, n_groups, bound):
     """Return the first item whose cell is no larger than `bound`, or any number if none is."""
     for g in range(n_groups):

@@ -128,7 +128,7 @@ def _build(indptr, indices, n_items, n_primary):
     return Links(top, up, down, left, right, size, option, first, None)
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _hide(p, links):
     """Remove every node of p's option, p itself excepted, from its item's list."""
     top, up, down, size = links.top, links.up, links.down, links.size
@@ -146,7 +146,7 @@ def _hide(p, links):
             q = U(q + U(1))
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _unhide(p, links):
     top, up, down, size = links.top, links.up, links.down, links.size
     q = U(p - U(1))
@@ -163,7 +163,7 @@ def _unhide(p, links):
             q = U(q - U(1))
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def cover(i, links):
     """Hide every option of an item, and take a primary item out of the header list."""
     down = links.down
@@ -176,7 +176,7 @@ def cover(i, links):
     links.left[r] = ll
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def uncover(i, links):
     """Undo `cover`."""
     ll, r = links.left[i], links.right[i]
@@ -189,7 +189,7 @@ def uncover(i, links):
         p = up[p]
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _purify(p, links):
     """Hide the options that give p's item another colour than p; mark those that give it the same.
 
@@ -208,7 +208,7 @@ def _purify(p, links):
         q = down[q]
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _unpurify(p, links):
     up = links.up
     c, i = color(p, links), links.top[p]
@@ -222,7 +222,7 @@ def _unpurify(p, links):
     _paint(i, U(0), links)
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _commit(p, links):
     """Cover or purify the item of a node."""
     c = color(p, links)
@@ -232,7 +232,7 @@ def _commit(p, links):
         _purify(p, links)
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _uncommit(p, links):
     c = color(p, links)
     if c == 0:
@@ -241,7 +241,7 @@ def _uncommit(p, links):
         _unpurify(p, links)
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def commit_others(p, links):
     """Commit to the nodes of p's option, p itself excepted."""
     top, up = links.top, links.up
@@ -254,7 +254,7 @@ def commit_others(p, links):
             q = U(q + U(1))
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def uncommit_others(p, links):
     """Undo `commit_others`."""
     top, down = links.top, links.down
@@ -268,19 +268,41 @@ def uncommit_others(p, links):
 
 
 @kernel
+def _commit_option(p, links):
+    """Commit to all nodes of an option, of which p is the first."""
+    while links.top[p] != 0:
+        _commit(p, links)
+        p = U(p + U(1))
+
+
+@kernel
+def _uncommit_option(p, links):
+    """Undo a commitment to all nodes of an option, of which p was the first."""
+    top, down = links.top, links.down
+    q = U(p - U(1))
+    while True:
+        if top[q] == 0:
+            q = down[q]
+        else:
+            _uncommit(q, links)
+            if q == p:
+                break
+            q = U(q - U(1))
+
+
+@kernel
 def _deselect(stack, begin, links, covered):
     """Undo the selection of the options of a stack from place `begin` on, last first."""
     for s in range(stack.size - 1, begin - 1, -1):
         p = links.first[stack[s]]
-        uncommit_others(p, links)
-        _uncommit(p, links)
+        _uncommit_option(p, links)
         q = p
         while links.top[q] != 0:
             covered[links.top[q]] -= U(1)
             q = U(q + U(1))
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _is_in(option, stack):
     found = False
     for other in stack:
@@ -314,12 +336,11 @@ def _select(stack, begin, links, covered):
         while links.top[q] != 0:
             covered[links.top[q]] += U(1)
             q = U(q + U(1))
-        _commit(p, links)
-        commit_others(p, links)
+        _commit_option(p, links)
     return -1
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _shared(stack, other):
     """Return how many options two stacks share at their beginnings."""
     s = 0
@@ -371,8 +392,7 @@ def undo(links, choice, level):
     """Undo the choices above `level`."""
     while level > 0:
         level -= 1
-        uncommit_others(choice[level], links)
-        uncover(links.top[choice[level]], links)
+        _uncommit_option(choice[level], links)
 
 
 _PREPARED: OrderedDict[str, Links] = OrderedDict()

@@ -99,7 +99,7 @@ def _marks_of(problem: ExactCover, words: int) -> Marks:
     )
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _flip(p, links, uncovered):
     """Flip the bits of the items of p's option that it gives no colour."""
     top, up = links.top, links.up
@@ -131,7 +131,7 @@ def _write_key(key, uncovered, links, n_primary):
             key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _first_row(key, table):
     """Return where the window of a key begins."""
     h = W(0x9E3779B97F4A7C15)
@@ -179,7 +179,7 @@ def _store(key, low, high, effort, table):
     table[place, words + W(2)] = effort
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _add(total, low, high):
     """Add a number of 128 bits to one of 192."""
     total[0] += low
@@ -191,7 +191,7 @@ def _add(total, low, high):
     total[2] += carry_on
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _difference(total, before):
     """Subtract a number of 192 bits from one that is no less; return the words."""
     low = total[0] - before[0]

@@ -275,7 +275,7 @@ def select(stack, entries, held):
     return -1
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def _is_barred(x, entries, held, colored):
     """Tell whether entry `x` cannot be chosen with what is held."""
     holds = held[entries.indices[x]]

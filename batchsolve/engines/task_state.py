@@ -94,11 +94,11 @@ def begin_stack(task, k, found, front):
     allowed, most = min(left[BUDGET], left[ALLOWANCE]), min(left[WANTED], left[ROOM])
     bounds = Bounds(task.depth, allowed, most, left[WANTED])
     if not may_begin(bounds) and bounds.wanted > 0:
-        front = append(front, task.stacks, k, no_choices(0), 0)
+        front = append(front, task.stacks, k, no_choices(0), np.int64(0))
     return bounds, front
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def may_begin(bounds):
     """Tell whether there is anything that may be visited and found."""
     return bounds.allowed > 0 and bounds.most > 0
@@ -121,13 +121,13 @@ def with_room(task, k, n_levels, found):
     return room_for_covers(found, task.left[KEEP] - found.state[COVERS], most_options)
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def is_cut_short(event, bounds):
     """Tell whether a search that ended so has left branches that are still to be searched."""
     return event == SPENT or bounds.most < bounds.wanted
 
 
-@njit(inline="always")
+@njit(forceinline=True)
 def end_stack(task, k, position):
     """Enter the nodes visited and the covers found below stack `k`."""
     left = task.left
