@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
@@ -75,7 +75,7 @@ from batchsolve.engines.task_state import (
     with_room,
 )
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined, kernel
 
 W = uint64
 
@@ -109,7 +109,7 @@ class Nested(NamedTuple):
     begun: int  # the nodes that were visited before
 
 
-@njit(forceinline=True)
+@inlined
 def _scan(arena, place, alive, at):
     """Return the least key of all uncovered items; one with `COVERED` if there is none.
 
@@ -130,7 +130,7 @@ def _scan(arena, place, alive, at):
     return least_word(best)
 
 
-@kernel
+@helper
 def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found):
     """Search one residual on until something must be written down.
 
@@ -236,7 +236,7 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
             entered = False
 
 
-@kernel
+@helper
 def _list_alive(arena, place, alive, at, scratch):
     """List the options and the items that a node leaves of a residual; return how many."""
     n_alive, n_open = 0, 0
@@ -251,7 +251,7 @@ def _list_alive(arena, place, alive, at, scratch):
     return n_alive, n_open
 
 
-@kernel
+@helper
 def _name_choices(arena, residuals, level, pick, chosen):
     """Write the numbers that the choices on all levels above `level` have in the problem."""
     f = len(residuals) - 1
@@ -262,7 +262,7 @@ def _name_choices(arena, residuals, level, pick, chosen):
         chosen[level] = arena[W(residuals[f].place.options) + pick[level]]
 
 
-@kernel
+@helper
 def _hand_back(arena, residuals, path, level, stacks, k, choices, front):
     """Write the children above `level` that are still to be tried; `choices` is overwritten."""
     f = len(residuals) - 1
@@ -301,7 +301,7 @@ def _search(entries, task):
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, np.int64(0), arena)
         event, position, n_levels = COVER, at_the_top(), n_open
         residuals = [Nested(place, position.level, position.nodes)]
         stride = W(place.words)

@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
@@ -66,7 +66,7 @@ from batchsolve.engines.task_state import (
     with_room,
 )
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined, kernel
 
 W = uint64
 
@@ -82,6 +82,7 @@ _NUMBER = 2**16 - 1
 _FULL = DEEP + 1
 """A walk ended at a node, not yet visited, that may need one more row than the path has."""
 _FEW_ROWS = 16
+_ZERO = np.int64(0)  # a literal would have kernels compiled twice, for it and for any other number
 
 
 class Path(NamedTuple):
@@ -95,7 +96,7 @@ class Path(NamedTuple):
     cells: np.ndarray  # flat (branches + 1, length): how many of them each item has
     left: np.ndarray  # flat (branches + 1, words): the children to be tried
     length: np.uint64  # cells of a row
-    n_rows: int  # of these arrays that may be used
+    n_rows: int | np.int64  # of these arrays that may be used
     level: np.ndarray  # branch -> its level
     pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
     children: np.ndarray  # level -> how many children the node has
@@ -111,13 +112,13 @@ class Quads(NamedTuple):
     per: np.uint64  # words an option
 
 
-@njit(forceinline=True)
+@inlined
 def _row_length(n_items):
     """Return how many cells a row has: whole groups for the items, and one group to fill up."""
     return W((n_items + _GROUP - 1) // _GROUP * _GROUP + _GROUP)
 
 
-@kernel
+@helper
 def _fit(path, place, n_rows):
     """Return a path with at least so many rows for a residual; it holds what the old one did.
 
@@ -137,7 +138,7 @@ def _fit(path, place, n_rows):
     return Path(alive, cells, left, length, n_rows, level, pick, children)
 
 
-@kernel
+@helper
 def _quads_of(arena, place, words):
     """Return the quads of a residual, written into `words` if they fit."""
     longest = W(1)
@@ -159,7 +160,7 @@ def _quads_of(arena, place, words):
     return Quads(words, per)
 
 
-@kernel
+@helper
 def _start(arena, place, path):
     """Write the row of the topmost node."""
     fill_set(path.alive, 0, place.n_options)
@@ -171,7 +172,7 @@ def _start(arena, place, path):
         path.cells[i] = size
 
 
-@njit(forceinline=True)
+@inlined
 def _first_at_most(cells, at, n_groups, bound):
     """Return the first item whose cell is no larger than `bound`, or any number if none is."""
     for g in range(n_groups):
@@ -181,7 +182,7 @@ def _first_at_most(cells, at, n_groups, bound):
     return ~W(0)
 
 
-@kernel
+@helper
 def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, found):
     """Search one residual on until something must be written down.
 
@@ -320,14 +321,14 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
         entered = True
 
 
-@kernel
+@helper
 def _name_choices(arena, place, level, pick, chosen):
     """Write the numbers that the choices on all levels above `level` have in the problem."""
     for s in range(level):
         chosen[s] = arena[W(place.options) + pick[s]]
 
 
-@kernel
+@helper
 def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
     """Write the children that are still to be tried; `choices` is overwritten."""
     while n_branches > 0:
@@ -354,7 +355,7 @@ def _search(entries, cells, task):
     arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
     choices = no_choices(entries.n_primary + 1)
     none = np.empty(0, np.uint64)
-    path = Path(none, cells, none, W(0), 0, np.empty(0, np.int64), none, choices.children)
+    path = Path(none, cells, none, W(0), _ZERO, np.empty(0, np.int64), none, choices.children)
     for k in range(stacks.n):
         bounds, front = begin_stack(task, k, found, front)
         if not may_begin(bounds):
@@ -365,11 +366,11 @@ def _search(entries, cells, task):
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, 0, arena)
-        path = _fit(path, place, _FEW_ROWS)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, _ZERO, arena)
+        path = _fit(path, place, np.int64(_FEW_ROWS))
         quads = _quads_of(arena, place, quads.words)
         _start(arena, place, path)
-        event, n_branches, position = COVER, 0, at_the_top()
+        event, n_branches, position = COVER, _ZERO, at_the_top()
         while event >= COVER and position.covers < bounds.most:
             if event == COVER:
                 found = with_room(task, k, n_open, found)

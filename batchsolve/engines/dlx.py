@@ -55,10 +55,10 @@ from batchsolve.engines.task_state import (
     with_room,
 )
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, kernel
 
 
-@kernel
+@helper
 def _walk(links, choice, position, bounds, stack, k, found):
     """Search on from where the links stand until something must be written down.
 

@@ -27,12 +27,12 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types, uint32
+from numba import types, uint32
 from numba.extending import overload
 
 from batchsolve.engines.stack_arrays import append
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined
 
 U = uint32
 
@@ -88,47 +88,34 @@ def _has_colors(links: types.NamedTuple) -> bool:
     return isinstance(links.types[links.fields.index("color")], types.Array)
 
 
-@kernel
-def _build(indptr, indices, n_items, n_primary):
-    """Lay out the options of a CSR matrix as linked nodes, without colours."""
-    n_options = indptr.size - 1
-    n_nodes = n_items + 2 + indices.size + n_options
-    top = np.zeros(n_nodes, np.uint32)
-    up = np.zeros(n_nodes, np.uint32)
-    down = np.zeros(n_nodes, np.uint32)
-    option = np.zeros(n_nodes, np.uint32)
-    left = np.zeros(n_items + 1, np.uint32)
-    right = np.zeros(n_items + 1, np.uint32)
-    size = np.zeros(n_items + 1, np.uint32)
-    first = np.zeros(n_options, np.uint32)
-    for i in range(n_items + 1):
-        up[i] = down[i] = left[i] = right[i] = i
-    for i in range(1, n_primary + 1):
-        left[i] = i - 1
-        right[i - 1] = i
-    right[n_primary] = 0
-    left[0] = n_primary
-    x = n_items + 1
-    for o in range(n_options):
-        spacer = x
-        x += 1
-        first[o] = x
-        for k in range(indptr[o], indptr[o + 1]):
-            i = indices[k] + 1
-            top[x] = i
-            option[x] = o
-            up[x] = up[i]
-            down[x] = i
-            down[up[i]] = x
-            up[i] = x
-            size[i] += 1
-            x += 1
-        down[spacer] = x - 1
-        up[x] = first[o]
-    return Links(top, up, down, left, right, size, option, first, None)
+def _build(problem: ExactCover) -> Links:
+    """Lay out the options of a problem as linked nodes, without colours."""
+    indptr, items = problem.indptr, problem.indices.astype(np.int64) + 1
+    n_items, n_primary, n_options = problem.n_items, problem.n_primary, problem.n_options
+    spacers = n_items + 1 + indptr + np.arange(n_options + 1)
+    option_of = np.repeat(np.arange(n_options), np.diff(indptr))
+    nodes = n_items + 2 + np.arange(items.size) + option_of
+    top, option = np.zeros((2, spacers[-1] + 1), np.uint32)
+    up, down = np.tile(np.arange(spacers[-1] + 1, dtype=np.uint32), (2, 1))
+    first = spacers[:-1] + 1
+    top[nodes], option[nodes] = items, option_of
+    up[spacers[0]] = down[spacers[-1]] = 0
+    up[spacers[1:]], down[spacers[:-1]] = first, spacers[1:] - 1
+    order = np.argsort(items, kind="stable")
+    items, nodes = items[order], nodes[order]  # the list of every item, one behind the other
+    ends = np.flatnonzero(np.diff(items, append=0))
+    begins = np.flatnonzero(np.diff(items, prepend=0))
+    down[nodes], up[nodes] = np.roll(nodes, -1), np.roll(nodes, 1)
+    down[nodes[ends]], up[nodes[begins]] = items[ends], items[begins]
+    down[items[begins]], up[items[ends]] = nodes[begins], nodes[ends]
+    left, right = np.tile(np.arange(n_items + 1, dtype=np.uint32), (2, 1))
+    primary = np.arange(n_primary + 1)
+    left[primary], right[primary] = np.roll(primary, 1), np.roll(primary, -1)
+    size = np.bincount(items, minlength=n_items + 1).astype(np.uint32)
+    return Links(top, up, down, left, right, size, option, first.astype(np.uint32), None)
 
 
-@njit(forceinline=True)
+@inlined
 def _hide(p, links):
     """Remove every node of p's option, p itself excepted, from its item's list."""
     top, up, down, size = links.top, links.up, links.down, links.size
@@ -146,7 +133,7 @@ def _hide(p, links):
             q = U(q + U(1))
 
 
-@njit(forceinline=True)
+@inlined
 def _unhide(p, links):
     top, up, down, size = links.top, links.up, links.down, links.size
     q = U(p - U(1))
@@ -163,7 +150,7 @@ def _unhide(p, links):
             q = U(q - U(1))
 
 
-@njit(forceinline=True)
+@inlined
 def cover(i, links):
     """Hide every option of an item, and take a primary item out of the header list."""
     down = links.down
@@ -176,7 +163,7 @@ def cover(i, links):
     links.left[r] = ll
 
 
-@njit(forceinline=True)
+@inlined
 def uncover(i, links):
     """Undo `cover`."""
     ll, r = links.left[i], links.right[i]
@@ -189,7 +176,7 @@ def uncover(i, links):
         p = up[p]
 
 
-@njit(forceinline=True)
+@inlined
 def _purify(p, links):
     """Hide the options that give p's item another colour than p; mark those that give it the same.
 
@@ -208,7 +195,7 @@ def _purify(p, links):
         q = down[q]
 
 
-@njit(forceinline=True)
+@inlined
 def _unpurify(p, links):
     up = links.up
     c, i = color(p, links), links.top[p]
@@ -222,7 +209,7 @@ def _unpurify(p, links):
     _paint(i, U(0), links)
 
 
-@njit(forceinline=True)
+@inlined
 def _commit(p, links):
     """Cover or purify the item of a node."""
     c = color(p, links)
@@ -232,7 +219,7 @@ def _commit(p, links):
         _purify(p, links)
 
 
-@njit(forceinline=True)
+@inlined
 def _uncommit(p, links):
     c = color(p, links)
     if c == 0:
@@ -241,7 +228,7 @@ def _uncommit(p, links):
         _unpurify(p, links)
 
 
-@njit(forceinline=True)
+@inlined
 def commit_others(p, links):
     """Commit to the nodes of p's option, p itself excepted."""
     top, up = links.top, links.up
@@ -254,7 +241,7 @@ def commit_others(p, links):
             q = U(q + U(1))
 
 
-@njit(forceinline=True)
+@inlined
 def uncommit_others(p, links):
     """Undo `commit_others`."""
     top, down = links.top, links.down
@@ -267,7 +254,7 @@ def uncommit_others(p, links):
             q = U(q - U(1))
 
 
-@kernel
+@helper
 def _commit_option(p, links):
     """Commit to all nodes of an option, of which p is the first."""
     while links.top[p] != 0:
@@ -275,7 +262,7 @@ def _commit_option(p, links):
         p = U(p + U(1))
 
 
-@kernel
+@helper
 def _uncommit_option(p, links):
     """Undo a commitment to all nodes of an option, of which p was the first."""
     top, down = links.top, links.down
@@ -290,7 +277,7 @@ def _uncommit_option(p, links):
             q = U(q - U(1))
 
 
-@kernel
+@helper
 def _deselect(stack, begin, links, covered):
     """Undo the selection of the options of a stack from place `begin` on, last first."""
     for s in range(stack.size - 1, begin - 1, -1):
@@ -302,7 +289,7 @@ def _deselect(stack, begin, links, covered):
             q = U(q + U(1))
 
 
-@njit(forceinline=True)
+@inlined
 def _is_in(option, stack):
     found = False
     for other in stack:
@@ -310,7 +297,7 @@ def _is_in(option, stack):
     return found
 
 
-@kernel
+@helper
 def _select(stack, begin, links, covered):
     """Select the options of a stack from place `begin` on, up to the first that clashes.
 
@@ -340,7 +327,7 @@ def _select(stack, begin, links, covered):
     return -1
 
 
-@njit(forceinline=True)
+@inlined
 def _shared(stack, other):
     """Return how many options two stacks share at their beginnings."""
     s = 0
@@ -349,7 +336,7 @@ def _shared(stack, other):
     return s
 
 
-@kernel
+@helper
 def reselect(selected, stack, links, covered):
     """Select a stack instead of the one that is selected.
 
@@ -362,7 +349,7 @@ def reselect(selected, stack, links, covered):
     return clash, stack if clash < 0 else stack[:clash]
 
 
-@kernel
+@helper
 def name_choices(links, choice, level, choices):
     """Write the options of the nodes chosen above `level`, and how many children there were.
 
@@ -373,7 +360,7 @@ def name_choices(links, choice, level, choices):
         choices.children[s] = links.size[links.top[choice[s]]]
 
 
-@kernel
+@helper
 def hand_back(links, choice, level, stacks, k, choices, front):
     """Write the children above `level` that are still to be tried; `choices` is overwritten."""
     n_items = U(links.left.size - 1)
@@ -387,7 +374,7 @@ def hand_back(links, choice, level, stacks, k, choices, front):
     return front
 
 
-@kernel
+@helper
 def undo(links, choice, level):
     """Undo the choices above `level`."""
     while level > 0:
@@ -406,8 +393,7 @@ def links_of(problem: ExactCover) -> Links:
     with _PREPARED_LOCK:
         links = _PREPARED.get(problem.fingerprint)
         if links is None:
-            arrays = (np.array(problem.indptr), np.array(problem.indices))
-            links = _build(*arrays, problem.n_items, problem.n_primary)
+            links = _build(problem)
             if problem.colors is not None:
                 colors = np.zeros(links.top.size, np.uint32)  # headers and spacers have none
                 colors[links.top != 0] = problem.colors

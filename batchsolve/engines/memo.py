@@ -33,7 +33,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
 from batchsolve.engines.links import (
@@ -64,7 +64,7 @@ from batchsolve.engines.task_state import (
 )
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined, kernel
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
@@ -99,7 +99,7 @@ def _marks_of(problem: ExactCover, words: int) -> Marks:
     )
 
 
-@njit(forceinline=True)
+@inlined
 def _flip(p, links, uncovered):
     """Flip the bits of the items of p's option that it gives no colour."""
     top, up = links.top, links.up
@@ -116,7 +116,7 @@ def _flip(p, links, uncovered):
             break
 
 
-@kernel
+@helper
 def _write_key(key, uncovered, links, n_primary):
     """Write the key of the node at hand: the items uncovered that still matter."""
     for w in range(key.size):
@@ -131,7 +131,7 @@ def _write_key(key, uncovered, links, n_primary):
             key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
 
 
-@njit(forceinline=True)
+@inlined
 def _first_row(key, table):
     """Return where the window of a key begins."""
     h = W(0x9E3779B97F4A7C15)
@@ -141,7 +141,7 @@ def _first_row(key, table):
     return h % W(table.shape[0])
 
 
-@kernel
+@helper
 def _find(key, table):
     """Return the row of a key, or the number of rows if it is in none."""
     n_rows, words = W(table.shape[0]), W(key.size)
@@ -160,7 +160,7 @@ def _find(key, table):
     return n_rows
 
 
-@kernel
+@helper
 def _store(key, low, high, effort, table):
     """Write a count into the first empty row of its window, or over the one of least effort."""
     n_rows, words = W(table.shape[0]), W(key.size)
@@ -179,7 +179,7 @@ def _store(key, low, high, effort, table):
     table[place, words + W(2)] = effort
 
 
-@njit(forceinline=True)
+@inlined
 def _add(total, low, high):
     """Add a number of 128 bits to one of 192."""
     total[0] += low
@@ -191,7 +191,7 @@ def _add(total, low, high):
     total[2] += carry_on
 
 
-@njit(forceinline=True)
+@inlined
 def _difference(total, before):
     """Subtract a number of 192 bits from one that is no less; return the words."""
     low = total[0] - before[0]
@@ -201,7 +201,7 @@ def _difference(total, before):
     return low, middle - borrow, total[2] - before[2] - borrow_on
 
 
-@kernel
+@helper
 def _walk(links, table, marks, total, choice, position, bounds, handed):
     """Search on from where the links stand until something must be written down.
 
@@ -299,7 +299,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     _store(key, low, high, effort, table)
 
 
-@kernel
+@helper
 def _list_uncovered(links, covered, uncovered):
     """Write the items that the stack selected leaves uncovered, a bit each."""
     uncovered[:] = 0

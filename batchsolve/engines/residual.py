@@ -25,12 +25,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from batchsolve.engines.intrinsics import WIDTH
-from batchsolve.engines.stack_arrays import stack_at
+from batchsolve.engines.stack_arrays import longer, stack_at
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined, kernel
 
 W = uint64
 
@@ -85,7 +85,7 @@ class Place(NamedTuple):
     end: int
 
 
-@kernel
+@helper
 def make_scratch(entries):
     """Return working space that fits any residual but for `masks`, which grows."""
     return Scratch(
@@ -97,7 +97,7 @@ def make_scratch(entries):
     )
 
 
-@kernel
+@helper
 def _lay_out(entries, options, n_items, begin):
     """Return the place of a residual with these options that begins at `begin`."""
     m = options.size
@@ -129,7 +129,7 @@ def _lay_out(entries, options, n_items, begin):
     )
 
 
-@kernel
+@helper
 def _differ(entries, x, o, i):
     """Tell whether option `o` has item `i` in another colour than entry `x` gives it."""
     for y in range(entries.indptr[o], entries.indptr[o + 1]):
@@ -138,7 +138,7 @@ def _differ(entries, x, o, i):
     return False
 
 
-@kernel
+@helper
 def build(entries, n_alive, n_open, scratch, begin, arena):
     """Build the residual of the options and the primary items listed in `scratch`.
 
@@ -163,9 +163,7 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
     place = _lay_out(entries, options, n_open, begin)
     words = place.words
     if place.end > arena.size:
-        longer = np.empty(2 * place.end, np.uint64)
-        longer[:begin] = arena[:begin]
-        arena = longer
+        arena = longer(arena, 2 * place.end)
     for k in range(n_open):
         seen[k] = scratch.open_items[k]
         number[seen[k]] = k
@@ -202,7 +200,7 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
     return place, arena, scratch
 
 
-@kernel
+@helper
 def _fill_conflicts(entries, options, number, masks, place, arena):
     indptr, indices, words = entries.indptr, entries.indices, place.words
     colored = entries.colors.size > 0
@@ -223,7 +221,7 @@ def _fill_conflicts(entries, options, number, masks, place, arena):
                         row[o >> 6] |= W(1) << W(o & 63)
 
 
-@kernel
+@helper
 def _fill_items(masks, place, arena):
     words = place.words
     for i in range(place.n_items):
@@ -241,7 +239,7 @@ def _fill_items(masks, place, arena):
         arena[place.tags + i] = W(i) if i < place.n_items else COVERED
 
 
-@kernel
+@helper
 def fill_set(alive, at, n_options):
     """Write the set of all options of a residual."""
     for w in range((n_options + 63) // 64):
@@ -249,7 +247,7 @@ def fill_set(alive, at, n_options):
         alive[at + w] = ~W(0) >> W(64 - n_bits)
 
 
-@kernel
+@helper
 def select(stack, entries, held):
     """Note which items the options of a stack cover; return -1, or where an option clashes.
 
@@ -275,14 +273,14 @@ def select(stack, entries, held):
     return -1
 
 
-@njit(forceinline=True)
+@inlined
 def _is_barred(x, entries, held, colored):
     """Tell whether entry `x` cannot be chosen with what is held."""
     holds = held[entries.indices[x]]
     return holds >= 0 and (holds == 0 or not colored or holds != entries.colors[x])
 
 
-@kernel
+@helper
 def list_left(entries, held, scratch):
     """List the options and the primary items that a stack leaves; return how many they are."""
     colored = entries.colors.size > 0

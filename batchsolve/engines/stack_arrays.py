@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined
 from batchsolve.problems.stacks import Stacks
 
 
@@ -67,7 +66,7 @@ def stacks_of(grown: GrowingStacks | GrowingCovers, above: Stacks) -> Stacks:
     return Stacks(offsets, grown.options[: offsets[-1]], above.roots[grown.parents[:n]])
 
 
-@kernel
+@helper
 def no_stacks():
     """Return an empty batch that can grow."""
     return GrowingStacks(
@@ -75,7 +74,7 @@ def no_stacks():
     )
 
 
-@kernel
+@helper
 def no_covers():
     """Return an empty batch that can grow."""
     return GrowingCovers(
@@ -83,19 +82,19 @@ def no_covers():
     )
 
 
-@kernel
+@helper
 def no_choices(n_levels):
     """Return room for the choices of so many levels."""
     return Choices(np.zeros(n_levels, np.uint32), np.ones(n_levels, np.uint64))
 
 
-@njit(forceinline=True)
+@inlined
 def stack_at(stacks, k):
     """Return the options of stack `k`."""
     return stacks.options[stacks.offsets[k] : stacks.offsets[k + 1]]
 
 
-@kernel
+@helper
 def longer(array, size):
     """Return a longer array that begins with all of the old one.
 
@@ -109,7 +108,7 @@ def longer(array, size):
     return replacement
 
 
-@kernel
+@helper
 def append(grown, stacks, k, choices, length):
     """Append stack `k` of a task, followed by the options chosen on levels 0 .. length - 1.
 
@@ -150,7 +149,7 @@ def append(grown, stacks, k, choices, length):
     return GrowingStacks(offsets, options, parents, weights, n + 1)
 
 
-@kernel
+@helper
 def room_for_covers(covers, keep, most_options):
     """Make room for at least one more cover, if so many are to be kept; say how many there is for.
 
@@ -181,13 +180,13 @@ def room_for_covers(covers, keep, most_options):
     return GrowingCovers(offsets, options, parents, state)
 
 
-@njit(forceinline=True)
+@inlined
 def has_room(covers):
     """Tell whether another cover is to be written."""
     return covers.state[COVERS] < covers.state[FULL]
 
 
-@njit(forceinline=True)
+@inlined
 def append_cover(covers, stack, k, outer, base, names, first, pick, level):
     """Append stack `k`, followed by the choices on the levels above `level`.
 

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.stack_arrays import (
@@ -29,7 +28,7 @@ from batchsolve.engines.stack_arrays import (
     room_for_covers,
     stacks_of,
 )
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, inlined
 
 BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
 """What `TaskState.left` counts: the first two of the task, the others of the root at hand.
@@ -79,7 +78,7 @@ class Position(NamedTuple):
     covers: int  # found so far
 
 
-@kernel
+@helper
 def begin_stack(task, k, found, front):
     """Go on to stack `k`; if of the same root as the one before it, it shares what is left.
 
@@ -98,19 +97,19 @@ def begin_stack(task, k, found, front):
     return bounds, front
 
 
-@njit(forceinline=True)
+@inlined
 def may_begin(bounds):
     """Tell whether there is anything that may be visited and found."""
     return bounds.allowed > 0 and bounds.most > 0
 
 
-@kernel
+@helper
 def at_the_top():
     """Return the position of a walk that has not begun."""
     return Position(0, True, 0, 0)
 
 
-@kernel
+@helper
 def with_room(task, k, n_levels, found):
     """Return `found` with room for more covers below stack `k`, if any are to be kept.
 
@@ -121,13 +120,13 @@ def with_room(task, k, n_levels, found):
     return room_for_covers(found, task.left[KEEP] - found.state[COVERS], most_options)
 
 
-@njit(forceinline=True)
+@inlined
 def is_cut_short(event, bounds):
     """Tell whether a search that ended so has left branches that are still to be searched."""
     return event == SPENT or bounds.most < bounds.wanted
 
 
-@njit(forceinline=True)
+@inlined
 def end_stack(task, k, position):
     """Enter the nodes visited and the covers found below stack `k`."""
     left = task.left

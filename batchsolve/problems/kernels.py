@@ -22,6 +22,7 @@ from numba import njit
 from numba.core.runtime import rtsys
 
 _PACKAGE = Path(__file__).parent.parent
+_NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -39,6 +40,24 @@ def kernel(function: Callable[..., Any]) -> Any:
     with suppress(AttributeError):
         _load_fast(compiled._cache)
     return compiled
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """Compile a function as a part of every kernel that calls it; Python cannot.
+
+    It has none of what numba makes so that Python can call it, which is half of the compiling, and
+    no machine code of its own on disk.
+    """
+    return njit(**_NOT_FOR_PYTHON)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a function into every kernel that calls it, where the call would cost too much.
+
+    LLVM does it. With ``inline="always"`` numba would do it, and has to infer types anew at every
+    place, for which a search took twice as long to compile.
+    """
+    return njit(forceinline=True, **_NOT_FOR_PYTHON)(function)
 
 
 def _load_fast(cache: Any) -> None:
