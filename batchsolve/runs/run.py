@@ -188,7 +188,9 @@ class Run:
             raise _cannot_write(self._directory, error) from error
 
     def _load(self) -> tuple[Piece, Totals]:
-        """Read the outstanding stacks and the sums, or begin."""
+        """Read the outstanding stacks, the sums and the number of parts, or begin."""
+        parts = self._journal.parts()
+        self._n_parts = len(parts)
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(Stacks.from_lists([self._stack]))
@@ -200,7 +202,7 @@ class Run:
         ids = np.array([row[1] for row in rows], np.int64)
         weights = np.array([row[2] for row in rows], np.float64)
         totals = Totals(**state)
-        recorded = sum(self._journal.parts().values())
+        recorded = sum(parts.values())
         if self._collect and recorded != totals.count:
             raise JournalError(
                 f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
@@ -238,8 +240,8 @@ class Run:
         elif rest:
             parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
         folder = os.path.join(self._directory, SOLUTIONS)
-        first = len(self._journal.parts())
-        names = [f"{first + k:08d}.parquet" for k in range(len(parts))]
+        names = [f"{self._n_parts + k:08d}.parquet" for k in range(len(parts))]
+        self._n_parts += len(parts)
         for name, (part, _) in zip(names, parts, strict=True):
             path = os.path.join(folder, name)
             with disk_errors(path), open(path, "wb") as file:

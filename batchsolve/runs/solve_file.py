@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.engines import Engine
 from batchsolve.engines.choice import engine_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.problems.answers import Answers, Status
@@ -213,25 +214,27 @@ class FileRun:
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
             if self.output == "-":
-                self._solve(corpus, None)
+                self._solve(corpus, engine, None)
             else:
                 with self._journal() as journal:
-                    self._solve(corpus, journal)
+                    self._solve(corpus, engine, journal)
         self.totals.engine = self.search.engine
         self.totals.seconds = time.perf_counter() - start
         self.totals.rows_per_second = self.totals.rows / self.totals.seconds
         return self.totals
 
-    def _solve(self, corpus: Corpus, journal: Journal | None) -> None:
+    def _solve(self, corpus: Corpus, engine: Engine, journal: Journal | None) -> None:
         position, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and not os.path.exists(partial_path(self.output)):
             journal.remove()  # the run was stopped between its last two steps
             return
         table = AnswerTable(corpus, self.search.limit or PROVES_UNIQUENESS, self.settings.stats)
         output = open_output(self.output, table.schema, position)
+        writer = _Writer(table, encoder_for(self.output))
+        rows = RowSearch(corpus.problem, engine, self.pool, self.search, corpus.reader, writer)
         try:
             if not finished:
-                self._write_answers(corpus, table, output, journal)
+                self._write_answers(corpus, rows, output, journal)
             self.record(journal, output, finished=True)
             output.finish()
         except BaseException as error:
@@ -245,14 +248,11 @@ class FileRun:
             journal.remove()
 
     def _write_answers(
-        self, corpus: Corpus, table: AnswerTable, output: Output, journal: Journal | None
+        self, corpus: Corpus, rows: RowSearch, output: Output, journal: Journal | None
     ) -> None:
-        engine = engine_for_rows(self.search.engine, corpus.problem)
-        writer = _Writer(table, encoder_for(self.output))
         blocks = corpus.blocks(self.begin, self.settings.chunk)
         if not self.pool.sees_files:
             blocks = map(Block.read, blocks)
-        rows = RowSearch(corpus.problem, engine, self.pool, self.search, corpus.reader, writer)
         self.record(journal, output)
         try:
             with _RecordsBehind(self, journal, output) as records:
