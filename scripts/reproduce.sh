@@ -12,9 +12,9 @@ usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [-
 Makes the figures of the README: sets up a virtual environment, runs scripts/bench_engines.py,
 bench_search.py and bench_corpus.py and "batchsolve scale", and leaves the results in --out.
 
-  --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, kaggle_rated_7034.csv,
-                       bell12.ec, matching8.ec and pentomino_6_10.ec are; none of them is shipped.
-                       Without it, shipped problems stand in for them.
+  --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, bell12.ec, matching8.ec and
+                       pentomino_6_10.ec are; none of them is shipped. Without it, shipped problems
+                       stand in for them.
   --yardstick PROGRAM  plain dancing links in C, which prints "covers nodes seconds" for an .ec file;
                        without it nothing is compared with C
   --venv DIR           the virtual environment; .venv by default, made if it is not there
@@ -47,16 +47,20 @@ done
 many=datasets/many16.csv#3
 if [ -n "$inputs" ]; then
     puzzles=("$inputs"/{sudoku9_17clue,sudoku9_top1465}.txt)
-    corpora=("${puzzles[@]}" "$inputs/kaggle_rated_7034.csv" "$out/sudoku9_17clue_1000000.txt")
+    corpora=("$inputs/sudoku9_17clue.txt" datasets/sudoku9.csv)
     problems=("$inputs"/{bell12,matching8,pentomino_6_10}.ec queens:12 "$many")
+    listed=("$many" "$inputs/matching8.ec" langford:12)
     rows=(10000000)
 else
     puzzles=()
     corpora=(datasets/sudoku9.csv)
     problems=(pentominoes:6x10 queens:12 "$many")
+    listed=("$many" langford:12)
     rows=(1000000)
 fi
 puzzles+=(datasets/hard9.csv datasets/sudoku9.csv)
+in_memory=()  # keeps the disk out of the figures
+[ ! -w /dev/shm ] || in_memory=(--folder /dev/shm)
 against_c=()
 corpus_yardstick=()
 if [ -n "$yardstick" ]; then
@@ -73,6 +77,7 @@ Results go to $out. On two cores this takes about
    5 min  forecasts for queens:20 on 1,024 workers and for queens:22 on 100,000
    6 min  engines and other programs on langford:12, pentominoes:6x10 and $many, and on puzzles
    $([ -n "$inputs" ] && echo 6 || echo 3) min  single problems: ${problems[*]}
+   2 min  solutions written down: ${listed[*]}
    $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
 EOF
 [ "$estimate" = no ] || exit 0
@@ -92,16 +97,12 @@ run batchsolve scale queens:20 --jobs 1,2 --repeat 3 --time-limit 20 \
     --forecast-workers 1024 -o "$out/forecast"
 run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
     --forecast-workers 1024,100000 -o "$out/forecast-22"
-if [ -n "$inputs" ]; then  # over and over, to a million rows
-    [ -s "$inputs/sudoku9_17clue.txt" ]
-    while cat "$inputs/sudoku9_17clue.txt"; do :; done 2>/dev/null |
-        head -n 1000000 >"$out/sudoku9_17clue_1000000.txt"
-fi
 run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
     --repeat 5 --patience 4 --most 12 --puzzles "${puzzles[@]}" --out "$out/engines.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
-    --workers "$many" pentominoes:6x10 --enumerate "$many" --out "$out/search.json"
+    --workers "$many" pentominoes:6x10 --out "$out/search.json"
+run python scripts/bench_search.py "${against_c[@]}" --enumerate "${listed[@]}" "${in_memory[@]}" \
+    --out "$out/listing.json"
 run python scripts/bench_corpus.py "${corpora[@]}" "${corpus_yardstick[@]}" \
-    --memory-rows "${rows[@]}" --out "$out/corpus.json"
-rm -f "$out/sudoku9_17clue_1000000.txt"
+    --rows 1000000 --memory-rows "${rows[@]}" "${in_memory[@]}" --out "$out/corpus.json"
 echo "done: $out/*.json and $out/*/report.html"

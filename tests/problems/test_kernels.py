@@ -98,3 +98,22 @@ def test_without_a_compiler_kernels_are_plain_functions(tiny):
         check=True,
     )
     assert run.stdout == "2\n"
+
+
+LOADED = """
+import sys
+from batchsolve import count, solve_file
+from batchsolve.problems.families import family
+for engine in ("dlx", "bits", "cells"):
+    assert count(family("queens:6"), jobs=1, engine=engine).count == 4
+assert solve_file(sys.argv[1], sys.argv[2], jobs=1).rows == 1
+print("numba.np.arraymath" in sys.modules)
+"""
+
+
+def test_kernels_on_disk_are_loaded_without_numpys_mathematics(tmp_path):
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    for name in ("first.csv", "again.csv"):  # what is not on disk yet is compiled first
+        call = [sys.executable, "-c", LOADED, tmp_path / "in.txt", tmp_path / name]
+        done = subprocess.run(call, capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
