@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from batchsolve.scaling.measure import Run
 
 
+MOST_NUMBERS = 1000  # in a list
+
+
 def numbers(text: str, what: str) -> tuple[int, ...]:
     """Return the numbers of a list such as ``1,2,4..8``.
 
@@ -31,7 +34,14 @@ def numbers(text: str, what: str) -> tuple[int, ...]:
         ends = (first, last if dots else first)
         if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
             raise typer.BadParameter(f"{what}: {part!r} is no number; write 1,2,4 or 1..4")
-        found += range(int(ends[0]), int(ends[1]) + 1)
+        more = range(int(ends[0]), int(ends[1]) + 1)
+        if not more:
+            raise typer.BadParameter(f"{what}: {part!r} goes down; write {ends[1]}..{ends[0]}")
+        if len(found) + len(more) > MOST_NUMBERS:
+            raise typer.BadParameter(
+                f"{what}: {part!r} is more than {MOST_NUMBERS} runs; name some"
+            )
+        found += more
     return tuple(dict.fromkeys(found))
 
 

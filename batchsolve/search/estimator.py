@@ -18,6 +18,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 
+MOST_PROBES = 1_000_000  # a thousandth of the error of a single one
 CONFIDENCE = 1.96  # standard errors either side: 95 % if means of probes were normal
 
 
@@ -64,9 +65,9 @@ def estimate(
     stack : sequence of int
         Where to begin; by default the whole problem.
     probes : int
-        How many random walks to make, 2 or more.
+        How many random walks to make, 2 to `MOST_PROBES`, for all are made at once.
     seed : int
-        Seed of the random numbers.
+        Seed of the random numbers, 0 or more.
     engine : str
         The engine whose tree is estimated.
 
@@ -81,8 +82,10 @@ def estimate(
     >>> guess.solutions_low < 288 < guess.solutions_high
     True
     """
-    if probes < 2:
-        raise InputError(f"an estimate needs 2 probes or more, not {probes}")
+    if not 2 <= probes <= MOST_PROBES:
+        raise InputError(f"an estimate needs 2 to {MOST_PROBES:,} probes, not {probes:,}")
+    if seed < 0:
+        raise InputError(f"a seed is 0 or more, not {seed}")
     problem.check_stack(stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)

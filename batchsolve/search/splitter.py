@@ -12,6 +12,7 @@ from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.settings import UNLIMITED
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ def split(
     ProblemError
         If two options of the stack clash.
     InputError
-        If the depth is negative, or the engine does not take such problems.
+        If the depth is out of bounds, or the engine does not take such problems.
 
     Examples
     --------
@@ -70,8 +71,8 @@ def split(
     >>> len(parts.stacks), parts.count, parts.nodes
     (8, 0, 5)
     """
-    if depth < 0:
-        raise InputError(f"a split depth is 0 or more, not {depth}")
+    if not 0 <= depth <= UNLIMITED:
+        raise InputError(f"a split depth is 0 to {UNLIMITED}, not {depth}")
     begin = Stacks.from_lists([np.asarray(stack).tolist()])
     problem.check_stack(begin[0])
     kernel = get_engine(engine)

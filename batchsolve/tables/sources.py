@@ -305,7 +305,13 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
         if quoted:
             raise never_closed(head[begin:])
         end = len(head)
-    names = next(csv.reader(io.StringIO(head[begin:end].decode()), delimiter=delimiter))
+    try:
+        names = next(csv.reader(io.StringIO(head[begin:end].decode()), delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(
+            f"the header cannot be read, for there is a carriage return in it that ends no line: "
+            f"{head[begin:end][:80]!r}; end all lines alike"
+        ) from error
     names = [name.strip() for name in names]
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:

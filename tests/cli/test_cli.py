@@ -110,6 +110,27 @@ def test_values_of_another_form_are_refused(name, value, why):
     assert why in " ".join(result.stderr.split())
 
 
+HUGE = "1" + 30 * "0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["estimate", "queens:4", "--seed", "-1"], "a seed is 0 or more, not -1"),
+        (["estimate", "queens:4", "--probes", "1"], "2 to 1,000,000 probes, not 1"),
+        (["estimate", "queens:4", "--probes", "1000000000"], "probes, not 1,000,000,000"),
+        (["split", "queens:4", "-o", "x", "--depth", "-1"], "depth is 0 to"),
+        (["split", "queens:4", "-o", "x", "--depth", HUGE], f"depth is 0 to {2**62}, not {HUGE}"),
+        (["scale", "queens:4", "-o", "x", "--jobs", "2..1"], "'2..1' goes down; write 1..2"),
+        (["scale", "queens:4", "-o", "x", "--jobs", "1..999999999"], "is more than 1000 runs"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(arguments, why):
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert why in " ".join(done.output.replace("│", " ").split())
+
+
 def python(script, *arguments, **environment):
     """Run a script, with arguments and variables of the environment."""
     return subprocess.run(

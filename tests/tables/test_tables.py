@@ -242,6 +242,12 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(tmp_path):
         corpus.reader.read(last)
 
 
+def test_a_header_with_a_carriage_return_within_is_refused(tmp_path):
+    (tmp_path / "in.csv").write_bytes(f"pu\rzzle,id\n{P},1\n".encode())
+    with pytest.raises(InputError, match=r"in.csv: the header cannot be read, .*; end all lines"):
+        Corpus([str(tmp_path / "in.csv")])
+
+
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match=r"pipe: is no file that can be read twice; .* - < "):
