@@ -51,6 +51,7 @@ from batchsolve.engines.residual import (
     select,
 )
 from batchsolve.engines.stack_arrays import (
+    ZERO,
     append,
     append_cover,
     arrays_of,
@@ -132,7 +133,7 @@ def _scan(arena, place, alive, at):
 
 @helper
 def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found):
-    """Search one residual on until something must be written down.
+    """Search one residual on; write covers down while there is room, until something else must be.
 
     Parameters
     ----------
@@ -301,7 +302,7 @@ def _search(entries, task):
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, np.int64(0), arena)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, ZERO, arena)
         event, position, n_levels = COVER, at_the_top(), n_open
         residuals = [Nested(place, position.level, position.nodes)]
         stride = W(place.words)

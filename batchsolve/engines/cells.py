@@ -41,6 +41,7 @@ from batchsolve.engines.residual import (
     select,
 )
 from batchsolve.engines.stack_arrays import (
+    ZERO,
     append,
     append_cover,
     arrays_of,
@@ -82,7 +83,6 @@ _NUMBER = 2**16 - 1
 _FULL = DEEP + 1
 """A walk ended at a node, not yet visited, that may need one more row than the path has."""
 _FEW_ROWS = 16
-_ZERO = np.int64(0)  # a literal would have kernels compiled twice, for it and for any other number
 
 
 class Path(NamedTuple):
@@ -96,7 +96,7 @@ class Path(NamedTuple):
     cells: np.ndarray  # flat (branches + 1, length): how many of them each item has
     left: np.ndarray  # flat (branches + 1, words): the children to be tried
     length: np.uint64  # cells of a row
-    n_rows: int | np.int64  # of these arrays that may be used
+    n_rows: int  # of these arrays that may be used
     level: np.ndarray  # branch -> its level
     pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
     children: np.ndarray  # level -> how many children the node has
@@ -184,7 +184,7 @@ def _first_at_most(cells, at, n_groups, bound):
 
 @helper
 def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, found):
-    """Search one residual on until something must be written down.
+    """Search one residual on; write covers down while there is room, until something else must be.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def _search(entries, cells, task):
     arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
     choices = no_choices(entries.n_primary + 1)
     none = np.empty(0, np.uint64)
-    path = Path(none, cells, none, W(0), _ZERO, np.empty(0, np.int64), none, choices.children)
+    path = Path(none, cells, none, W(0), ZERO, np.empty(0, np.int64), none, choices.children)
     for k in range(stacks.n):
         bounds, front = begin_stack(task, k, found, front)
         if not may_begin(bounds):
@@ -366,11 +366,11 @@ def _search(entries, cells, task):
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, _ZERO, arena)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, ZERO, arena)
         path = _fit(path, place, np.int64(_FEW_ROWS))
         quads = _quads_of(arena, place, quads.words)
         _start(arena, place, path)
-        event, n_branches, position = COVER, _ZERO, at_the_top()
+        event, n_branches, position = COVER, ZERO, at_the_top()
         while event >= COVER and position.covers < bounds.most:
             if event == COVER:
                 found = with_room(task, k, n_open, found)

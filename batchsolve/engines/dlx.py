@@ -62,8 +62,6 @@ from batchsolve.problems.kernels import helper, kernel
 def _walk(links, choice, position, bounds, stack, k, found):
     """Search on from where the links stand until something must be written down.
 
-    Nothing is stored here but the choices, which keeps the loop in registers.
-
     Parameters
     ----------
     links : Links
@@ -148,7 +146,7 @@ def _search(links, task):
     links, task = borrowed(links), borrowed(task)
     stacks, clash = task.stacks, task.clash
     found, front = no_covers(), no_stacks()
-    n_items = links.left.size - 1
+    n_items, n_primary = links.left.size - 1, links.left[0]  # nothing is covered yet
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
@@ -165,7 +163,7 @@ def _search(links, task):
         event, position = COVER, at_the_top()
         while event in (COVER, DEEP) and position.covers < bounds.most:
             if event == COVER:
-                found = with_room(task, k, n_items, found)
+                found = with_room(task, k, n_primary, found)
             lent, written = borrowed((choice, found))
             event, position = _walk(links, lent, position, bounds, stack, k, written)
             if event in (DEEP, SPENT):

@@ -264,7 +264,7 @@ def _commit_option(p, links):
 
 @helper
 def _uncommit_option(p, links):
-    """Undo a commitment to all nodes of an option, of which p was the first."""
+    """Undo a commitment to all nodes of the option of p, to p first of all."""
     top, down = links.top, links.down
     q = U(p - U(1))
     while True:

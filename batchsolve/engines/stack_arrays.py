@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,8 @@ COVERS, ABOVE, FULL = range(3)
 """What `GrowingCovers.state` counts: covers written, those of them that do not descend from the
 stack at hand, and how many there may be until `room_for_covers` is asked again."""
 _FEW_COVERS = 16
+
+ZERO: Any = np.int64(0)  # a literal would have a helper compiled twice, for it and for all numbers
 
 
 class Choices(NamedTuple):

@@ -1,8 +1,8 @@
 """What the compiled engines share: the state of a task while it is searched.
 
 A compiled engine searches below one stack after another. A *walk* goes down and up the tree below a
-stack until something must be written down: a cover, or a stack of the frontier. It then says why it
-ended, and where it stands, and is called again to go on from there.
+stack, and writes covers while there is room for them. It ends when there is none, or at a stack of
+the frontier, says why and where it stands, and is called again to go on from there.
 
 What engines in Python have for this is in `batchsolve.engines.walk`.
 """
@@ -21,6 +21,7 @@ from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.stack_arrays import (
     ABOVE,
     COVERS,
+    ZERO,
     StackArrays,
     append,
     arrays_of,
@@ -93,7 +94,7 @@ def begin_stack(task, k, found, front):
     allowed, most = min(left[BUDGET], left[ALLOWANCE]), min(left[WANTED], left[ROOM])
     bounds = Bounds(task.depth, allowed, most, left[WANTED])
     if not may_begin(bounds) and bounds.wanted > 0:
-        front = append(front, task.stacks, k, no_choices(0), np.int64(0))
+        front = append(front, task.stacks, k, no_choices(0), ZERO)
     return bounds, front
 
 

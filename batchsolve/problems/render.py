@@ -67,7 +67,7 @@ class CoverRenderer:
     --------
     >>> problem = ExactCover([0, 2, 3, 4], [0, 1, 0, 1], 2, option_names=["both", "b", "a"])
     >>> covers = Stacks.from_lists([[2, 1], [0]])
-    >>> print(CoverRenderer(problem).json_lines(covers).decode(), end="")
+    >>> print(CoverRenderer(problem).json_lines(covers).to_pybytes().decode(), end="")
     {"options": ["b", "a"]}
     {"options": ["both"]}
     """
@@ -117,19 +117,20 @@ class CoverRenderer:
         column = pa.ListArray.from_arrays(pa.array(_as_offsets(lists.bounds)), names)
         return pa.table([column], self.schema)
 
-    def parquet(self, covers: Stacks) -> bytes:
+    def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
         is_grid = isinstance(self.problem, Sudoku)
         return _parquet(self.table(covers) if is_grid else self._coded(covers))
 
-    def json_lines(self, covers: Stacks) -> bytes:
+    def json_lines(self, covers: Stacks) -> pa.Buffer:
         """Return the rows of `table` as JSON, one object a line, in ASCII."""
         if isinstance(self.problem, Sudoku):
             head, tail = f'{{"{GRID}": "', '"}\n'
-            return _grid_lines(self.problem, covers, self._grid_notation, head, tail)[1].tobytes()
+            lines = _grid_lines(self.problem, covers, self._grid_notation, head, tail)
+            return pa.py_buffer(lines[1])
         lists, texts = self._ranked(covers), self._names.in_json
         frame = _ascii(f'{{"{OPTIONS}": ['), _ascii(", "), _ascii("]}\n")
-        return _join(lists.bounds, lists.ranks, *texts, *frame)[1].tobytes()
+        return pa.py_buffer(_join(lists.bounds, lists.ranks, *texts, *frame)[1])
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names coded as Parquet does it: numbers, and a dictionary."""
@@ -159,14 +160,14 @@ class CoverRenderer:
             return _names_of(self)
 
 
-def joined(parts: Sequence[bytes]) -> bytes:
+def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
     """Join what `CoverRenderer.parquet` returned; the rows of each part stay as they are."""
     names = [f"{OPTIONS}.list.element"]  # these stay coded
     tables = (pq.read_table(pa.BufferReader(part), read_dictionary=names) for part in parts)
     return _parquet(pa.concat_tables(tables).unify_dictionaries().combine_chunks())
 
 
-def _parquet(table: pa.Table) -> bytes:
+def _parquet(table: pa.Table) -> pa.Buffer:
     file = pa.BufferOutputStream()
     pq.write_table(
         table,
@@ -178,7 +179,7 @@ def _parquet(table: pa.Table) -> bytes:
         write_statistics=False,
         store_schema=False,  # or lists of coded names would be read as such
     )
-    return file.getvalue().to_pybytes()
+    return file.getvalue()
 
 
 # ---- names of options -----------------------------------------------------------------------

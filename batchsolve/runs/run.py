@@ -230,7 +230,7 @@ class Run:
         records = map(_as_record, new.ids.tolist(), new.stacks, new.weights.tolist())
         self._journal.record(asdict(self._totals), done, records, parts)
 
-    def write_parts(self, outputs: list[tuple[bytes, int]]) -> list[tuple[str, int]]:
+    def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[tuple[str, int]]:
         """Write what workers rendered to files; return their names and numbers of rows."""
         small = [_is_small(part) for part, _ in outputs]
         parts = [output for output, joins in zip(outputs, small, strict=True) if not joins]
@@ -252,7 +252,7 @@ class Run:
         return [(name, n) for name, (_, n) in zip(names, parts, strict=True)]
 
 
-def _is_small(part: bytes) -> bool:
+def _is_small(part: pa.Buffer) -> bool:
     """Whether a Parquet file is so small that it should not be a part of its own."""
     group = pq.read_metadata(pa.BufferReader(part)).row_group(0)
     return bool(group.total_byte_size < SMALL_BYTES)

@@ -231,8 +231,7 @@ class RowWork:
         if isinstance(task, ReadTask):
             return self._read(task)
         if isinstance(task, WriteTask):
-            batch = self.reader.read(task.block)
-            return BlockResult(self.writer.write(batch, task.answers))
+            return self._write(task)
         begin = time.perf_counter()
         outcome = self.engine.search(self.problem, task)
         return Found(outcome, outcome.solutions, time.perf_counter() - begin)
@@ -243,6 +242,13 @@ class RowWork:
             return []
         firsts = np.flatnonzero(np.diff(task.stacks.roots)) + 1
         return halves_at(task, int(firsts[firsts.size // 2])) if firsts.size else []
+
+    def _write(self, task: WriteTask) -> BlockResult:
+        try:
+            batch = self.reader.read(task.block)
+        except InputError as error:
+            return BlockResult(error=error)
+        return BlockResult(self.writer.write(batch, task.answers))
 
     def _read(self, task: ReadTask) -> BlockResult:
         try:

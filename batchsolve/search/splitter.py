@@ -72,7 +72,8 @@ def split(
     (8, 0, 5)
     """
     if not 0 <= depth <= UNLIMITED:
-        raise InputError(f"a split depth is 0 to {UNLIMITED}, not {depth}")
+        bound = "0 or more" if depth < 0 else f"at most {UNLIMITED}"
+        raise InputError(f"a split depth is {bound}, not {depth}")
     begin = Stacks.from_lists([np.asarray(stack).tolist()])
     problem.check_stack(begin[0])
     kernel = get_engine(engine)

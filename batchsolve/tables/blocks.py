@@ -45,12 +45,17 @@ class Span:
     Attributes
     ----------
     path : str
+        Absolute, for workers may stand in another directory.
     begin, end : int
+        Where the bytes begin and end there.
+    identity : tuple of int
+        The file when it was cut; see `identity_of`.
     """
 
     path: str
     begin: int
     end: int
+    identity: tuple[int, ...]
 
     def __len__(self) -> int:
         return self.end - self.begin
@@ -61,16 +66,24 @@ class Span:
         Raises
         ------
         InputError
-            If the file has become shorter.
+            If the file was changed or replaced.
         """
-        with open(self.path, "rb", buffering=0) as file:
-            data = os.pread(file.fileno(), len(self), self.begin)
-        if len(data) < len(self):
-            raise InputError(
-                f"ends at byte {self.begin + len(data):,}, where it had {self.end:,} bytes before; "
-                f"do not change a file while it is read"
-            )
-        return data
+        with open(self.path, "rb") as file:
+            if identity_of(file) != self.identity:
+                raise changed()
+            file.seek(self.begin)
+            return file.read(len(self))
+
+
+def identity_of(file: IO[bytes]) -> tuple[int, ...]:
+    """Return what tells a file from another, and from what it is after a change."""
+    facts = os.fstat(file.fileno())
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def changed() -> InputError:
+    """Return what is wrong with a file that is not what it was when it was cut into blocks."""
+    return InputError("was changed while it was read; leave a file alone until the run has ended")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +157,7 @@ def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
     return pa.ipc.open_stream(sink.getvalue()).read_all()
 
 
-class Source(Protocol):
+class Uncut(Protocol):
     """Bytes that are looked at from their beginning to their end."""
 
     def end_by(self, stop: int) -> int:
@@ -171,21 +184,33 @@ class PlainFile:
     """
 
     def __init__(self, path: str, file: IO[bytes]) -> None:
-        self._path, self._file = path, file
+        self._path, self._file = os.path.realpath(path), file
+        self._identity = identity_of(file)
         self._size = os.fstat(file.fileno()).st_size
 
+    @property
+    def is_found(self) -> bool:
+        """Whether others find the file at its path; not if it was deleted."""
+        try:
+            return os.path.samestat(os.stat(self._path), os.fstat(self._file.fileno()))
+        except OSError:
+            return False
+
     def end_by(self, stop: int) -> int:
-        """See `Source`."""
+        """See `Uncut`."""
         return min(stop, self._size)
 
     def look(self, begin: int, stop: int) -> bytes:
-        """See `Source`."""
+        """See `Uncut`."""
         self._file.seek(begin)
-        return self._file.read(stop - begin)
+        data = self._file.read(stop - begin)
+        if len(data) < stop - begin:
+            raise changed()
+        return data
 
     def take(self, begin: int, end: int) -> Span:
-        """See `Source`."""
-        return Span(self._path, begin, end)
+        """See `Uncut`."""
+        return Span(self._path, begin, end, self._identity)
 
 
 class Stream:
@@ -205,7 +230,7 @@ class Stream:
         self._read = b""  # from `begin` on
 
     def end_by(self, stop: int) -> int:
-        """See `Source`."""
+        """See `Uncut`."""
         while (end := self._begin + len(self._read)) < stop:
             data = self._stream.read(stop - end)
             if not data:
@@ -214,22 +239,22 @@ class Stream:
         return stop
 
     def look(self, begin: int, stop: int) -> bytes:
-        """See `Source`."""
+        """See `Uncut`."""
         return self._read[begin - self._begin : stop - self._begin]
 
     def take(self, begin: int, end: int) -> bytes:
-        """See `Source`."""
+        """See `Uncut`."""
         data = self.look(begin, end)
         self._read, self._begin = self._read[end - self._begin :], end
         return data
 
 
-def cut(source: Source, begin: int, delimiter: str = "") -> Iterator[tuple[Span | bytes, int]]:
+def cut(source: Uncut, begin: int, delimiter: str = "") -> Iterator[tuple[Span | bytes, int]]:
     """Cut bytes into blocks that end where a line (or with a delimiter: a record) ends.
 
     Parameters
     ----------
-    source : Source
+    source : Uncut
     begin : int
         Where to begin.
     delimiter : str
@@ -264,7 +289,7 @@ def cut(source: Source, begin: int, delimiter: str = "") -> Iterator[tuple[Span 
             length *= 2  # in ever larger steps, for what does not end is looked through again
 
 
-def _last_record_end(source: Source, begin: int, stop: int, delimiter: str) -> tuple[int, bool]:
+def _last_record_end(source: Uncut, begin: int, stop: int, delimiter: str) -> tuple[int, bool]:
     """See `record_end`; without a delimiter, only the last lines are looked at."""
     tail = begin if delimiter else max(begin, stop - LINE_BYTES)
     for first in (tail, begin):

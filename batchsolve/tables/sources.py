@@ -154,10 +154,11 @@ class TextSource:
         """See `Source`."""
         name, begin = name_of(self.path), max(offset, self.first)
         with named_errors(name), self._standard_input or _open_stream(self.path) as stream:
-            source: blocks.Source
-            if isinstance(stream, io.FileIO) and not self.old_line_ends:
-                source = PlainFile(self.path, stream)
-            else:
+            source: blocks.Uncut | None = None
+            if isinstance(stream, io.BufferedReader) and not self.old_line_ends:
+                file = PlainFile(self.path, stream)
+                source = file if file.is_found else None
+            if source is None:
                 _skip(stream, begin)
                 source = Stream(stream, begin, self.old_line_ends)
             for data, end in cut(source, begin, self.layout.delimiter):
@@ -237,7 +238,7 @@ class _Prefixed(io.RawIOBase):
 def _open_stream(path: str) -> Any:
     """Open a file, or standard input, for reading; decompress it if it begins as such.
 
-    A plain file is an `io.FileIO`.
+    A plain file is an `io.BufferedReader`.
     """
     if path == "-":
         raw: Any = sys.stdin.buffer
@@ -249,7 +250,7 @@ def _open_stream(path: str) -> Any:
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"is no file that can be read twice; read it by: - < {path}")
-    file = open(path, "rb", buffering=0)  # noqa: SIM115
+    file = open(path, "rb")  # noqa: SIM115
     compression = _compression(file.read(4))
     file.seek(0)
     return pa.CompressedInputStream(file, compression) if compression else file

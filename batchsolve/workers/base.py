@@ -30,7 +30,7 @@ class Capabilities:
     width_is_the_clusters : bool
         Whether it uses all the workers of a cluster that it joins, however many.
     sees_files : bool
-        Whether workers can open the files that this process can.
+        Whether workers can open the files that this process can, by absolute paths.
     """
 
     streams: bool = True

@@ -38,14 +38,17 @@ class Processes(Workers):
     folder = ""
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        parent = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
-        self.folder = tempfile.mkdtemp(prefix="batchsolve-", dir=parent)
+        try:
+            self.folder = tempfile.mkdtemp(prefix="batchsolve-", dir=IN_MEMORY)
+        except OSError:  # it is not there, or full
+            self.folder = tempfile.mkdtemp(prefix="batchsolve-")
         resource_tracker.register(self.folder, "folder")  # which removes it if we are killed
         return "loky", {}
 
     def _close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        resource_tracker.unregister(self.folder, "folder")
+        if not os.path.exists(self.folder):
+            resource_tracker.unregister(self.folder, "folder")
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

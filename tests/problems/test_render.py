@@ -81,7 +81,7 @@ def check(renderer, covers, column, rows):
     assert file.schema.equals(renderer.schema)
     assert file.column(0).to_pylist() == rows
     lines = "".join(json.dumps({column: row}) + "\n" for row in rows)
-    assert renderer.json_lines(covers) == lines.encode()
+    assert renderer.json_lines(covers).to_pybytes() == lines.encode()
 
 
 @given(batches())
@@ -187,13 +187,13 @@ def test_renderers_are_equal_if_their_problems_and_names_are():
     assert copy == renderer("y")
     assert hash(copy) == hash(renderer("y"))
     covers = Stacks.from_lists([[0]])
-    assert copy.json_lines(covers) == b'{"options": ["x y:red"]}\n'
+    assert copy.json_lines(covers).to_pybytes() == b'{"options": ["x y:red"]}\n'
     for other, line in (
         (renderer("z"), b'{"options": ["x z:red"]}\n'),
         (renderer("y", "blue"), b'{"options": ["x y:blue"]}\n'),
     ):
         assert other != copy
-        assert other.json_lines(covers) == line
+        assert other.json_lines(covers).to_pybytes() == line
     assert CoverRenderer(Sudoku(2, 3)) != CoverRenderer(Sudoku(3, 2))
 
 

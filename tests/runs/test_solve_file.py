@@ -285,3 +285,27 @@ def test_bad_settings_are_refused():
         FileSettings(chunk=0)
     with pytest.raises(bs.InputError, match="a box has 1 row"):
         FileSettings(box=(0, 3))
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_workers_read_the_file_that_is_meant_wherever_they_stand(tmp_path, monkeypatch, backend):
+    for name, puzzle in (("a", "1.....2..3.....4"), ("b", "2.....1..3.....4")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "in.txt").write_text(f"{puzzle}\n" * 5_000)
+        monkeypatch.chdir(tmp_path / name)
+        assert bs.solve_file("in.txt", "out.csv", jobs=2, backend=backend).unique == 5_000
+        lines = (tmp_path / name / "out.csv").read_text().splitlines()[1:]
+        assert {line.split(",")[0] for line in lines} == {puzzle}
+
+
+def test_an_input_that_is_replaced_in_the_middle_is_an_error(tmp_path):
+    source, other = tmp_path / "in.txt", tmp_path / "other.txt"
+    source.write_text("1.....2..3.....4\n" * 600_000)
+    other.write_text("2.....1..3.....4\n" * 600_000)
+
+    def replace(progress):
+        if other.exists():
+            other.replace(source)
+
+    with pytest.raises(bs.InputError, match=r"in.txt: was changed while it was read"):
+        bs.solve_file(str(source), str(tmp_path / "out.csv"), jobs=2, on_progress=replace)

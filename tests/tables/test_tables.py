@@ -232,14 +232,33 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size):
         assert all(piece[0].endswith(b"\n") for piece in found[:-2])
 
 
-def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(tmp_path):
-    path = tmp_path / "in.txt"
+@pytest.mark.parametrize("change", ["shorter", "longer", "replaced", "removed"])
+def test_a_file_that_is_changed_while_it_is_read_is_an_error(tmp_path, change):
+    path, other = tmp_path / "in.txt", tmp_path / "other.txt"
     path.write_text(f"{P}\n" * 10_000)
+    other.write_text(f"{S}\n" * 10_000)
     corpus = Corpus([str(path)])
     *_, last = corpus.blocks()
-    os.truncate(path, 17 * 9_000)
-    with pytest.raises(InputError, match=r"in.txt: ends at byte 153,000, where it had 170,000"):
+    assert len(corpus.reader.read(last)) == 6145
+    if change == "replaced":
+        os.replace(other, path)
+    elif change == "removed":
+        path.unlink()
+    else:
+        os.truncate(path, 17 * (9_000 if change == "shorter" else 11_000))
+    why = "No such file" if change == "removed" else "was changed while it was read"
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: {why}"):
         corpus.reader.read(last)
+
+
+def test_a_file_without_a_name_is_read_all_the_same(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text(f"{P}\n" * 10_000)
+    with open(path, "rb") as file:
+        path.unlink()
+        blocks = list(Corpus([f"/dev/fd/{file.fileno()}"]).blocks())
+    assert all(isinstance(block.data, bytes) for block in blocks)
+    assert sum(len(block.rows().table) for block in blocks) == 10_000
 
 
 def test_a_header_with_a_carriage_return_within_is_refused(tmp_path):
