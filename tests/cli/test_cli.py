@@ -111,6 +111,7 @@ def test_values_of_another_form_are_refused(name, value, why):
 
 
 HUGE = "1" + 30 * "0"
+TOO_DEEP = f"depth is at most {2**62}, not {HUGE}"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ HUGE = "1" + 30 * "0"
         (["estimate", "queens:4", "--probes", "1"], "2 to 1,000,000 probes, not 1"),
         (["estimate", "queens:4", "--probes", "1000000000"], "probes, not 1,000,000,000"),
         (["split", "queens:4", "-o", "x", "--depth", "-1"], "depth is 0 or more, not -1"),
-        (["split", "queens:4", "-o", "x", "--depth", HUGE], f"depth is at most {2**62}, not {HUGE}"),
+        (["split", "queens:4", "-o", "x", "--depth", HUGE], TOO_DEEP),
         (["scale", "queens:4", "-o", "x", "--jobs", "2..1"], "'2..1' goes down; write 1..2"),
         (["scale", "queens:4", "-o", "x", "--jobs", "1..999999999"], "is more than 1000 runs"),
     ],
