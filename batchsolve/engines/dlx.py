@@ -21,6 +21,7 @@ from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
 from batchsolve.engines.links import (
     U,
+    choose,
     commit_others,
     cover,
     hand_back,
@@ -82,7 +83,7 @@ def _walk(links, choice, position, bounds, stack, k, found):
     """
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
-    down, right, size = links.down, links.right, links.size
+    down, right = links.down, links.right
     n_items = U(links.left.size - 1)
     while True:
         if entered:
@@ -102,14 +103,7 @@ def _walk(links, choice, position, bounds, stack, k, found):
                 entered = False
             else:
                 # X3. [Choose i.]
-                best, i, p = U(0xFFFFFFFF), U(0), right[0]
-                while p != 0:
-                    if size[p] < best:
-                        best = size[p]
-                        i = p
-                        if best <= 1:
-                            break
-                    p = right[p]
+                best, i = choose(links)
                 if best == 0:
                     visited += 1
                     entered = False

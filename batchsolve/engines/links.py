@@ -254,27 +254,33 @@ def uncommit_others(p, links):
             q = U(q - U(1))
 
 
+@inlined
+def choose(links):
+    """Return the fewest options of an active item, and the branch item, for there is an item."""
+    right, size = links.right, links.size
+    best, i, p = U(0xFFFFFFFF), U(0), right[0]
+    while p != 0:
+        if size[p] < best:
+            best = size[p]
+            i = p
+            if best <= 1:
+                break
+        p = right[p]
+    return best, i
+
+
 @helper
 def _commit_option(p, links):
-    """Commit to all nodes of an option, of which p is the first."""
-    while links.top[p] != 0:
-        _commit(p, links)
-        p = U(p + U(1))
+    """Commit to all nodes of p's option, p first."""
+    _commit(p, links)
+    commit_others(p, links)
 
 
 @helper
 def _uncommit_option(p, links):
-    """Undo a commitment to all nodes of the option of p, to p first of all."""
-    top, down = links.top, links.down
-    q = U(p - U(1))
-    while True:
-        if top[q] == 0:
-            q = down[q]
-        else:
-            _uncommit(q, links)
-            if q == p:
-                break
-            q = U(q - U(1))
+    """Undo `_commit_option`."""
+    uncommit_others(p, links)
+    _uncommit(p, links)
 
 
 @helper

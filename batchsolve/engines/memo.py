@@ -38,6 +38,7 @@ from numba import uint64
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
 from batchsolve.engines.links import (
     U,
+    choose,
     color,
     commit_others,
     cover,
@@ -226,7 +227,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
     """
     level, entered, visited, _ = position
     depth, allowed = bounds.depth, bounds.allowed
-    down, right, size = links.down, links.right, links.size
+    down, right = links.down, links.right
     uncovered, key = marks.uncovered, marks.key
     n_items = U(links.left.size - 1)
     words, n_rows = W(key.size), W(table.shape[0])
@@ -241,14 +242,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                 entered = False
             else:
                 # X3. [Choose i.]
-                best, i, p = U(0xFFFFFFFF), U(0), right[0]
-                while p != 0:
-                    if size[p] < best:
-                        best = size[p]
-                        i = p
-                        if best <= 1:
-                            break
-                    p = right[p]
+                best, i = choose(links)
                 if best == 0:
                     visited += 1
                     entered = False

@@ -173,19 +173,16 @@ class Run:
             return summary(tree, pool)
 
     def _make_directory(self, resume: bool) -> None:
-        try:
+        with disk_errors(self._directory):
             if os.path.isdir(self._directory) and os.listdir(self._directory):
                 begun = os.path.exists(os.path.join(self._directory, JOURNAL))
                 if not (begun and resume):
                     what = "a run is kept there; go on with --resume" if begun else "is not empty"
                     raise OutputError(f"{self._directory}: {what}, or name another directory")
-            os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
-        except OutputError:
-            raise
-        except FileExistsError as error:
-            raise OutputError(f"{self._directory}: is no directory; name another") from error
-        except OSError as error:
-            raise _cannot_write(self._directory, error) from error
+            try:
+                os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
+            except FileExistsError as error:
+                raise OutputError(f"{self._directory}: is no directory; name another") from error
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks, the sums and the number of parts, or begin."""
@@ -262,11 +259,6 @@ def _as_record(
     number: int, stack: np.ndarray[Any, np.dtype[np.uint32]], weight: float
 ) -> tuple[int, bytes, float]:
     return number, stack.astype("<u4").tobytes(), weight
-
-
-def _cannot_write(path: str, error: OSError) -> OutputError:
-    reason = error.strerror or str(error).splitlines()[0]
-    return OutputError(f"{path}: cannot be written: {reason}")
 
 
 def sync_directory(path: str) -> None:
