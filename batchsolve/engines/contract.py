@@ -123,8 +123,10 @@ class Capabilities:
         Whether it takes problems whose secondary items have colours.
     sudoku_only : bool
         Whether it takes no problem but a `Sudoku`.
-    box_shape : tuple of (int, int) or None
-        Rows and columns of a box, if it takes no other `Sudoku`.
+    least_box : int
+        How many rows and columns the boxes of a `Sudoku` must have.
+    most_digits : int or None
+        The largest number of digits of a `Sudoku` that it takes, if there is one.
     tree : str
         The name of its search tree, if other engines have the same.
     counts_only : bool
@@ -145,7 +147,8 @@ class Capabilities:
     secondary_items: bool = True
     colors: bool = False
     sudoku_only: bool = False
-    box_shape: tuple[int, int] | None = None
+    least_box: int = 1
+    most_digits: int | None = None
     tree: str = ""
     counts_only: bool = False
     reproducible_nodes: bool = True
@@ -194,13 +197,12 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
     can = engine.capabilities
     if can.sudoku_only and not isinstance(problem, Sudoku):
         raise InputError(f"the engine {engine.name!r} solves Sudoku only, not {problem!r}")
-    if can.box_shape is not None and isinstance(problem, Sudoku):
-        rows, columns = can.box_shape
-        if (problem.box_rows, problem.box_columns) != (rows, columns):
-            n = rows * columns
+    if isinstance(problem, Sudoku):
+        most = can.most_digits or problem.n_digits
+        if min(problem.box_rows, problem.box_columns) < can.least_box or problem.n_digits > most:
             raise InputError(
-                f"the engine {engine.name!r} solves {n}×{n} Sudoku with boxes of {rows}×{columns} "
-                f"only, not {problem!r}"
+                f"the engine {engine.name!r} solves Sudoku with boxes of {can.least_box} rows and "
+                f"columns or more, up to {most}×{most}, not {problem!r}"
             )
     if problem.n_primary < problem.n_items and not can.secondary_items:
         raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")

@@ -32,11 +32,12 @@ from batchsolve.engines.lanes.memory import (
     Result,
     TaskArrays,
     Written,
+    kind_of_lanes,
     room_for_covers,
     room_for_frontier,
     workspace,
 )
-from batchsolve.engines.lanes.passes import N_CELLS
+from batchsolve.engines.lanes.passes import Form
 from batchsolve.engines.lanes.search import search_on
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -44,13 +45,12 @@ from batchsolve.problems.stacks import Stacks
 WIDTHS = (8, 16, 32)
 
 
-@lru_cache(maxsize=1)
-def best_width() -> int:
+@lru_cache
+def best_width(n_digits: int) -> int:
     """Return the number of lanes that suits the machine's registers best."""
     features = binding.get_host_cpu_features()
-    if features.get("avx512bw"):
-        return 32
-    return 16 if features.get("avx2") else 8
+    n_bits = 512 if features.get("avx512bw") else 256 if features.get("avx2") else 128
+    return n_bits // (8 * kind_of_lanes(n_digits).itemsize)
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,17 @@ class SudokuLanes:
         "9×9 Sudoku, many grids at once in SIMD lanes",
         secondary_items=False,
         sudoku_only=True,
-        box_shape=(3, 3),
         suits_grids_from=9,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        width = self.width or best_width()
+        rows, columns = problem.box_rows, problem.box_columns
+        n_cells = problem.n_cells
+        form = Form.of(self.width or best_width(problem.n_digits), rows, columns)
         stacks = task.stacks
-        memory = workspace(width, task.budget, task.room)
+        memory = workspace(form, task.budget, task.room)
         arrays = TaskArrays(
             stacks.offsets,
             stacks.options,
@@ -93,11 +94,10 @@ class SudokuLanes:
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = Written(
             Result.zeros(len(stacks)),
-            room_for_covers(len(stacks) if task.keep else 0),
-            room_for_frontier(longest),
+            room_for_covers(len(stacks) if task.keep else 0, n_cells),
+            room_for_frontier(longest, n_cells),
         )
-        lanes = tuple(range(width))
-        while not search_on(lanes, memory, arrays, written):
+        while not search_on(form, memory, arrays, written):
             written = written.with_more_room(memory.left[FOUND], memory.left[HANDED_BACK])
         return Outcome(
             *written.result,
@@ -111,7 +111,8 @@ def _solutions(stacks: Stacks, covers: Covers, n: int) -> Stacks:
     origins = covers.origins[:n]
     order = np.argsort(origins, kind="stable")
     options = covers.options.take(order, axis=0).astype(np.uint32)
-    return Stacks(np.arange(n + 1) * N_CELLS, options.reshape(-1), stacks.roots[origins[order]])
+    offsets = np.arange(n + 1) * options.shape[1]
+    return Stacks(offsets, options.reshape(-1), stacks.roots[origins[order]])
 
 
 def _left(stacks: Stacks, frontier: Frontier, n: int) -> tuple[Stacks, np.ndarray, np.ndarray]:

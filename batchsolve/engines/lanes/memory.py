@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batchsolve.engines.lanes.passes import N_CELLS
-
-N_LEVELS = N_CELLS + 1
+from batchsolve.engines.lanes.passes import Form
 
 
 class Lanes(NamedTuple):
     """The working memory of a search with n lanes."""
 
     grid: np.ndarray  # n · cell + lane -> candidates
-    draft: np.ndarray  # room for a pass, as large
     branch: np.ndarray  # lane -> its branch cell, where it is stuck
     saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
     rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
@@ -74,7 +71,7 @@ class Covers(NamedTuple):
 
     def doubled(self) -> Covers:
         """Return room for twice as many, with those written so far."""
-        more = np.empty((len(self.origins), N_CELLS), np.uint16)
+        more = np.empty((len(self.origins), self.options.shape[1]), self.options.dtype)
         return Covers(np.concatenate([self.options, more]), np.tile(self.origins, 2))
 
 
@@ -118,60 +115,67 @@ class Written(NamedTuple):
         )
 
 
-def _aligned(n: int) -> np.ndarray:
-    """Return an array of n uint16 that begins where a cache line does."""
-    memory = np.zeros(2 * n + 64, np.uint8)
+def _aligned(n: int, kind: np.dtype) -> np.ndarray:
+    """Return an array of n integers that begins where a cache line does."""
+    n_bytes = n * kind.itemsize
+    memory = np.zeros(n_bytes + 64, np.uint8)
     begin = -memory.ctypes.data % 64
-    return memory[begin : begin + 2 * n].view(np.uint16)
+    return memory[begin : begin + n_bytes].view(kind)
 
 
-def workspace(width: int, budget: int, room: int) -> Lanes:
+def kind_of_lanes(n_digits: int) -> np.dtype:
+    """Return the integers of a lane, which have a bit for every digit."""
+    return np.dtype(np.uint16 if n_digits <= 16 else np.uint32)
+
+
+def workspace(form: Form, budget: int, room: int) -> Lanes:
     """Return the memory of a search that has not begun."""
+    width, n_digits = len(form.lanes), len(form.box_rows) * len(form.box_columns)
+    kind, n_cells = kind_of_lanes(n_digits), n_digits**2
+    n_levels = n_cells + 1
     whole = np.zeros(width, np.int64)
     return Lanes(
-        grid=_aligned(N_CELLS * width),
-        draft=_aligned(N_CELLS * width),
-        branch=_aligned(width),
-        saved=np.empty((N_LEVELS, width, N_CELLS), np.uint16),
-        rest=np.zeros((N_LEVELS, width), np.uint16),
-        path=np.zeros((width, N_LEVELS), np.uint32),
-        weight=np.ones((N_LEVELS, width)),
+        grid=_aligned(n_cells * width, kind),
+        branch=_aligned(width, kind),
+        saved=np.empty((n_levels, width, n_cells), kind),
+        rest=np.zeros((n_levels, width), kind),
+        path=np.zeros((width, n_levels), np.uint32),
+        weight=np.ones((n_levels, width)),
         level=whole,
         stack=whole - 1,
         end=whole.copy(),
         want=whole.copy(),
         allowance=whole.copy(),
         to_keep=whole.copy(),
-        is_open=np.zeros(N_CELLS, np.uint8),
+        is_open=np.zeros(n_cells, np.uint8),
         bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
         left=np.array([budget, room, 0, 0, 0], np.int64),
     )
 
 
 _THREAD = threading.local()
-_MOST_ROWS = 2**16  # 10 MB for each thread
+_MOST_BYTES = 10_000_000  # for each thread
 
 
-def room_for_covers(n_stacks: int) -> Covers:
+def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
     """Return room for a cover of every stack, the same for every task of a thread.
 
     The first use of fresh memory costs page faults.
     """
-    n_rows = min(max(n_stacks, 256), _MOST_ROWS)
+    n_rows = min(max(n_stacks, 256), _MOST_BYTES // (2 * n_cells))
     kept: Covers | None = getattr(_THREAD, "covers", None)
-    if kept is None or len(kept.origins) < n_rows:
-        kept = Covers(np.empty((n_rows + 1, N_CELLS), np.uint16), np.empty(n_rows, np.int64))
+    if kept is None or len(kept.origins) < n_rows or kept.options.shape[1] != n_cells:
+        kept = Covers(np.empty((n_rows + 1, n_cells), np.uint16), np.empty(n_rows, np.int64))
         _THREAD.covers = kept
     return kept
 
 
-def room_for_frontier(longest: int) -> Frontier:
+def room_for_frontier(longest: int, n_cells: int) -> Frontier:
     """Return room for a few stacks, given the length of the longest of the task."""
     n = 16
-    longest += N_LEVELS
     return Frontier(
         np.zeros(n + 1, np.int64),
-        np.empty(n * longest, np.uint32),
+        np.empty(n * (longest + n_cells), np.uint32),
         np.zeros(n, np.int64),
         np.ones(n),
     )

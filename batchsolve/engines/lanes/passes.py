@@ -6,232 +6,363 @@ possible. One pass deduces, for all grids at once,
 * naked singles: the digit of a cell with one candidate goes from the other cells of its units;
 * hidden singles: a digit with one place in a unit is the only candidate there;
 * locked candidates: where a line's places for a digit lie in one box, it goes from the box's other
-  lines, and where a box's places lie in one line, it goes from the line's other boxes.
+  lines, and where a box's places lie in one line, it goes from the line's other boxes;
+* full segments: the cells in which a line meets a box are a *segment*; if there are as many
+  candidates in a segment as it has cells, its line and its box have them there, and if its line
+  and its box need as many digits there, it has no others.
 
-Three cells in which a line meets a box are a *segment* here, and locked candidates are a matter of
-segments alone. The rows of a band, or the columns of a stack, and their boxes are made of the same
-nine segments; such a *chute* is dealt with as a whole, so that what is known of it stays in
-registers. The columns already miss the candidates that are locked out in the rows.
+Locked candidates are a matter of segments alone, too. The rows of a band, or the columns of a
+stack, and their boxes are made of the same segments; such a *chute* is dealt with as a whole, so
+that what is known of it stays in registers. The columns already miss the candidates that are locked
+out in the rows.
 
 All deductions are monotone (fewer candidates never allow fewer deductions), so passes lead to one
 fixpoint, whatever they deduce first. Contradictions are found on the way or, at the latest, at
 the fixpoint: there each digit of a unit has one place, in a cell that has no other candidate, or
 several places, none in such a cell; anything else contradicts.
+
+The code is written once for every shape of box. For small grids it has no loops; for larger ones,
+which would make more code than a compiler can deal with, it has one over the bands and one over
+the stacks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import reduce
-from itertools import product
-from typing import Any
+from itertools import accumulate, product
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from batchsolve.engines.lanes.vectors import Vector, VectorArray, align_stack, forget
+from batchsolve.engines.lanes.vectors import (
+    Vector,
+    VectorArray,
+    align_stack,
+    forget,
+    repeat,
+)
 
-N_CELLS = 81
-ALL_DIGITS = 0x1FF
-NINE, THREE = range(9), range(3)
+_MOST_CELLS_WITHOUT_LOOPS = 100
 
-COLUMN = [cell % 9 for cell in range(N_CELLS)]
-BOX = [cell // 27 * 3 + cell % 9 // 3 for cell in range(N_CELLS)]
-# Segment s = 3·row + k is where the row meets the k-th box on its way.
-ROW_SEGMENTS = [[3 * s + k for k in THREE] for s in range(27)]
-# The segments of a band's or a stack's lines and boxes.
-LINES = [[(line, box) for box in THREE] for line in THREE]
-BOXES = [[(line, box) for line in THREE] for box in THREE]
+
+class Form(NamedTuple):
+    """What a search is compiled for, as tuples whose lengths say it.
+
+    The length of a tuple is known when code is compiled.
+    """
+
+    lanes: tuple[int, ...]
+    box_rows: tuple[int, ...]
+    box_columns: tuple[int, ...]
+
+    @classmethod
+    def of(cls, n_lanes: int, box_rows: int, box_columns: int) -> Form:
+        """Return the form of a search with these numbers."""
+        return cls((0,) * n_lanes, (0,) * box_rows, (0,) * box_columns)
 
 
 def _any(vectors: list[Vector]) -> Vector:
     return reduce(Vector.__or__, vectors)
 
 
-def _twice(a: Vector, b: Vector, c: Vector) -> Vector:
-    """Return the bits that two or three of three vectors have."""
-    return (a & b) | (c & (a | b))
+def _any_other(vectors: list[Vector]) -> list[Vector]:
+    """Return for every vector the bits that one or more of the others have."""
+    none = vectors[0] & 0
+    before = list(accumulate([none, *vectors[:-1]], Vector.__or__))
+    behind = list(accumulate([none, *vectors[:0:-1]], Vector.__or__))
+    return [a | b for a, b in zip(before, reversed(behind), strict=True)]
+
+
+def _once_and_twice(vectors: list[Vector]) -> tuple[Vector, Vector]:
+    """Return the bits that one or more, and that two or more, of some vectors have."""
+    once, twice = vectors[0], vectors[0] & 0
+    for x in vectors[1:]:
+        once, twice = once | x, twice | (once & x)
+    return once, twice
 
 
 def _naked(x: Vector) -> Vector:
     """Return the candidate of a cell that has no other, else nothing."""
-    return (x & (x - 1)).equals(0).select(x, x ^ x)
+    return (x & (x - 1)).equals(0).select(x, x & 0)
+
+
+# What a pass gathers from all units: digits without a place; that are the only candidate of one
+# cell and possible in another; with one place, in a cell with other candidates; with several
+# places; candidates taken away.
+MISSING, CLASH, LONE, OPEN, CHANGED = range(5)
 
 
 class _Chute:
-    """Three lines that pass through three boxes: the rows of a band, or the columns of a stack.
+    """Lines that pass through as many boxes: the rows of a band, or the columns of a stack.
 
-    ``once[line, box]`` are the digits that are possible where the two meet, ``twice[line, box]``
-    those that are possible in two or three of the three cells.
+    Parameters
+    ----------
+    segments : dict
+        (line, box) -> the cells where the two meet.
+    gathered : VectorArray
+        What is found out about all units, named above.
     """
 
-    def __init__(self) -> None:
-        self.once: dict[tuple[int, int], Vector] = {}
-        self.twice: dict[tuple[int, int], Vector] = {}
+    def __init__(
+        self, segments: dict[tuple[int, int], list[Vector]], gathered: VectorArray
+    ) -> None:
+        self._gathered = gathered
+        self._n = 1 + max(line for line, _ in segments)
+        self._length = len(segments[0, 0])
+        found = {s: _once_and_twice(cells) for s, cells in segments.items()}
+        self._once = {s: once for s, (once, _) in found.items()}
+        self._twice = {s: twice for s, (_, twice) in found.items()}
+        self.lines = [[(line, box) for box in range(self._n)] for line in range(self._n)]
+        self.boxes = [[(line, box) for line in range(self._n)] for box in range(self._n)]
 
-    def add(self, line: int, box: int, cells: list[Vector]) -> None:
-        """Add the segment with these cells."""
-        self.once[line, box] = _any(cells)
-        self.twice[line, box] = _twice(*cells)
-
-    def locked_out(self) -> dict[tuple[int, int], Vector]:
-        """Return for every segment the digits that its line or its box needs elsewhere."""
-        here = self.once
-        in_line = {(i, k): here[i, k] & ~_any([here[i, o] for o in _others(k)]) for i, k in here}
-        in_box = {(i, k): here[i, k] & ~_any([here[o, k] for o in _others(i)]) for i, k in here}
-        return {
-            (i, k): _any([in_box[i, o] for o in _others(k)] + [in_line[o, k] for o in _others(i)])
-            for i, k in here
-        }
-
-
-def _others(k: int) -> list[int]:
-    return [o for o in THREE if o != k]
-
-
-class _Review:
-    """Digits that speak against a grid, gathered from all of its units."""
-
-    def __init__(self, none: Vector) -> None:
-        self.missing = none  # they have no place
-        self.clash = none  # they are the only candidate of a cell, and possible in another
-        self.lone = none  # they have one place, in a cell with other candidates
-
-    def unit(self, chute: _Chute, segments: list[tuple[int, int]], naked: Vector) -> Vector:
+    def review(self, unit: list[tuple[int, int]], naked: Vector) -> Vector:
         """Look at a unit with these naked singles; return the digits with several places."""
-        once = [chute.once[s] for s in segments]
-        several = _any([_twice(*once), *(chute.twice[s] for s in segments)])
-        self.missing |= ~_any(once)
-        self.clash |= naked & several
-        self.lone |= ~(naked | several)
+        once, in_two = _once_and_twice([self._once[s] for s in unit])
+        several = _any([in_two, *(self._twice[s] for s in unit)])
+        self._gathered[MISSING] |= ~once
+        self._gathered[CLASH] |= naked & several
+        self._gathered[LONE] |= ~(naked | several)
         return several
 
-
-def _naked_singles(
-    grid: VectorArray, none: Vector
-) -> tuple[list[Vector], list[Vector], list[Vector]]:
-    """Return the digits that are naked singles in every row, column and box."""
-    row, column, box = [none] * 9, [none] * 9, [none] * 9
-    for s, cells in enumerate(ROW_SEGMENTS):
-        naked = [_naked(grid[cell]) for cell in cells]
-        for cell, x in zip(cells, naked, strict=True):
-            column[COLUMN[cell]] |= x
-        row[s // 3] |= (both := _any(naked))
-        box[BOX[cells[0]]] |= both
-    return row, column, box
-
-
-def _emit_pass(builder: Any, grid: VectorArray, draft: VectorArray, n_lanes: int) -> list[Any]:
-    """Emit one pass; return bits for the lanes that contradict, stay the same, and are solved."""
-    none = Vector.filled(builder, n_lanes, 0)
-    row, column, box = _naked_singles(grid, none)
-    forget(builder)
-
-    review, undecided = _Review(none), none
-    row_out, not_single = {}, {}
-    for band in THREE:
-        rows = _Chute()
-        for k, i in product(THREE, THREE):
-            y, b = 3 * band + i, 3 * band + k
-            taken = row[y] | box[b]
-            cells = []
-            for x in range(3 * k, 3 * k + 3):
-                here = grid[9 * y + x]
-                left = here & ~(taken | column[x])
-                # Nothing is left in naked singles, and in cells that contradict them.
-                draft[9 * y + x] = left = left.equals(0).select(here, left)
-                cells.append(left)
-            rows.add(i, k, cells)
-        in_row = [review.unit(rows, LINES[i], row[3 * band + i]) for i in THREE]
-        in_box = [review.unit(rows, BOXES[k], box[3 * band + k]) for k in THREE]
-        undecided |= _any(in_row)
-        for (i, k), out in rows.locked_out().items():
-            row_out[3 * band + i, k] = out
-            not_single[3 * band + i, k] = in_row[i] & in_box[k]
-        forget(builder)
-
-    changed = none
-    for stack in THREE:
-        columns = _Chute()
-        for i, k in product(THREE, THREE):
-            x = 3 * stack + i
-            cells = [draft[9 * y + x] & ~row_out[y, stack] for y in range(3 * k, 3 * k + 3)]
-            columns.add(i, k, cells)
-        in_column = [review.unit(columns, LINES[i], column[3 * stack + i]) for i in THREE]
-        column_out = columns.locked_out()
-        forget(builder)
-        for y, i in product(NINE, THREE):
-            cell = 9 * y + 3 * stack + i
-            left = draft[cell] & ~(row_out[y, stack] | column_out[i, y // 3])
-            hidden = left & ~(not_single[y, stack] & in_column[i])
-            left = hidden.equals(0).select(left, hidden)
-            changed |= grid[cell] & ~left  # a pass only takes candidates away
-            grid[cell] = left
-        forget(builder)
-
-    bad = ~((review.missing & ALL_DIGITS) | review.clash).equals(0)
-    same = changed.equals(0)
-    bad |= same & ~(review.lone & ALL_DIGITS).equals(0)
-    solved = undecided.equals(0) & ~bad
-    return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
+    def locked_out(self) -> dict[tuple[int, int], Vector]:
+        """Return for every segment the digits that are needed elsewhere, all units reviewed."""
+        units = [*self.lines, *self.boxes]
+        needed = {s: once & 0 for s, once in self._once.items()}
+        for unit in units:
+            _, in_two = _once_and_twice([self._once[s] for s in unit])
+            for s in unit:
+                needed[s] |= self._once[s] & ~in_two
+        must, out = {}, {}
+        for s, once in self._once.items():
+            is_full = once.popcount().equals(self._length)
+            must[s] = is_full.select(once, needed[s])
+            is_taken = needed[s].popcount().equals(self._length)
+            out[s] = is_taken.select(~needed[s], once & 0)
+        for unit in units:
+            for s, others in zip(unit, _any_other([must[s] for s in unit]), strict=True):
+                out[s] |= others
+        return out
 
 
-def _emit_branch(builder: Any, grid: VectorArray, place: VectorArray, n_lanes: int) -> None:
-    """Emit the choice of the branch cell of every grid.
+class _Emitter:
+    """What code over the grids of all lanes is written with, for one shape of box.
 
-    It is a cell with the fewest candidates, two or more, or with none. Of those with two, it is one
-    with the most such cells in its row, column and box. Ties go to the first.
-
-    The largest rank wins. From the highest bit down it holds 9 less the number of candidates (four
-    bits), the pairs around the cell (five), and 127 less the cell's number (seven).
+    Parameters
+    ----------
+    builder
+        Where the code is written.
+    grid : VectorArray
+        The candidates of every cell.
+    form : Form
     """
-    none = Vector.filled(builder, n_lanes, 0)
-    pair = Vector.filled(builder, n_lanes, 1 << 7)
-    row, column, box = [none] * 9, [none] * 9, [none] * 9
-    for s, cells in enumerate(ROW_SEGMENTS):
-        pairs = none
-        for cell in cells:
-            here = grid[cell].popcount().equals(2).select(pair, none)
-            column[COLUMN[cell]] += here
-            pairs += here
-        row[s // 3] += pairs
-        box[BOX[cells[0]]] += pairs
-    forget(builder)
-    best = none
-    for s, cells in enumerate(ROW_SEGMENTS):
-        pairs = row[s // 3] + box[BOX[cells[0]]]
-        for cell in cells:
-            size = grid[cell].popcount()
-            rank = (pairs + column[COLUMN[cell]] + ((9 << 12) + 127 - cell)) - (size << 12)
-            best = best.largest(size.equals(1).select(none, rank))
-    place[0] = none + 127 - (best & 127)
+
+    def __init__(self, builder: Any, grid: VectorArray, form: Form) -> None:
+        self.builder, self.grid = builder, grid
+        self.rows, self.columns = len(form.box_rows), len(form.box_columns)
+        self.n = self.rows * self.columns
+        self.at_once = self.n**2 <= _MOST_CELLS_WITHOUT_LOOPS
+
+    def array(self, n: int) -> VectorArray:
+        """Return an array of n vectors, zeros."""
+        return VectorArray.on_stack(self.builder, self.grid.kind, n)
+
+    def each(self, n: int, write: Callable[[Any], None]) -> None:
+        """Write code for every chute of n."""
+
+        def write_one(k: Any) -> None:
+            write(k)
+            forget(self.builder)
+
+        repeat(self.builder, n, self.at_once, write_one)
+
+    def segments_of_band(self, band: Any) -> Iterator[tuple[int, int, list[tuple[int, Any]]]]:
+        """Yield row and box within a band, and the columns and the cells where they meet."""
+        for i, k in product(range(self.rows), range(self.rows)):
+            columns = range(k * self.columns, (k + 1) * self.columns)
+            yield i, k, [(x, band * (self.rows * self.n) + (i * self.n + x)) for x in columns]
 
 
-def _vector_arrays(
-    context: Any, builder: Any, signature: Any, args: Any
-) -> tuple[VectorArray, VectorArray, int]:
-    """Prepare an intrinsic for vectors; return its two arrays and the number of lanes."""
+class _Pass(_Emitter):
+    """A pass of propagation."""
+
+    def emit(self) -> list[Any]:
+        """Write it; return bits for the lanes that contradict, stay the same, are solved."""
+        self.row, self.column, self.box = (self.array(self.n) for _ in range(3))
+        # by segment of a row: what is locked out, and what has several places in row and box
+        self.out, self.not_single = (self.array(self.n * self.rows) for _ in range(2))
+        self.gathered = self.array(5)
+        self.each(self.columns, self._find_naked_singles)
+        self.each(self.columns, self._review_band)
+        self.each(self.rows, self._review_stack)
+        all_digits = (1 << self.n) - 1
+        bad = ~((self.gathered[MISSING] & all_digits) | self.gathered[CLASH]).equals(0)
+        same = self.gathered[CHANGED].equals(0)
+        bad |= same & ~(self.gathered[LONE] & all_digits).equals(0)
+        solved = self.gathered[OPEN].equals(0) & ~bad
+        return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
+
+    def _find_naked_singles(self, band: Any) -> None:
+        for i, k, cells in self.segments_of_band(band):
+            naked = [_naked(self.grid[cell]) for _, cell in cells]
+            for (x, _), digit in zip(cells, naked, strict=True):
+                self.column[x] |= digit
+            self.row[band * self.rows + i] |= (both := _any(naked))
+            self.box[band * self.rows + k] |= both
+
+    def _review_band(self, band: Any) -> None:
+        segments = {}
+        for i, k, cells in self.segments_of_band(band):
+            taken = self.row[band * self.rows + i] | self.box[band * self.rows + k]
+            segments[i, k] = []
+            for x, cell in cells:
+                here = self.grid[cell]
+                left = here & ~(taken | self.column[x])
+                # Nothing is left in naked singles, and in cells that contradict them.
+                left = left.equals(0).select(here, left)
+                self.gathered[CHANGED] |= here & ~left
+                self.grid[cell] = left
+                segments[i, k].append(left)
+        chute = _Chute(segments, self.gathered)
+        first = band * self.rows
+        in_row = [chute.review(u, self.row[first + i]) for i, u in enumerate(chute.lines)]
+        in_box = [chute.review(u, self.box[first + k]) for k, u in enumerate(chute.boxes)]
+        self.gathered[OPEN] |= _any(in_row)
+        for (i, k), out in chute.locked_out().items():
+            segment = band * self.rows**2 + (i * self.rows + k)
+            self.out[segment] = out
+            self.not_single[segment] = in_row[i] & in_box[k]
+
+    def _review_stack(self, stack: Any) -> None:
+        def cell(y: int, i: int) -> Any:
+            return stack * self.columns + (y * self.n + i)
+
+        def segment(y: int) -> Any:
+            return stack + y * self.rows
+
+        lines = boxes = range(self.columns)
+        rows_of_box = [range(k * self.rows, (k + 1) * self.rows) for k in boxes]
+        chute = _Chute(
+            {
+                (i, k): [self.grid[cell(y, i)] & ~self.out[segment(y)] for y in rows_of_box[k]]
+                for i, k in product(lines, boxes)
+            },
+            self.gathered,
+        )
+        first = stack * self.columns
+        in_column = [chute.review(u, self.column[first + i]) for i, u in enumerate(chute.lines)]
+        column_out = chute.locked_out()
+        forget(self.builder)
+        for i, k in product(lines, boxes):
+            for y in rows_of_box[k]:
+                here = self.grid[cell(y, i)]
+                left = here & ~(self.out[segment(y)] | column_out[i, k])
+                hidden = left & ~(self.not_single[segment(y)] & in_column[i])
+                left = hidden.equals(0).select(left, hidden)
+                self.gathered[CHANGED] |= here & ~left
+                self.grid[cell(y, i)] = left
+
+
+class _Choice(_Emitter):
+    """The choice of the branch cell of every grid.
+
+    It is a cell with the fewest candidates, two or more. Of those with as many it is one whose
+    candidates count most: a candidate counts once for its row and once for its column, if two or
+    more pairs (cells with two candidates) there have it, and once for its box, if it has three or
+    more places there. Ties go to the first.
+
+    The largest rank wins. From the highest bit down it holds n less the number of candidates, what
+    they count, and how many columns follow.
+    """
+
+    def emit(self, place: VectorArray) -> Any:
+        """Write it; return bits for the lanes where a cell has no candidate.
+
+        The branch cells go to the first vector of an array.
+        """
+        self.pairs_in_row, self.places_in_box = self.array(self.n), self.array(self.n)
+        self.in_a_pair, self.in_two_pairs = self.array(self.n), self.array(self.n)
+        self.each(self.columns, self._count)
+        # the largest rank, the first cell of its row, and the first cell of the row at hand
+        self.best, self.smallest = self.array(3), self.array(1)
+        self.smallest[0] = ~self.smallest[0]
+        self.each(self.columns, self._rank)
+        place[0] = self.best[1] + (self.n - 1) - (self.best[0] & (self.column_unit - 1))
+        return self.smallest[0].equals(0).bits()
+
+    @property
+    def column_unit(self) -> int:
+        """What the counts of candidates are multiplied with in a rank."""
+        return int(2 ** (self.n - 1).bit_length())
+
+    def _count(self, band: Any) -> None:
+        none = self.grid[0] & 0
+        in_a_pair, in_two_pairs = [none] * self.rows, [none] * self.rows
+        in_box = [[none] * 3 for _ in range(self.rows)]  # in one cell or more, in two, in three
+        for i, k, cells in self.segments_of_band(band):
+            for x, cell in cells:
+                here = self.grid[cell]
+                pair = here.popcount().equals(2).select(here, none)
+                in_two_pairs[i] |= in_a_pair[i] & pair
+                in_a_pair[i] |= pair
+                self.in_two_pairs[x] |= self.in_a_pair[x] & pair
+                self.in_a_pair[x] |= pair
+                one, two, three = in_box[k]
+                in_box[k] = [one | here, two | (one & here), three | (two & here)]
+        for i in range(self.rows):
+            self.pairs_in_row[band * self.rows + i] = in_two_pairs[i]
+            self.places_in_box[band * self.rows + i] = in_box[i][2]
+
+    def _rank(self, band: Any) -> None:
+        none = self.grid[0] & 0
+        size_unit = 2 ** (self.grid.kind.element.width - self.n.bit_length())
+        largest = [none] * self.rows
+        for i, k, cells in self.segments_of_band(band):
+            around = [
+                self.pairs_in_row[band * self.rows + i],
+                self.places_in_box[band * self.rows + k],
+            ]
+            for x, cell in cells:
+                here = self.grid[cell]
+                self.smallest[0] = self.smallest[0].smallest(here)
+                counts = [(here & those).popcount() for those in (*around, self.in_two_pairs[x])]
+                rank = reduce(Vector.__add__, counts) * self.column_unit
+                rank = rank + (size_unit + self.n - 1 - x) - here.popcount() * size_unit
+                largest[i] = largest[i].largest(rank)
+        for rank in largest:
+            is_better = rank > self.best[0]
+            self.best[0] = is_better.select(rank, self.best[0])
+            self.best[1] = is_better.select(self.best[2], self.best[1])
+            self.best[2] += none + self.n
+
+
+def _emitter(
+    kind: type[_Emitter], context: Any, builder: Any, signature: Any, args: Any
+) -> tuple[Any, VectorArray]:
+    """Prepare an intrinsic for vectors; return what writes its code, and its second array."""
     align_stack(builder)
-    n_lanes = signature.args[2].count
-    first, second = (
-        VectorArray(builder, context.make_array(kind)(context, builder, array).data, n_lanes)
-        for kind, array in zip(signature.args[:2], args[:2], strict=True)
-    )
-    return first, second, n_lanes
+    form = signature.args[-1]
+    n_lanes, rows, columns = (axis.count for axis in form)
+    arrays = []
+    for array_type, array in zip(signature.args[:-1], args[:-1], strict=True):
+        memory = context.make_array(array_type)(context, builder, array)
+        vector = ir.VectorType(memory.data.type.pointee, n_lanes)
+        arrays.append(VectorArray(builder, vector, memory.data, vector.element.width // 8))
+    return kind(builder, arrays[0], Form.of(n_lanes, rows, columns)), arrays[-1]
 
 
 @intrinsic
-def propagate(typing_context, grid, draft, lanes):
+def propagate(typing_context, grid, form):
     """Make one pass over the grids of all lanes.
 
     Parameters
     ----------
-    grid : ndarray of uint16, shape (81 · n,)
-        Candidates of every cell in every lane, cell by cell; updated.
-    draft : ndarray of uint16, shape (81 · n,)
-        Room for the pass.
-    lanes : tuple of n integers
-        Its length fixes the number of lanes when the pass is compiled: at most 32.
+    grid : ndarray of uint16 or uint32, shape (n_cells · n_lanes,)
+        Candidates of every cell in every lane, cell by cell; updated. Its integers have a bit for
+        every digit.
+    form : Form
 
     Returns
     -------
@@ -240,31 +371,36 @@ def propagate(typing_context, grid, draft, lanes):
         changed; and of those where every digit has one place in every unit. A grid of the last
         kind is solved if every cell has one candidate, and contradicts itself if not.
     """
-    signature = types.UniTuple(types.uint32, 3)(grid, draft, lanes)
+    signature = types.UniTuple(types.uint32, 3)(grid, form)
 
     def generate(context, builder, signature, args):
-        masks = _emit_pass(builder, *_vector_arrays(context, builder, signature, args))
-        return context.make_tuple(builder, signature.return_type, masks)
+        emitter, _ = _emitter(_Pass, context, builder, signature, args)
+        return context.make_tuple(builder, signature.return_type, emitter.emit())
 
     return signature, generate
 
 
 @intrinsic
-def choose_cells(typing_context, grid, place, lanes):
+def choose_cells(typing_context, grid, place, form):
     """Choose the branch cell of every lane.
 
     Parameters
     ----------
-    grid, lanes
+    grid, form
         As for `propagate`.
-    place : ndarray of uint16, shape (n,)
+    place : ndarray, shape (n_lanes,), dtype of `grid`
         Gets the cells.
+
+    Returns
+    -------
+    uint32
+        Bits of the lanes where a cell has no candidate.
     """
-    signature = types.void(grid, place, lanes)
+    signature = types.uint32(grid, place, form)
 
     def generate(context, builder, signature, args):
-        _emit_branch(builder, *_vector_arrays(context, builder, signature, args))
-        return context.get_dummy_value()
+        emitter, cells = _emitter(_Choice, context, builder, signature, args)
+        return emitter.emit(cells)
 
     return signature, generate
 

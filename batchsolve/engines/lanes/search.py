@@ -8,7 +8,7 @@ again after that, for arrays that stay where they are may be borrowed (see `borr
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint32
+from numba import uint32
 
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.intrinsics import popcount
@@ -24,30 +24,24 @@ from batchsolve.engines.lanes.memory import (
     ROOM,
     SOLVED,
 )
-from batchsolve.engines.lanes.passes import (
-    ALL_DIGITS,
-    N_CELLS,
-    choose_cells,
-    lowest_bit,
-    propagate,
-)
-from batchsolve.problems.kernels import kernel
+from batchsolve.engines.lanes.passes import choose_cells, lowest_bit, propagate
+from batchsolve.problems.kernels import helper, inlined, kernel
 
 U = uint32
-N_OPTIONS = 9 * N_CELLS
 
 
-@kernel
-def _clash_position(options, begin, end):
+@helper
+def _clash_position(options, begin, end, box_rows, box_columns):
     """Return -1, or where in a stack an option clashes with one before it or does not exist."""
+    n = box_rows * box_columns
     stack = options[begin:end]
-    covered = np.zeros((4, 9, 9), np.bool_)
+    covered = np.zeros((4, n, n), np.bool_)
     for x in range(stack.size):
-        if stack[x] >= N_OPTIONS:
+        if stack[x] >= n**3:
             return x
-        cell, digit = divmod(np.int64(stack[x]), 9)
-        row, column = divmod(cell, 9)
-        box = row // 3 * 3 + column // 3
+        cell, digit = divmod(np.int64(stack[x]), n)
+        row, column = divmod(cell, n)
+        box = row // box_rows * box_rows + column // box_columns
         if (
             covered[0, row, column]
             or covered[1, row, digit]
@@ -60,56 +54,77 @@ def _clash_position(options, begin, end):
     return -1
 
 
-@njit(forceinline=True, nogil=True)
-def _fill(grid, n, lane, options, begin, end):
+@inlined
+def _n_digits(form):
+    return U(len(form.box_rows) * len(form.box_columns))
+
+
+@inlined
+def _n_cells(form):
+    return (len(form.box_rows) * len(form.box_columns)) ** 2
+
+
+@inlined
+def _clash(form, task, k):
+    """Return `_clash_position` for a stack of the task."""
+    begin, end = task.offsets[k], task.offsets[k + 1]
+    return _clash_position(task.options, begin, end, len(form.box_rows), len(form.box_columns))
+
+
+@inlined
+def _fill(form, n, grid, lane, task, k):
     """Put a stack into an empty grid; return whether each option exists and has its own cell."""
-    for cell in range(N_CELLS):
-        grid[U(cell) * n + lane] = ALL_DIGITS
-    for x in range(begin, end):
-        o = options[x]
-        if o >= U(N_OPTIONS):
+    n_digits = _n_digits(form)
+    all_digits = U((np.uint64(1) << np.uint64(n_digits)) - np.uint64(1))
+    for cell in range(_n_cells(form)):
+        grid[U(cell) * n + lane] = all_digits
+    for x in range(task.offsets[k], task.offsets[k + 1]):
+        o = task.options[x]
+        if o >= U(_n_cells(form)) * n_digits:
             return False
-        cell = U(o // U(9))
-        if grid[cell * n + lane] != ALL_DIGITS:
+        cell = U(o // n_digits)
+        if grid[cell * n + lane] != all_digits:
             return False
-        grid[cell * n + lane] = U(1) << U(o - cell * U(9))
+        grid[cell * n + lane] = U(1) << U(o - cell * n_digits)
     return True
 
 
-@njit(forceinline=True, nogil=True)
-def _is_filled(grid, n, lane):
+@inlined
+def _is_filled(form, n, grid, lane):
     is_filled = True
-    for cell in range(N_CELLS):
+    for cell in range(_n_cells(form)):
         is_filled &= grid[U(cell) * n + lane] != 0
     return is_filled
 
 
-@njit(forceinline=True, nogil=True)
-def _write_cover(w, n, task, covers, lane, k, level):
+@inlined
+def _write_cover(form, n, w, task, covers, lane, k, level):
     """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
 
     What is written past the end of the row, the next cover overwrites; there is a row to spare.
     """
+    n_digits = _n_digits(form)
     row = w.left[FOUND]
-    for cell in range(N_CELLS):
+    for cell in range(_n_cells(form)):
         w.is_open[cell] = 1
     x = U(0)
     for y in range(task.offsets[k], task.offsets[k + 1]):
         covers.options[row, x] = task.options[y]
-        w.is_open[task.options[y] // U(9)] = 0
+        w.is_open[task.options[y] // n_digits] = 0
         x = U(x + U(1))
     for s in range(level):
         covers.options[row, x] = w.path[lane, s]
-        w.is_open[w.path[lane, s] // U(9)] = 0
+        w.is_open[w.path[lane, s] // n_digits] = 0
         x = U(x + U(1))
-    for cell in range(N_CELLS):
-        covers.options[row, x] = U(cell * 9) + lowest_bit(U(w.grid[U(cell) * n + lane]))
+    for cell in range(_n_cells(form)):
+        digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
+        covers.options[row, x] = U(cell) * n_digits + digit
         x = U(x + U(w.is_open[cell]))
     covers.origins[row] = k
     w.left[FOUND] = row + 1
 
 
-@njit(forceinline=True, nogil=True)
+@inlined
 def _hand_back(w, task, frontier, lane, k, level):
     """Write a stack and the options guessed below it; the node is not counted."""
     n = w.left[HANDED_BACK]
@@ -126,7 +141,7 @@ def _hand_back(w, task, frontier, lane, k, level):
     w.left[HANDED_BACK] = n + 1
 
 
-@njit(forceinline=True, nogil=True)
+@inlined
 def _count_node(w, result, lane, k, one):
     """Count a node, or with -1 take that back."""
     result.nodes[k] += one
@@ -134,62 +149,63 @@ def _count_node(w, result, lane, k, one):
     w.left[BUDGET] -= one
 
 
-@njit(forceinline=True, nogil=True)
-def _count_cover(w, n, task, out, lane, k, level):
+@inlined
+def _count_cover(form, n, w, task, out, lane, k, level):
     """Count the cover of a lane, and write it if it is to be kept."""
     out.result.counts[k] += 1
     w.left[ROOM] -= 1
     w.want[lane] -= 1
     if w.to_keep[lane] > 0:
         w.to_keep[lane] -= 1
-        _write_cover(w, n, task, out.covers, lane, k, level)
+        _write_cover(form, n, w, task, out.covers, lane, k, level)
 
 
-@njit(forceinline=True, nogil=True)
-def _guess(w, n, lane, level):
+@inlined
+def _guess(form, n, w, lane, level):
     """Put the candidates of a lane aside; return the level of its guesses.
 
     Where a cell has no candidates, the level stays the same.
     """
+    n_digits = _n_digits(form)
     chosen = U(w.branch[lane])
     candidates = U(w.grid[chosen * n + lane])
     if candidates == 0:
         return level
     w.rest[level, lane] = candidates
-    w.path[lane, level] = chosen * U(9)
-    for cell in range(N_CELLS):
+    w.path[lane, level] = chosen * n_digits
+    for cell in range(_n_cells(form)):
         w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
     w.weight[level + 1, lane] = w.weight[level, lane] / popcount(candidates)
     return level + 1
 
 
-@njit(forceinline=True, nogil=True)
-def _leave_node(w, n, task, out, lane, k, level):
+@inlined
+def _leave_node(form, n, w, task, out, lane, k, level):
     """Go on from a node that is propagated; return the level at which the search goes on."""
     bit, result = U(U(1) << lane), out.result
     hands_back = False
     if w.bits[BAD] & bit != 0:
         if level == 0:
-            result.clash[k] = _clash_position(task.options, task.offsets[k], task.offsets[k + 1])
+            result.clash[k] = _clash(form, task, k)
             if result.clash[k] >= 0:
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
-        if _is_filled(w.grid, n, lane):
+        if _is_filled(form, n, w.grid, lane):
             if w.left[ROOM] != 0:
-                _count_cover(w, n, task, out, lane, k, level)
+                _count_cover(form, n, w, task, out, lane, k, level)
             else:
                 hands_back = True
     elif level == task.depth:
         hands_back = True
     else:
-        level = _guess(w, n, lane, level)
+        level = _guess(form, n, w, lane, level)
     if hands_back:
         _count_node(w, result, lane, k, -1)
         _hand_back(w, task, out.frontier, lane, k, level)
     return level
 
 
-@njit(forceinline=True, nogil=True)
+@inlined
 def _take_root(w, task, lane):
     """Give a lane the next root; return its first stack, or -1 if none is left."""
     k = w.left[NEXT]
@@ -208,12 +224,13 @@ def _take_root(w, task, lane):
 _ENTERED, _IDLE, _FULL = 0, 1, 2
 
 
-@njit(forceinline=True, nogil=True)
-def _enter_node(w, n, task, out, lane, level, is_saved):
+@inlined
+def _enter_node(form, n, w, task, out, lane, level, is_saved):
     """Go on to the next node of a lane, of which `is_saved` says that it has just guessed.
 
     Returns `_ENTERED`, `_IDLE` if there is none, or `_FULL` if the frontier is.
     """
+    n_digits = _n_digits(form)
     k, result, frontier = w.stack[lane], out.result, out.frontier
     while True:
         w.stack[lane], w.level[lane] = k, level
@@ -229,7 +246,8 @@ def _enter_node(w, n, task, out, lane, level, is_saved):
             candidates = U(w.rest[level - 1, lane])
             digit = lowest_bit(candidates)
             w.rest[level - 1, lane] = U(candidates & U(candidates - U(1)))
-            w.path[lane, level - 1] = w.path[lane, level - 1] // U(9) * U(9) + digit
+            guessed = w.path[lane, level - 1]
+            w.path[lane, level - 1] = guessed // n_digits * n_digits + digit
         else:
             k += 1
             if k == w.end[lane]:
@@ -243,11 +261,11 @@ def _enter_node(w, n, task, out, lane, level, is_saved):
             continue
         if level > 0:
             if not is_saved:
-                for cell in range(N_CELLS):
+                for cell in range(_n_cells(form)):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
-            w.grid[w.path[lane, level - 1] // U(9) * n + lane] = U(1) << digit
-        elif not _fill(w.grid, n, lane, task.options, task.offsets[k], task.offsets[k + 1]):
-            result.clash[k] = _clash_position(task.options, task.offsets[k], task.offsets[k + 1])
+            w.grid[w.path[lane, level - 1] // n_digits * n + lane] = U(1) << digit
+        elif not _fill(form, n, w.grid, lane, task, k):
+            result.clash[k] = _clash(form, task, k)
             continue
         _count_node(w, result, lane, k, 1)
         w.stack[lane], w.level[lane] = k, level
@@ -255,13 +273,12 @@ def _enter_node(w, n, task, out, lane, level, is_saved):
 
 
 @kernel
-def search_on(lanes, w, task, out):
+def search_on(form, w, task, out):
     """Search below every stack of a task, from where the lanes stand.
 
     Parameters
     ----------
-    lanes : tuple of integers
-        As many as there are lanes.
+    form : Form
     w : Lanes
     task : TaskArrays
     out : Written
@@ -274,7 +291,7 @@ def search_on(lanes, w, task, out):
     w, task, out = borrowed(w), borrowed(task), borrowed(out)
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
     bits = w.bits
-    n = U(len(lanes))
+    n = U(len(form.lanes))
     while True:
         while bits[EVENTS] != 0:
             if w.left[FOUND] == n_covers or w.left[HANDED_BACK] == n_stacks:
@@ -288,8 +305,8 @@ def search_on(lanes, w, task, out):
             if bits[NEW] & bit != 0:
                 bits[NEW] &= ~bit
                 k = w.stack[lane]
-                level = _leave_node(w, n, task, out, lane, k, level)
-            entered = _enter_node(w, n, task, out, lane, level, level > before)
+                level = _leave_node(form, n, w, task, out, lane, k, level)
+            entered = _enter_node(form, n, w, task, out, lane, level, level > before)
             if entered == _FULL:
                 return False
             bits[BUSY] = bits[BUSY] | bit if entered == _ENTERED else bits[BUSY] & ~bit
@@ -299,7 +316,7 @@ def search_on(lanes, w, task, out):
             return True
         events = U(0)
         while events == 0:
-            bad, stuck, solved = propagate(w.grid, w.draft, lanes)
+            bad, stuck, solved = propagate(w.grid, form)
             events = U(U(bad | solved) & busy)
             stuck = U(stuck & busy)
             # one choice serves all that are stuck, and costs half as much as a pass
@@ -308,5 +325,5 @@ def search_on(lanes, w, task, out):
             else:
                 stuck = U(0)
         if stuck != 0:
-            choose_cells(w.grid, w.branch, lanes)
+            bad |= choose_cells(w.grid, w.branch, form) & stuck
         bits[BAD], bits[SOLVED], bits[EVENTS], bits[NEW] = bad, solved, events, events

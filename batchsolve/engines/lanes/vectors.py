@@ -7,13 +7,15 @@ LLVM takes vectors of any width and cuts them up for the machine at hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba.core.cgutils import get_or_insert_function
+from numba.core.cgutils import alloca_once, for_range, get_or_insert_function
 
-BITS = 16
-"""The width of a lane."""
+_PLACE = ir.IntType(64)
+_CACHE_LINE = 64  # bytes
+_MOST_AT_ONCE = 32  # vectors of an array that are cleared without a loop
 
 
 class Mask:
@@ -44,20 +46,15 @@ class Mask:
 
 
 class Vector:
-    """An unsigned integer of 16 bits for every lane.
+    """An unsigned integer for every lane.
 
-    Operators work lane by lane, modulo 2**16. An integer operand stands for itself in every lane.
+    Operators work lane by lane, modulo 2 to the number of its bits. An integer operand stands for
+    itself in every lane.
     """
 
     def __init__(self, builder: Any, value: Any) -> None:
         self._builder = builder
         self.value = value
-
-    @classmethod
-    def filled(cls, builder: Any, n_lanes: int, number: int) -> Vector:
-        """Return a vector with the same number in every lane."""
-        kind = ir.VectorType(ir.IntType(BITS), n_lanes)
-        return cls(builder, ir.Constant(kind, [number] * n_lanes))
 
     def _operand(self, other: Vector | int) -> Any:
         if isinstance(other, Vector):
@@ -70,9 +67,6 @@ class Vector:
     def __or__(self, other: Vector | int) -> Vector:
         return Vector(self._builder, self._builder.or_(self.value, self._operand(other)))
 
-    def __xor__(self, other: Vector | int) -> Vector:
-        return Vector(self._builder, self._builder.xor(self.value, self._operand(other)))
-
     def __invert__(self) -> Vector:
         return Vector(self._builder, self._builder.not_(self.value))
 
@@ -82,8 +76,8 @@ class Vector:
     def __sub__(self, other: Vector | int) -> Vector:
         return Vector(self._builder, self._builder.sub(self.value, self._operand(other)))
 
-    def __lshift__(self, places: int) -> Vector:
-        return Vector(self._builder, self._builder.shl(self.value, self._operand(places)))
+    def __mul__(self, factor: int) -> Vector:
+        return Vector(self._builder, self._builder.mul(self.value, self._operand(factor)))
 
     def equals(self, other: Vector | int) -> Mask:
         """Compare every lane."""
@@ -98,30 +92,93 @@ class Vector:
         """Take the larger number in every lane."""
         return (self > other).select(self, other)
 
+    def smallest(self, other: Vector) -> Vector:
+        """Take the smaller number in every lane."""
+        return (self > other).select(other, self)
+
     def popcount(self) -> Vector:
         """Count the ones of every lane."""
         kind = self.value.type
-        name = f"llvm.ctpop.v{kind.count}i{BITS}"
+        name = f"llvm.ctpop.v{kind.count}i{kind.element.width}"
         function = get_or_insert_function(self._builder.module, ir.FunctionType(kind, [kind]), name)
         return Vector(self._builder, self._builder.call(function, [self.value]))
 
 
-class VectorArray:
-    """Vectors in memory: an array of uint16, one vector behind the other."""
+class Place:
+    """A place in an array that is known only when the code runs: an integer with operators."""
 
-    def __init__(self, builder: Any, pointer: Any, n_lanes: int) -> None:
+    def __init__(self, builder: Any, value: Any) -> None:
         self._builder = builder
-        kind = ir.VectorType(ir.IntType(BITS), n_lanes)
+        self.value = value
+
+    def __add__(self, other: Place | int) -> Place:
+        return Place(self._builder, self._builder.add(self.value, _place(other)))
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: int) -> Place:
+        return Place(self._builder, self._builder.mul(self.value, _place(factor)))
+
+    __rmul__ = __mul__
+
+
+def _place(i: Place | int) -> Any:
+    return i.value if isinstance(i, Place) else ir.Constant(_PLACE, i)
+
+
+class VectorArray:
+    """Vectors in memory, one behind the other.
+
+    Parameters
+    ----------
+    builder
+        Where the code is written.
+    kind
+        The type of a vector.
+    pointer
+        Where the memory begins.
+    alignment : int
+        What the address of every vector is a multiple of.
+    """
+
+    def __init__(self, builder: Any, kind: Any, pointer: Any, alignment: int) -> None:
+        self._builder = builder
+        self.kind = kind
+        self._alignment = alignment
         self._base = builder.bitcast(pointer, kind.as_pointer())
 
-    def _place(self, i: int) -> Any:
-        return self._builder.gep(self._base, [ir.Constant(ir.IntType(64), i)])
+    @classmethod
+    def on_stack(cls, builder: Any, kind: Any, n: int) -> VectorArray:
+        """Make an array of n vectors, zeros, that lasts as long as the function.
 
-    def __getitem__(self, i: int) -> Vector:
-        return Vector(self._builder, self._builder.load(self._place(i), align=BITS // 8))
+        LLVM keeps such vectors in registers, if all places are known when the code is written.
+        """
+        pointer = alloca_once(builder, ir.ArrayType(kind, n))
+        pointer.align = _CACHE_LINE
+        array = cls(builder, kind, pointer, _CACHE_LINE)
+        none = Vector(builder, ir.Constant(kind, [0] * kind.count))
+        repeat(builder, n, n <= _MOST_AT_ONCE, lambda i: array.__setitem__(i, none))
+        return array
 
-    def __setitem__(self, i: int, vector: Vector) -> None:
-        self._builder.store(vector.value, self._place(i), align=BITS // 8)
+    def _place(self, i: Place | int) -> Any:
+        return self._builder.gep(self._base, [_place(i)])
+
+    def __getitem__(self, i: Place | int) -> Vector:
+        loaded = self._builder.load(self._place(i), align=self._alignment)
+        return Vector(self._builder, loaded)
+
+    def __setitem__(self, i: Place | int, vector: Vector) -> None:
+        self._builder.store(vector.value, self._place(i), align=self._alignment)
+
+
+def repeat(builder: Any, n: int, at_once: bool, write: Callable[[Any], None]) -> None:
+    """Write code for every number below n: one behind the other, or as a loop."""
+    if at_once:
+        for i in range(n):
+            write(i)
+    else:
+        with for_range(builder, ir.Constant(_PLACE, n)) as loop:
+            write(Place(builder, loop.index))
 
 
 def forget(builder: Any) -> None:
