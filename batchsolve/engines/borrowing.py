@@ -24,13 +24,13 @@ def _borrowed(typing_context: Any, arrays: Any) -> Any:
 borrowed: Any = intrinsic(_borrowed)
 """Return a tuple of the same arrays without their owners, who must outlive it.
 
-There may be tuples of arrays in it, and numbers.
+There may be tuples of arrays in it, numbers and truth values.
 """
 
 
 def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Return an array, a number or a tuple of such, the arrays without owners."""
-    if isinstance(kind, types.Number | types.NoneType):
+    if isinstance(kind, types.Number | types.Boolean | types.NoneType):
         return value
     if isinstance(kind, types.Array):
         view = context.make_array(kind)(context, builder, value)

@@ -47,6 +47,10 @@ class Task:
         How many covers of each root to hand back; the others are only counted.
     room : int
         How many covers the whole task may find, 1 or more.
+    any_order : bool
+        Whether the stacks of a root, and the branches below them, may be searched in any order
+        although its limit may be reached. The covers found then need not be the first, and the
+        frontier holds whatever comes before the last of them and was not searched.
     """
 
     stacks: Stacks
@@ -56,6 +60,7 @@ class Task:
     depth: int = UNLIMITED
     keep: int = 0
     room: int = UNLIMITED
+    any_order: bool = False
 
     @classmethod
     def of(
@@ -67,12 +72,13 @@ class Task:
         depth: int = UNLIMITED,
         keep: int = 0,
         room: int = UNLIMITED,
+        any_order: bool = False,
     ) -> Task:
         """Build a task with the same limit and allowance for every root."""
         n = len(stacks)
         limits = np.full(n, limit, np.int64)
         allowances = np.full(n, allowance, np.int64)
-        return cls(stacks, limits, allowances, budget, depth, keep, room)
+        return cls(stacks, limits, allowances, budget, depth, keep, room, any_order)
 
 
 @dataclass(frozen=True, eq=False)

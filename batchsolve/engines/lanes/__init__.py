@@ -27,8 +27,7 @@ from batchsolve.engines.contract import Capabilities, Outcome, Task, check_suppo
 from batchsolve.engines.lanes.memory import (
     FOUND,
     HANDED_BACK,
-    Covers,
-    Frontier,
+    SEGMENTS,
     Result,
     TaskArrays,
     Written,
@@ -81,7 +80,7 @@ class SudokuLanes:
         n_cells = problem.n_cells
         form = Form.of(self.width or best_width(problem.n_digits), rows, columns)
         stacks = task.stacks
-        memory = workspace(form, task.budget, task.room)
+        memory = workspace(form, task)
         arrays = TaskArrays(
             stacks.offsets,
             stacks.options,
@@ -90,35 +89,44 @@ class SudokuLanes:
             task.allowances,
             task.depth,
             task.keep,
+            task.any_order,
         )
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = Written(
             Result.zeros(len(stacks)),
             room_for_covers(len(stacks) if task.keep else 0, n_cells),
             room_for_frontier(longest, n_cells),
+            np.full(len(stacks) + 64, -1),
         )
         while not search_on(form, memory, arrays, written):
-            written = written.with_more_room(memory.left[FOUND], memory.left[HANDED_BACK])
-        return Outcome(
-            *written.result,
-            _solutions(stacks, written.covers, memory.left[FOUND]),
-            *_left(stacks, written.frontier, memory.left[HANDED_BACK]),
-        )
+            written = written.with_more_room(memory.left)
+        return _outcome(task, written, memory.left)
 
 
-def _solutions(stacks: Stacks, covers: Covers, n: int) -> Stacks:
-    """Return the covers found, in the order of the stacks above them."""
-    origins = covers.origins[:n]
-    order = np.argsort(origins, kind="stable")
+def _outcome(task: Task, written: Written, left: np.ndarray) -> Outcome:
+    """Return what was written, in tree order."""
+    roots = task.stacks.roots
+    places, stacks = written.order_of_segments(left[SEGMENTS])
+    covers, frontier = written.covers, written.frontier
+
+    segments = covers.origins[: left[FOUND]]
+    order = np.argsort(places[segments], kind="stable")
+    order = _first_of_roots(order, roots[stacks[segments[order]]], task.keep)
     options = covers.options.take(order, axis=0).astype(np.uint32)
-    offsets = np.arange(n + 1) * options.shape[1]
-    return Stacks(offsets, options.reshape(-1), stacks.roots[origins[order]])
+    offsets = np.arange(len(order) + 1) * options.shape[1]
+    solutions = Stacks(offsets, options.reshape(-1), roots[stacks[segments[order]]])
+
+    segments = frontier.origins[: left[HANDED_BACK]]
+    parents = stacks[segments]
+    offsets = frontier.offsets[: len(segments) + 1]
+    handed_back = Stacks(offsets, frontier.options[: offsets[-1]], roots[parents])
+    order = np.argsort(places[segments], kind="stable")
+    weights = frontier.weights[order]
+    return Outcome(*written.result, solutions, handed_back.take(order), weights, parents[order])
 
 
-def _left(stacks: Stacks, frontier: Frontier, n: int) -> tuple[Stacks, np.ndarray, np.ndarray]:
-    """Return the stacks to hand back, their weights and their parents, in the parents' order."""
-    origins = frontier.origins[:n]
-    order = np.argsort(origins, kind="stable")
-    offsets = frontier.offsets[: n + 1]
-    left = Stacks(offsets, frontier.options[: offsets[-1]], stacks.roots[origins])
-    return left.take(order), frontier.weights[order], origins[order]
+def _first_of_roots(order: np.ndarray, roots: np.ndarray, n: int) -> np.ndarray:
+    """Return the first n of each root; those of one root are adjacent."""
+    is_first = np.concatenate([[True], roots[1:] != roots[:-1]])[: len(roots)]
+    begins = np.flatnonzero(is_first)
+    return order[np.arange(len(roots)) - begins[np.cumsum(is_first) - 1] < n]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from batchsolve.engines.contract import Task
 from batchsolve.engines.lanes.passes import Form
 
 
@@ -20,11 +21,14 @@ class Lanes(NamedTuple):
     path: np.ndarray  # lane, level -> the option guessed
     weight: np.ndarray  # level, lane -> the node's share of the tree of its stack
     level: np.ndarray  # lane -> number of guesses
+    lowest: np.ndarray  # lane -> a level below which nothing is still to be tried
     stack: np.ndarray  # lane -> the stack below which it searches
-    end: np.ndarray  # lane -> the first stack of the next root
-    want: np.ndarray  # lane -> covers still wanted of its root
-    allowance: np.ndarray  # lane -> nodes that the search of its root may still visit
-    to_keep: np.ndarray  # lane -> covers of its root that are still to be handed back
+    end: np.ndarray  # lane -> the first stack that it will not search after that
+    root: np.ndarray  # lane -> the first stack of the root
+    segment: np.ndarray  # lane -> the part of the task's trees that it searches
+    to_keep: np.ndarray  # lane -> covers that are still to be handed back
+    want: np.ndarray  # first stack of a root -> covers still wanted of the root
+    allowance: np.ndarray  # first stack of a root -> nodes that its search may still visit
     is_open: np.ndarray  # cell -> whether neither the stack nor a guess fills it
     bits: np.ndarray  # one bit a lane: the sets of lanes named below
     left: np.ndarray  # what the lanes share, named below
@@ -33,9 +37,9 @@ class Lanes(NamedTuple):
 # Sets of lanes: that have a root; that contradict themselves; that are solved; that need attention;
 # whose node is propagated, but not dealt with.
 BUSY, BAD, SOLVED, EVENTS, NEW = range(5)
-# Nodes and covers that the task may still count; the first stack no lane has taken; covers kept;
-# stacks of the frontier.
-BUDGET, ROOM, NEXT, FOUND, HANDED_BACK = range(5)
+# Nodes and covers that the task may still count; the first stack no lane has taken; the first stack
+# of the root before it; covers kept; stacks of the frontier; segments.
+BUDGET, ROOM, NEXT, ROOT, FOUND, HANDED_BACK, SEGMENTS = range(7)
 
 
 class TaskArrays(NamedTuple):
@@ -48,6 +52,7 @@ class TaskArrays(NamedTuple):
     allowances: np.ndarray
     depth: int
     keep: int
+    any_order: bool
 
 
 class Result(NamedTuple):
@@ -64,7 +69,7 @@ class Result(NamedTuple):
 
 
 class Covers(NamedTuple):
-    """Room for covers, each with the stack of the task above it; one row more than origins."""
+    """Room for covers, each with the segment it is found in; one row more than origins."""
 
     options: np.ndarray
     origins: np.ndarray
@@ -76,7 +81,7 @@ class Covers(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """Room for stacks to hand back: as in `Stacks`, but each with the stack of the task above it.
+    """Room for stacks to hand back: as in `Stacks`, but each with the segment it is left of.
 
     There is room for as many of the longest as there are origins.
     """
@@ -99,20 +104,41 @@ class Frontier(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What the search writes; of covers and frontier, as many as `Lanes.left` says."""
+    """What the search writes; of covers, frontier and segments, as many as `Lanes.left` says.
+
+    A *segment* is a part of a tree, without gaps in tree order, that one lane searches. It has the
+    number of the stack at its top; if a lane takes over the last branches of another, they get a
+    new number, and `following` tells for every segment which one comes next below the same stack.
+    """
 
     result: Result
     covers: Covers
     frontier: Frontier
+    following: np.ndarray
 
-    def with_more_room(self, n_covers: int, n_stacks: int) -> Written:
-        """Double the room that is full, given how many covers and stacks were written."""
-        covers, frontier = self.covers, self.frontier
-        return Written(
-            self.result,
-            covers.doubled() if n_covers == len(covers.origins) else covers,
-            frontier.doubled() if n_stacks == len(frontier.origins) else frontier,
-        )
+    def with_more_room(self, left: np.ndarray) -> Written:
+        """Double the room that is full, given `Lanes.left`."""
+        covers, frontier, following = self.covers, self.frontier, self.following
+        if left[FOUND] == len(covers.origins):
+            covers = covers.doubled()
+        if left[HANDED_BACK] == len(frontier.origins):
+            frontier = frontier.doubled()
+        if left[SEGMENTS] == len(following):
+            following = np.concatenate([following, np.full(len(following), -1)])
+        return Written(self.result, covers, frontier, following)
+
+    def order_of_segments(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of n segments in tree order, and the stack above each of them."""
+        n_stacks = len(self.result.counts)
+        places, stacks = np.arange(n), np.arange(n)
+        if n > n_stacks:
+            place, following = 0, self.following.tolist()
+            for stack in range(n_stacks):
+                segment = stack
+                while segment >= 0:
+                    places[segment], stacks[segment] = place, stack
+                    place, segment = place + 1, following[segment]
+        return places, stacks
 
 
 def _aligned(n: int, kind: np.dtype) -> np.ndarray:
@@ -128,7 +154,7 @@ def kind_of_lanes(n_digits: int) -> np.dtype:
     return np.dtype(np.uint16 if n_digits <= 16 else np.uint32)
 
 
-def workspace(form: Form, budget: int, room: int) -> Lanes:
+def workspace(form: Form, task: Task) -> Lanes:
     """Return the memory of a search that has not begun."""
     width, n_digits = len(form.lanes), len(form.box_rows) * len(form.box_columns)
     kind, n_cells = kind_of_lanes(n_digits), n_digits**2
@@ -142,14 +168,17 @@ def workspace(form: Form, budget: int, room: int) -> Lanes:
         path=np.zeros((width, n_levels), np.uint32),
         weight=np.ones((n_levels, width)),
         level=whole,
+        lowest=whole.copy(),
         stack=whole - 1,
         end=whole.copy(),
-        want=whole.copy(),
-        allowance=whole.copy(),
+        root=whole.copy(),
+        segment=whole.copy(),
         to_keep=whole.copy(),
+        want=task.limits.copy(),
+        allowance=task.allowances.copy(),
         is_open=np.zeros(n_cells, np.uint8),
         bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
-        left=np.array([budget, room, 0, 0, 0], np.int64),
+        left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
     )
 
 

@@ -22,12 +22,16 @@ from batchsolve.engines.lanes.memory import (
     NEW,
     NEXT,
     ROOM,
+    ROOT,
+    SEGMENTS,
     SOLVED,
 )
 from batchsolve.engines.lanes.passes import choose_cells, lowest_bit, propagate
 from batchsolve.problems.kernels import helper, inlined, kernel
+from batchsolve.settings import UNLIMITED
 
 U = uint32
+_OPEN_ENDED = UNLIMITED // 2  # limits and allowances above this will not be reached
 
 
 @helper
@@ -120,7 +124,7 @@ def _write_cover(form, n, w, task, covers, lane, k, level):
         digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
         covers.options[row, x] = U(cell) * n_digits + digit
         x = U(x + U(w.is_open[cell]))
-    covers.origins[row] = k
+    covers.origins[row] = w.segment[lane]
     w.left[FOUND] = row + 1
 
 
@@ -136,7 +140,7 @@ def _hand_back(w, task, frontier, lane, k, level):
         frontier.options[x] = w.path[lane, s]
         x += 1
     frontier.offsets[n + 1] = x
-    frontier.origins[n] = k
+    frontier.origins[n] = w.segment[lane]
     frontier.weights[n] = w.weight[level, lane]
     w.left[HANDED_BACK] = n + 1
 
@@ -145,7 +149,7 @@ def _hand_back(w, task, frontier, lane, k, level):
 def _count_node(w, result, lane, k, one):
     """Count a node, or with -1 take that back."""
     result.nodes[k] += one
-    w.allowance[lane] -= one
+    w.allowance[w.root[lane]] -= one
     w.left[BUDGET] -= one
 
 
@@ -154,7 +158,7 @@ def _count_cover(form, n, w, task, out, lane, k, level):
     """Count the cover of a lane, and write it if it is to be kept."""
     out.result.counts[k] += 1
     w.left[ROOM] -= 1
-    w.want[lane] -= 1
+    w.want[w.root[lane]] -= 1
     if w.to_keep[lane] > 0:
         w.to_keep[lane] -= 1
         _write_cover(form, n, w, task, out.covers, lane, k, level)
@@ -206,19 +210,85 @@ def _leave_node(form, n, w, task, out, lane, k, level):
 
 
 @inlined
-def _take_root(w, task, lane):
-    """Give a lane the next root; return its first stack, or -1 if none is left."""
+def _is_shared(task, k):
+    """Whether many lanes may search below the stacks of a root, of which k is the first."""
+    is_open_ended = task.limits[k] >= _OPEN_ENDED
+    return task.allowances[k] >= _OPEN_ENDED and (is_open_ended or task.any_order)
+
+
+@inlined
+def _take_stacks(w, task, lane):
+    """Give a lane the next stacks; return the first of them, or -1 if none is left."""
     k = w.left[NEXT]
     if k == task.roots.size:
         return -1
+    if k == 0 or task.roots[k] != task.roots[k - 1]:
+        w.left[ROOT] = k
     end = k + 1
-    while end < task.roots.size and task.roots[end] == task.roots[k]:
-        end += 1
-    w.left[NEXT] = end
-    w.end[lane] = end
-    w.want[lane], w.allowance[lane] = task.limits[k], task.allowances[k]
+    if not _is_shared(task, w.left[ROOT]):
+        while end < task.roots.size and task.roots[end] == task.roots[k]:
+            end += 1
+    w.left[NEXT], w.end[lane], w.root[lane] = end, end, w.left[ROOT]
     w.to_keep[lane] = task.keep
     return k
+
+
+@helper
+def _find_donor(w, task, busy):
+    """Return the lane with the largest branch that another may take over; -1 if there is none."""
+    donor, most = -1, 0.0
+    for lane in range(w.level.size):
+        if busy >> U(lane) & U(1) == 0 or not _is_shared(task, w.root[lane]):
+            continue
+        s = w.lowest[lane]
+        while s < w.level[lane] and w.rest[s, lane] == 0:
+            s += 1
+        w.lowest[lane] = s
+        if s < w.level[lane] and w.weight[s + 1, lane] > most:
+            donor, most = lane, w.weight[s + 1, lane]
+    return donor
+
+
+@helper
+def _give(w, task, following, donor, lane):
+    """Give a lane the later half of the branches at the lowest level of another."""
+    s = w.lowest[donor]
+    taken = U(w.rest[s, donor])
+    for _ in range(popcount(taken) // 2):
+        taken &= U(taken - U(1))
+    w.rest[s, donor] ^= taken
+    w.rest[s, lane] = taken
+    for t in range(s):
+        w.rest[t, lane] = 0
+    for t in range(s + 1):
+        w.path[lane, t] = w.path[donor, t]
+    w.weight[s + 1, lane] = w.weight[s + 1, donor]
+    for cell in range(w.saved.shape[2]):
+        w.saved[s, lane, cell] = w.saved[s, donor, cell]
+    w.level[lane], w.lowest[lane] = s + 1, s
+    w.stack[lane], w.root[lane] = w.stack[donor], w.root[donor]
+    w.end[lane] = w.stack[donor] + 1
+    w.to_keep[lane] = task.keep
+    new, before = w.left[SEGMENTS], w.segment[donor]
+    following[new], following[before] = following[before], new
+    w.segment[lane] = new
+    w.left[SEGMENTS] = new + 1
+
+
+@helper
+def _share_out(w, task, following, idle, busy):
+    """Give branches of busy lanes to idle ones; return the bits of these."""
+    given = U(0)
+    while idle != 0 and w.left[SEGMENTS] < following.size:
+        donor = _find_donor(w, task, busy)
+        if donor < 0:
+            break
+        lane = lowest_bit(idle)
+        _give(w, task, following, donor, lane)
+        idle &= U(idle - U(1))
+        given |= U(1) << lane
+        busy |= U(1) << lane
+    return given
 
 
 _ENTERED, _IDLE, _FULL = 0, 1, 2
@@ -240,7 +310,7 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
             level -= 1
         digit = U(0)
         if level > 0:
-            if w.want[lane] == 0:
+            if w.want[w.root[lane]] == 0 and not _is_shared(task, w.root[lane]):
                 level = 0
                 continue
             candidates = U(w.rest[level - 1, lane])
@@ -251,12 +321,14 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
         else:
             k += 1
             if k == w.end[lane]:
-                k = _take_root(w, task, lane)
+                k = _take_stacks(w, task, lane)
                 if k < 0:
                     return _IDLE
-            if w.want[lane] == 0:
+            w.segment[lane], w.lowest[lane] = k, 0
+            if w.want[w.root[lane]] == 0 and not _is_shared(task, w.root[lane]):
                 continue
-        if w.left[BUDGET] == 0 or w.left[ROOM] == 0 or w.allowance[lane] == 0:
+        root = w.root[lane]
+        if 0 in (w.left[BUDGET], w.left[ROOM], w.allowance[root], w.want[root]):
             _hand_back(w, task, frontier, lane, k, level)
             continue
         if level > 0:
@@ -286,12 +358,14 @@ def search_on(form, w, task, out):
     Returns
     -------
     bool
-        Whether all is done; if not, covers or frontier must get more room.
+        Whether all is done; if not, what is full must get more room.
     """
     w, task, out = borrowed(w), borrowed(task), borrowed(out)
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
     bits = w.bits
     n = U(len(form.lanes))
+    all_lanes = U((np.uint64(1) << np.uint64(n)) - np.uint64(1))
+    has_guessed = False
     while True:
         while bits[EVENTS] != 0:
             if w.left[FOUND] == n_covers or w.left[HANDED_BACK] == n_stacks:
@@ -309,9 +383,16 @@ def search_on(form, w, task, out):
             entered = _enter_node(form, n, w, task, out, lane, level, level > before)
             if entered == _FULL:
                 return False
+            has_guessed |= level > before
             bits[BUSY] = bits[BUSY] | bit if entered == _ENTERED else bits[BUSY] & ~bit
             bits[EVENTS] &= ~bit
         busy = bits[BUSY]
+        if has_guessed and busy != all_lanes and w.left[BUDGET] != 0 and w.left[ROOM] != 0:
+            if w.left[SEGMENTS] == out.following.size:
+                return False
+            bits[EVENTS] = _share_out(w, task, out.following, U(all_lanes & ~busy), busy)
+            has_guessed = False
+            continue
         if busy == 0:
             return True
         events = U(0)
