@@ -66,12 +66,18 @@ def engine_for_rows(name: str, problem: Sudoku) -> Engine:
     """
     if name == AUTO:
         suited = [e for e in map(get_engine, engine_names()) if _suits(e, problem)]
-        return max(suited, key=lambda e: e.capabilities.suits_grids_from or 0)
+        return max(suited, key=_suitability)
     engine = get_engine(name)
     check_support(engine, problem)
     if engine.capabilities.counts_only:
         raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
     return engine
+
+
+def _suitability(engine: Engine) -> tuple[bool, int]:
+    """Return a key by which the fastest of the engines that suit a shape is the last."""
+    can = engine.capabilities
+    return can.sudoku_only, can.suits_grids_from or 0
 
 
 def _suits(engine: Engine, problem: Sudoku) -> bool:

@@ -146,7 +146,8 @@ class Capabilities:
         The extra of this package that installs `module`.
     suits_grids_from : int or None
         The number of digits from which on it suits grids of Sudoku; None if others always suit
-        them better. Of several engines, the one that begins to suit them last is the fastest.
+        them better. Of several engines the fastest is one that takes Sudoku only, or else the one
+        that begins to suit them last.
     """
 
     description: str

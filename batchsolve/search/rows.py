@@ -151,7 +151,8 @@ class OpenRows:
         rows = stacks.roots
         limits = np.maximum(self._limit - self._answers.counts[rows], 1)
         allowances = self._node_limit - self._answers.nodes[rows]
-        return Task(stacks, limits, allowances, budget=budget, keep=1)
+        any_order = self._node_limit == UNLIMITED
+        return Task(stacks, limits, allowances, budget, keep=1, any_order=any_order)
 
     def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
         answers = self._answers
@@ -261,10 +262,16 @@ class RowWork:
         n_nodes, seconds = 0, 0.0
         if task.budget > 0:
             begin = time.perf_counter()
-            outcome = self.engine.search(
-                self.problem,
-                Task.of(stacks, self.limit, self.node_limit, task.budget, self.depth, keep=1),
+            whole = Task.of(
+                stacks,
+                self.limit,
+                self.node_limit,
+                task.budget,
+                self.depth,
+                keep=1,
+                any_order=self.node_limit == UNLIMITED,
             )
+            outcome = self.engine.search(self.problem, whole)
             seconds = time.perf_counter() - begin
             rows.add(stacks, outcome, outcome.solutions, seconds)
             n_nodes = int(outcome.nodes.sum())

@@ -1,4 +1,7 @@
-"""`lanes` against `dlx`, at every width; what holds for every engine is in test_engines.py."""
+"""`lanes` against `dlx` and `cells`, at every width and for many shapes of box.
+
+What holds for every engine is in test_engines.py.
+"""
 
 import subprocess
 import sys
@@ -106,7 +109,7 @@ def test_every_width_gives_the_same():
             assert np.array_equal(getattr(outcome, field), getattr(outcomes[0], field))
         assert np.array_equal(outcome.solutions.options, outcomes[0].solutions.options)
         assert np.array_equal(outcome.solutions.roots, outcomes[0].solutions.roots)
-    assert best_width() in WIDTHS
+    assert best_width(9) in WIDTHS
 
 
 def guessing_grids(n, seed, spared=0):
@@ -195,7 +198,7 @@ budgets = st.lists(st.integers(1, 200), min_size=1, max_size=4)
     seed=st.integers(0, 2**20),
     budgets=budgets,
     depths=st.lists(st.sampled_from([0, 1, 2, 5, UNLIMITED]), max_size=3),
-    allowance=st.integers(10, 100),
+    allowance=st.sampled_from([10, 33, 100, UNLIMITED]),
     room=st.integers(1, 30),
     n_pieces=st.integers(1, 3),
 )
@@ -292,6 +295,134 @@ def test_batches_of_every_size(n):
     stacks = USUAL.stacks(random_grids(n, seed=2)) if n else Stacks.empty()
     outcome = LANES.search(USUAL, Task.of(stacks, limit=2))
     assert outcome.counts.tolist() == DLX.search(USUAL, Task.of(stacks, limit=2)).counts.tolist()
+
+
+def solved_grids(problem, n, rng):
+    """Solved grids of any shape: bands, rows, stacks, columns and digits of a pattern permuted."""
+    rows, columns, size = problem.box_rows, problem.box_columns, problem.n_digits
+    row, column = np.arange(size)[:, None], np.arange(size)
+    pattern = (columns * (row % rows) + row // rows + column) % size
+    grids = np.empty((n, size**2), np.uint8)
+    for k in range(n):
+        y = rows * rng.permutation(columns)[:, None] + [
+            rng.permutation(rows) for _ in range(columns)
+        ]
+        x = columns * rng.permutation(rows)[:, None] + [
+            rng.permutation(columns) for _ in range(rows)
+        ]
+        digits = rng.permutation(size) + 1
+        grids[k] = digits[pattern[y.ravel()][:, x.ravel()]].ravel()
+    return grids
+
+
+def shape_grids(problem, n, seed):
+    """Solved grids with cells blanked, one in five with a wrong digit."""
+    rng = np.random.default_rng(seed)
+    grids = solved_grids(problem, n, rng)
+    for grid in grids:
+        grid[rng.random(grid.size) > rng.uniform(0.5, 0.8)] = 0
+        if rng.random() < 0.2:
+            grid[rng.integers(grid.size)] = rng.integers(1, problem.n_digits + 1)
+    return grids
+
+
+SHAPES = [(2, 2), (2, 3), (4, 3), (4, 4), (5, 5)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_agrees_with_dancing_links(shape):
+    problem = Sudoku(*shape)
+    stacks = problem.stacks(shape_grids(problem, 200, seed=sum(shape)))
+    task = Task.of(stacks, limit=50, keep=50, allowance=100_000)
+    mine = LANES.search(problem, task)
+    theirs = get_engine("cells" if problem.n_digits > 12 else "dlx").search(problem, task)
+    searched = ~np.isin(np.arange(len(stacks)), theirs.frontier.roots)
+    assert np.count_nonzero(searched) > 100
+    assert len(mine.frontier) == 0
+    assert mine.counts[searched].tolist() == theirs.counts[searched].tolist()
+    assert mine.clash.tolist() == theirs.clash.tolist()
+    assert 0 < np.count_nonzero(mine.counts == 0) < len(stacks)
+    found, expected = sets_of_covers(mine, len(stacks)), sets_of_covers(theirs, len(stacks))
+    for k in np.flatnonzero(searched & (mine.counts < 50)):
+        assert found[k] == expected[k]
+    grids = problem.grids(stacks)[mine.solutions.roots]
+    assert problem.check(grids, problem.grids(mine.solutions)).all()
+
+
+def test_five_thousand_grids_of_16_agree_with_cells():
+    problem = Sudoku(4, 4)
+    stacks = problem.stacks(shape_grids(problem, 5000, seed=0))
+    task = Task.of(stacks, limit=3, keep=1)
+    mine, theirs = LANES.search(problem, task), get_engine("cells").search(problem, task)
+    assert mine.counts.tolist() == theirs.counts.tolist()
+    assert mine.clash.tolist() == theirs.clash.tolist()
+    unique = mine.counts[mine.solutions.roots] == 1
+    grids = [problem.grids(outcome.solutions)[unique] for outcome in (mine, theirs)]
+    assert np.array_equal(*grids)
+    assert np.count_nonzero(unique) > 1000
+
+
+def sparse_grid(problem, n_blanks, seed):
+    """A solved grid with that many blank cells, and its stack."""
+    rng = np.random.default_rng(seed)
+    grid = solved_grids(problem, 1, rng)
+    grid[0, rng.permutation(grid.size)[:n_blanks]] = 0
+    return problem.stacks(grid)
+
+
+@every_width
+@given(
+    seed=st.integers(0, 2**20),
+    n_blanks=st.integers(40, 58),
+    budgets=st.lists(st.integers(1, 2000), min_size=1, max_size=3),
+    room=st.sampled_from([1, 7, 1000, UNLIMITED]),
+)
+@settings(max_examples=30)
+def test_one_grid_is_searched_by_all_lanes_as_by_one(width, seed, n_blanks, budgets, room):
+    """A finite allowance keeps a root in one lane; then all covers come in tree order."""
+    stack = sparse_grid(USUAL, n_blanks, seed)
+    alone = SudokuLanes(width).search(USUAL, Task.of(stack, allowance=3000, keep=UNLIMITED))
+    if len(alone.frontier):
+        return
+    many = SudokuLanes(width).search(USUAL, Task.of(stack, keep=UNLIMITED))
+    assert (many.counts.tolist(), many.nodes.tolist()) == (
+        alone.counts.tolist(),
+        alone.nodes.tolist(),
+    )
+    assert [c.tolist() for c in many.solutions] == [c.tolist() for c in alone.solutions]
+    first = SudokuLanes(width).search(USUAL, Task.of(stack, keep=2)).solutions
+    assert [c.tolist() for c in first] == [c.tolist() for c in alone.solutions][:2]
+    counts, nodes, covers = run_out(stack, width, budgets=budgets, room=room)
+    assert (counts, nodes) == (alone.counts.tolist(), alone.nodes.tolist())
+    assert covers == sorted((0, tuple(c.tolist())) for c in alone.solutions)
+
+
+@every_width
+@given(
+    seed=st.integers(0, 2**20),
+    n_blanks=st.integers(45, 60),
+    limit=st.integers(1, 30),
+    budget=st.integers(50, 3000),
+)
+@settings(max_examples=30)
+def test_in_any_order_nothing_before_the_last_cover_is_lost(width, seed, n_blanks, limit, budget):
+    stacks = sparse_grid(USUAL, n_blanks, seed)
+    straight = SudokuLanes(width).search(USUAL, Task.of(stacks, limit=limit, keep=limit))
+    expected = [c.tolist() for c in straight.solutions]
+    found = []
+    while len(stacks):
+        task = Task.of(stacks, limit, budget=budget, keep=limit, any_order=True)
+        outcome = SudokuLanes(width).search(USUAL, task)
+        assert outcome.counts.sum() <= limit
+        covers = [c.tolist() for c in outcome.solutions]
+        assert covers == sorted(covers)
+        assert len(covers) == outcome.counts.sum()
+        found = sorted(found + covers)[:limit]
+        left = [s.tolist() for s in outcome.frontier]
+        assert left == sorted(left)
+        wanted = [s for s in left if len(found) < limit or s < found[-1]]
+        stacks = Stacks.from_lists(wanted, [0] * len(wanted))
+    assert found == expected
 
 
 def test_the_compiled_search_is_found_again_on_disk():

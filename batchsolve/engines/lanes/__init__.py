@@ -67,10 +67,10 @@ class SudokuLanes:
 
     name = "lanes"
     capabilities = Capabilities(
-        "9×9 Sudoku, many grids at once in SIMD lanes",
+        "Sudoku, many grids at once in SIMD lanes",
         secondary_items=False,
         sudoku_only=True,
-        suits_grids_from=9,
+        suits_grids_from=4,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:

@@ -29,6 +29,7 @@ class Lanes(NamedTuple):
     to_keep: np.ndarray  # lane -> covers that are still to be handed back
     want: np.ndarray  # first stack of a root -> covers still wanted of the root
     allowance: np.ndarray  # first stack of a root -> nodes that its search may still visit
+    is_split: np.ndarray  # first stack of a root -> whether several lanes search below it
     is_open: np.ndarray  # cell -> whether neither the stack nor a guess fills it
     bits: np.ndarray  # one bit a lane: the sets of lanes named below
     left: np.ndarray  # what the lanes share, named below
@@ -176,6 +177,7 @@ def workspace(form: Form, task: Task) -> Lanes:
         to_keep=whole.copy(),
         want=task.limits.copy(),
         allowance=task.allowances.copy(),
+        is_split=np.zeros(len(task.stacks), np.bool_),
         is_open=np.zeros(n_cells, np.uint8),
         bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
         left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),

@@ -195,7 +195,7 @@ def _leave_node(form, n, w, task, out, lane, k, level):
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
         if _is_filled(form, n, w.grid, lane):
-            if w.left[ROOM] != 0:
+            if w.left[ROOM] != 0 and w.want[w.root[lane]] != 0:
                 _count_cover(form, n, w, task, out, lane, k, level)
             else:
                 hands_back = True
@@ -224,6 +224,8 @@ def _take_stacks(w, task, lane):
         return -1
     if k == 0 or task.roots[k] != task.roots[k - 1]:
         w.left[ROOT] = k
+    else:
+        w.is_split[w.left[ROOT]] = True
     end = k + 1
     if not _is_shared(task, w.left[ROOT]):
         while end < task.roots.size and task.roots[end] == task.roots[k]:
@@ -268,6 +270,7 @@ def _give(w, task, following, donor, lane):
     w.level[lane], w.lowest[lane] = s + 1, s
     w.stack[lane], w.root[lane] = w.stack[donor], w.root[donor]
     w.end[lane] = w.stack[donor] + 1
+    w.is_split[w.root[lane]] = True
     w.to_keep[lane] = task.keep
     new, before = w.left[SEGMENTS], w.segment[donor]
     following[new], following[before] = following[before], new
@@ -310,7 +313,7 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
             level -= 1
         digit = U(0)
         if level > 0:
-            if w.want[w.root[lane]] == 0 and not _is_shared(task, w.root[lane]):
+            if w.want[w.root[lane]] == 0 and not w.is_split[w.root[lane]]:
                 level = 0
                 continue
             candidates = U(w.rest[level - 1, lane])
@@ -325,7 +328,7 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
                 if k < 0:
                     return _IDLE
             w.segment[lane], w.lowest[lane] = k, 0
-            if w.want[w.root[lane]] == 0 and not _is_shared(task, w.root[lane]):
+            if w.want[w.root[lane]] == 0 and not w.is_split[w.root[lane]]:
                 continue
         root = w.root[lane]
         if 0 in (w.left[BUDGET], w.left[ROOM], w.allowance[root], w.want[root]):
