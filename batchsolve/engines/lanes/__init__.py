@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import cast
 
 import numpy as np
 from llvmlite import binding
@@ -40,8 +41,10 @@ from batchsolve.engines.lanes.passes import Form
 from batchsolve.engines.lanes.search import search_on
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 
 WIDTHS = (8, 16, 32)
+MOST_DIGITS = 32
 
 
 @lru_cache
@@ -70,15 +73,17 @@ class SudokuLanes:
         "Sudoku, many grids at once in SIMD lanes",
         secondary_items=False,
         sudoku_only=True,
+        least_box=2,
+        most_digits=MOST_DIGITS,
         suits_grids_from=4,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        rows, columns = problem.box_rows, problem.box_columns
-        n_cells = problem.n_cells
-        form = Form.of(self.width or best_width(problem.n_digits), rows, columns)
+        sudoku = cast(Sudoku, problem)
+        width = self.width or best_width(sudoku.n_digits)
+        form = Form.of(width, sudoku.box_rows, sudoku.box_columns)
         stacks = task.stacks
         memory = workspace(form, task)
         arrays = TaskArrays(
@@ -94,8 +99,8 @@ class SudokuLanes:
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = Written(
             Result.zeros(len(stacks)),
-            room_for_covers(len(stacks) if task.keep else 0, n_cells),
-            room_for_frontier(longest, n_cells),
+            room_for_covers(len(stacks) if task.keep else 0, sudoku.n_cells),
+            room_for_frontier(longest, sudoku.n_cells),
             np.full(len(stacks) + 64, -1),
         )
         while not search_on(form, memory, arrays, written):

@@ -21,14 +21,13 @@ fixpoint, whatever they deduce first. Contradictions are found on the way or, at
 the fixpoint: there each digit of a unit has one place, in a cell that has no other candidate, or
 several places, none in such a cell; anything else contradicts.
 
-The code is written once for every shape of box. For small grids it has no loops; for larger ones,
-which would make more code than a compiler can deal with, it has one over the bands and one over
-the stacks.
+The code is written once for every shape of box. It has a loop over the bands and one over the
+stacks: without them it would outgrow the processor's cache of instructions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from itertools import accumulate, product
 from typing import Any, NamedTuple
@@ -38,14 +37,13 @@ from numba import types
 from numba.extending import intrinsic
 
 from batchsolve.engines.lanes.vectors import (
+    Place,
     Vector,
     VectorArray,
     align_stack,
     forget,
     repeat,
 )
-
-_MOST_CELLS_WITHOUT_LOOPS = 100
 
 
 class Form(NamedTuple):
@@ -163,22 +161,12 @@ class _Emitter:
         self.builder, self.grid = builder, grid
         self.rows, self.columns = len(form.box_rows), len(form.box_columns)
         self.n = self.rows * self.columns
-        self.at_once = self.n**2 <= _MOST_CELLS_WITHOUT_LOOPS
 
     def array(self, n: int) -> VectorArray:
         """Return an array of n vectors, zeros."""
         return VectorArray.on_stack(self.builder, self.grid.kind, n)
 
-    def each(self, n: int, write: Callable[[Any], None]) -> None:
-        """Write code for every chute of n."""
-
-        def write_one(k: Any) -> None:
-            write(k)
-            forget(self.builder)
-
-        repeat(self.builder, n, self.at_once, write_one)
-
-    def segments_of_band(self, band: Any) -> Iterator[tuple[int, int, list[tuple[int, Any]]]]:
+    def segments_of_band(self, band: Place) -> Iterator[tuple[int, int, list[tuple[int, Place]]]]:
         """Yield row and box within a band, and the columns and the cells where they meet."""
         for i, k in product(range(self.rows), range(self.rows)):
             columns = range(k * self.columns, (k + 1) * self.columns)
@@ -194,9 +182,9 @@ class _Pass(_Emitter):
         # by segment of a row: what is locked out, and what has several places in row and box
         self.out, self.not_single = (self.array(self.n * self.rows) for _ in range(2))
         self.gathered = self.array(5)
-        self.each(self.columns, self._find_naked_singles)
-        self.each(self.columns, self._review_band)
-        self.each(self.rows, self._review_stack)
+        repeat(self.builder, self.columns, self._find_naked_singles)
+        repeat(self.builder, self.columns, self._review_band)
+        repeat(self.builder, self.rows, self._review_stack)
         all_digits = (1 << self.n) - 1
         bad = ~((self.gathered[MISSING] & all_digits) | self.gathered[CLASH]).equals(0)
         same = self.gathered[CHANGED].equals(0)
@@ -204,7 +192,7 @@ class _Pass(_Emitter):
         solved = self.gathered[OPEN].equals(0) & ~bad
         return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
 
-    def _find_naked_singles(self, band: Any) -> None:
+    def _find_naked_singles(self, band: Place) -> None:
         for i, k, cells in self.segments_of_band(band):
             naked = [_naked(self.grid[cell]) for _, cell in cells]
             for (x, _), digit in zip(cells, naked, strict=True):
@@ -212,8 +200,8 @@ class _Pass(_Emitter):
             self.row[band * self.rows + i] |= (both := _any(naked))
             self.box[band * self.rows + k] |= both
 
-    def _review_band(self, band: Any) -> None:
-        segments = {}
+    def _review_band(self, band: Place) -> None:
+        segments: dict[tuple[int, int], list[Vector]] = {}
         for i, k, cells in self.segments_of_band(band):
             taken = self.row[band * self.rows + i] | self.box[band * self.rows + k]
             segments[i, k] = []
@@ -235,11 +223,11 @@ class _Pass(_Emitter):
             self.out[segment] = out
             self.not_single[segment] = in_row[i] & in_box[k]
 
-    def _review_stack(self, stack: Any) -> None:
-        def cell(y: int, i: int) -> Any:
+    def _review_stack(self, stack: Place) -> None:
+        def cell(y: int, i: int) -> Place:
             return stack * self.columns + (y * self.n + i)
 
-        def segment(y: int) -> Any:
+        def segment(y: int) -> Place:
             return stack + y * self.rows
 
         lines = boxes = range(self.columns)
@@ -284,11 +272,11 @@ class _Choice(_Emitter):
         """
         self.pairs_in_row, self.places_in_box = self.array(self.n), self.array(self.n)
         self.in_a_pair, self.in_two_pairs = self.array(self.n), self.array(self.n)
-        self.each(self.columns, self._count)
+        repeat(self.builder, self.columns, self._count)
         # the largest rank, the first cell of its row, and the first cell of the row at hand
         self.best, self.smallest = self.array(3), self.array(1)
         self.smallest[0] = ~self.smallest[0]
-        self.each(self.columns, self._rank)
+        repeat(self.builder, self.columns, self._rank)
         place[0] = self.best[1] + (self.n - 1) - (self.best[0] & (self.column_unit - 1))
         return self.smallest[0].equals(0).bits()
 
@@ -297,7 +285,7 @@ class _Choice(_Emitter):
         """What the counts of candidates are multiplied with in a rank."""
         return int(2 ** (self.n - 1).bit_length())
 
-    def _count(self, band: Any) -> None:
+    def _count(self, band: Place) -> None:
         none = self.grid[0] & 0
         in_a_pair, in_two_pairs = [none] * self.rows, [none] * self.rows
         in_box = [[none] * 3 for _ in range(self.rows)]  # in one cell or more, in two, in three
@@ -315,7 +303,7 @@ class _Choice(_Emitter):
             self.pairs_in_row[band * self.rows + i] = in_two_pairs[i]
             self.places_in_box[band * self.rows + i] = in_box[i][2]
 
-    def _rank(self, band: Any) -> None:
+    def _rank(self, band: Place) -> None:
         none = self.grid[0] & 0
         size_unit = 2 ** (self.grid.kind.element.width - self.n.bit_length())
         largest = [none] * self.rows

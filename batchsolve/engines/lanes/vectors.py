@@ -15,7 +15,7 @@ from numba.core.cgutils import alloca_once, for_range, get_or_insert_function
 
 _PLACE = ir.IntType(64)
 _CACHE_LINE = 64  # bytes
-_MOST_AT_ONCE = 32  # vectors of an array that are cleared without a loop
+_MOST_AT_ONCE = 8  # vectors of an array that are cleared without a loop
 
 
 class Mask:
@@ -151,13 +151,17 @@ class VectorArray:
     def on_stack(cls, builder: Any, kind: Any, n: int) -> VectorArray:
         """Make an array of n vectors, zeros, that lasts as long as the function.
 
-        LLVM keeps such vectors in registers, if all places are known when the code is written.
+        LLVM keeps its vectors in registers, where all places are known when the code is written.
         """
         pointer = alloca_once(builder, ir.ArrayType(kind, n))
         pointer.align = _CACHE_LINE
         array = cls(builder, kind, pointer, _CACHE_LINE)
         none = Vector(builder, ir.Constant(kind, [0] * kind.count))
-        repeat(builder, n, n <= _MOST_AT_ONCE, lambda i: array.__setitem__(i, none))
+        if n <= _MOST_AT_ONCE:
+            for i in range(n):
+                array[i] = none
+        else:
+            repeat(builder, n, lambda i: array.__setitem__(i, none))
         return array
 
     def _place(self, i: Place | int) -> Any:
@@ -171,14 +175,10 @@ class VectorArray:
         self._builder.store(vector.value, self._place(i), align=self._alignment)
 
 
-def repeat(builder: Any, n: int, at_once: bool, write: Callable[[Any], None]) -> None:
-    """Write code for every number below n: one behind the other, or as a loop."""
-    if at_once:
-        for i in range(n):
-            write(i)
-    else:
-        with for_range(builder, ir.Constant(_PLACE, n)) as loop:
-            write(Place(builder, loop.index))
+def repeat(builder: Any, n: int, write: Callable[[Place], None]) -> None:
+    """Write code as a loop over the numbers below n."""
+    with for_range(builder, ir.Constant(_PLACE, n)) as loop:
+        write(Place(builder, loop.index))
 
 
 def forget(builder: Any) -> None:
