@@ -13,13 +13,19 @@ order of their first items. A node is a partial cover with a cover below it, or 
 that has none. Where more nodes or covers lie below a stack than may be counted, the stack is cut:
 each option of the branch item makes a stack of its own, which inherits the covers that are known
 below it. So the nodes, and what is found first, do not depend on what the solver finds first.
+
+The first covers in tree order take hundreds of calls of the solver, any covers one each. A stack
+that is searched whole, as rows are, is content with any: they are always the same, for the solver
+is new. Its nodes are the partial covers above those found, and the conflicts that the solver met.
+So a limit on nodes limits the solver too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import count, takewhile
-from typing import Any, NamedTuple
+from itertools import chain, count, takewhile
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +36,8 @@ from batchsolve.problems.exact_cover import ExactCover
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
-SLICE = 1000  # conflicts between two looks at Ctrl-C, a few hundredths of a second
-MOST_IN_PAIRS = 16  # options of an item up to which a clause for every two of them is best
+SLICE = 1000  # conflicts between two looks at what is left, a few hundredths of a second
+MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of them is best
 FREE = -1  # an item that is not covered
 
 
@@ -40,7 +46,12 @@ class Sat:
 
     name = "sat"
     capabilities = Capabilities(
-        "reduction to SAT, with the solvers of python-sat", colors=True, module="pysat", extra="sat"
+        "reduction to SAT, with the solvers of python-sat",
+        colors=True,
+        whole_stacks=True,
+        module="pysat",
+        extra="sat",
+        takes_over_grids_from=16,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
@@ -57,34 +68,52 @@ class _Branch(NamedTuple):
     known: list[list[int]]  # covers found below it that are not yet counted
 
 
+class _SpentError(Exception):
+    """The allowance of a stack that is searched whole was spent within the solver."""
+
+
 def _search_below(problem: ExactCover, stack: list[int], tally: Tally) -> None:
     """Search below a stack, as `search_batch` asks."""
-    formula = _Formula(problem, stack)
+    formula = _Formula(problem, stack, tally)
+    waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
     try:
-        waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
         while waiting and tally.is_open:
-            top, weight, known = branch = waiting.pop()
-            # Above the depth of a split every stack is cut, so one cover tells enough.
-            most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
-            covers = formula.covers(top, known, most + 1)
-            is_small = len(covers) <= most or covers == [top]
-            if not covers:
-                tally.visit(1 if top is stack else 0)
-            elif is_small and (n_nodes := _n_nodes(top, covers)) <= tally.nodes_left:
-                tally.visit(n_nodes - len(covers))
-                for cover in covers:
-                    tally.cover(cover)
-            elif len(top) - len(stack) == tally.depth:
-                tally.hand_back(top, weight)
-            else:
-                tally.visit()
-                waiting += reversed(_cut(formula, branch, covers))
+            waiting += reversed(_search_branch(formula, stack, waiting, tally))
         if tally.wanted:
             for top, weight, known in reversed(waiting):
-                if formula.covers(top, known, 1):
+                if tally.whole or formula.covers(top, known, 1):
                     tally.hand_back(top, weight)
+    except _SpentError:
+        for top, weight, _ in reversed(waiting):
+            tally.hand_back(top, weight)
     finally:
         formula.delete()
+
+
+def _search_branch(
+    formula: _Formula, stack: list[int], waiting: list[_Branch], tally: Tally
+) -> list[_Branch]:
+    """Search the last of the branches that wait below a stack, or cut it into others."""
+    top, weight, known = branch = waiting[-1]
+    # Above the depth of a split every stack is cut, so one cover tells enough.
+    most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
+    any_will_do = tally.whole and tally.covers_left <= most
+    covers = formula.covers(top, known, most if any_will_do else most + 1)
+    is_small = len(covers) <= most or covers == [top]
+    branches: list[_Branch] = []
+    if not covers:
+        tally.visit(1 if top is stack else 0)
+    elif is_small and (n_nodes := _n_nodes(top, covers)) <= tally.nodes_left:
+        tally.visit(n_nodes - len(covers))
+        for cover in covers:
+            tally.cover(cover)
+    elif len(top) - len(stack) == tally.depth:
+        tally.hand_back(top, weight)
+    else:
+        branches = _cut(formula, branch, covers)
+        tally.visit()
+    waiting.pop()
+    return branches
 
 
 def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_Branch]:
@@ -116,19 +145,21 @@ class _Formula:
     Its variables from 1 on are the options that can be added to the stack, ascending.
     """
 
-    def __init__(self, problem: ExactCover, stack: list[int]) -> None:
+    def __init__(self, problem: ExactCover, stack: list[int], tally: Tally) -> None:
         from pysat.solvers import Solver
 
+        self._tally = tally
         self._path = _Path(problem)
         self._path.go(stack)
         left = _Left.of(problem, stack, self._path.state)
         options = left.options.tolist()
         self._options, self._first = options, dict(zip(options, left.first.tolist(), strict=True))
         self._variable = {o: v for v, o in enumerate(options, 1)}
-        clauses, n_variables = _clauses(left)
-        self._new_variable = count(n_variables + 1)
+        clauses = _Clauses(left)
+        self._new_variable = count(clauses.n_variables + 1)
         self._n_given = len(stack)
         self._solver = Solver(SOLVER, bootstrap_with=clauses)
+        self._n_conflicts = 0
 
     def delete(self) -> None:
         """Free the solver."""
@@ -175,12 +206,21 @@ class _Formula:
         while is_satisfiable is None:
             self._solver.conf_budget(SLICE)
             is_satisfiable = self._solver.solve_limited(assumptions, expect_interrupt=True)
+            if self._tally.whole:
+                self._count_conflicts()
         if not is_satisfiable:
             return None
         model = self._solver.get_model()
         true = {o for o, v in zip(self._options, model, strict=False) if v > 0}
         rest = true.difference(stack)
         return [*stack, *sorted(rest, key=self._first.__getitem__)]
+
+    def _count_conflicts(self) -> None:
+        """Count the conflicts of the last slice as nodes."""
+        before, self._n_conflicts = self._n_conflicts, self._solver.accum_stats()["conflicts"]
+        self._tally.visit(min(self._n_conflicts - before, self._tally.nodes_left))
+        if self._tally.nodes_left == 0:
+            raise _SpentError
 
 
 class _Path(PartialCover):
@@ -269,55 +309,55 @@ class _Left(NamedTuple):
         )
 
 
-def _clauses(left: _Left) -> tuple[list[list[int]], int]:
-    """Return the clauses of what is left, and how many variables they have."""
-    starts = np.cumsum(left.sizes) - left.sizes
-    clauses: list[list[int]] = []
-    n_variables = left.options.size
-    for size in np.unique(left.sizes).tolist():
-        items = np.flatnonzero(left.sizes == size)
-        places = starts[items][:, None] + np.arange(size)
-        members = left.owners[places]
-        clauses += members[left.is_required[items]].tolist()  # an empty one, if there is no option
-        colors = None if left.colors is None else left.colors[places]
-        if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):
-            clauses += _pairs(members, colors)
+class _Clauses:
+    """Clauses as they are put together, and how many variables they have."""
+
+    def __init__(self, left: _Left) -> None:
+        self.n_variables = left.options.size
+        self._long: list[list[int]] = []
+        self._pairs: list[npt.NDArray[np.int64]] = []  # of literals, shape (n, 2)
+        starts = np.cumsum(left.sizes) - left.sizes
+        for size in np.unique(left.sizes).tolist():
+            items = np.flatnonzero(left.sizes == size)
+            places = starts[items][:, None] + np.arange(size)
+            members = left.owners[places]
+            # One of an item without options is empty: nothing makes it true.
+            self._long += members[left.is_required[items]].tolist()
+            colors = None if left.colors is None else left.colors[places]
+            if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):
+                self._allow_one(members, colors)
+            else:
+                self._allow_one_in_grids(members)
+
+    def __iter__(self) -> Iterator[Sequence[int]]:
+        one, other = np.concatenate([np.empty((0, 2), np.int64), *self._pairs]).T.tolist()
+        return chain(self._long, zip(one, other, strict=True))
+
+    def _allow_one(
+        self, rows: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None = None
+    ) -> None:
+        """Let at most one variable of each row be true, or those of one colour."""
+        one, other = np.triu_indices(rows.shape[1], 1)
+        pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
+        if colors is None:
+            self._pairs.append(pairs.reshape(-1, 2))
         else:
-            clauses += _grids(members, n_variables)
-            n_variables += len(items) * sum(_sides(size))
-    return clauses, n_variables
+            clash = (colors[:, one] == 0) | (colors[:, one] != colors[:, other])
+            self._pairs.append(pairs[clash])
 
+    def _allow_one_in_grids(self, rows: npt.NDArray[np.int64]) -> None:
+        """Let at most one variable of each row be true, with the help of new variables.
 
-def _pairs(members: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None) -> list[list[int]]:
-    """Return clauses that in every row at most one variable is true, or those of one colour."""
-    one, other = np.triu_indices(members.shape[1], 1)
-    pairs = np.stack([-members[:, one], -members[:, other]], axis=2)
-    if colors is None:
-        return pairs.reshape(-1, 2).tolist()
-    clash = (colors[:, one] == 0) | (colors[:, one] != colors[:, other])
-    return pairs[clash].tolist()
-
-
-def _sides(size: int) -> tuple[int, int]:
-    """Return the sides of a grid with so many cells or a few more."""
-    width = int(np.ceil(np.sqrt(size)))
-    return -(-size // width), width
-
-
-def _grids(members: npt.NDArray[np.int64], n_variables: int) -> list[list[int]]:
-    """Return clauses that in every row at most one variable is true, with new variables.
-
-    The variables of a row stand in a grid. One that is true makes a variable of its line and one of
-    its column true, and of these at most one is (the product encoding; Chen, "A new SAT encoding of
-    the at-most-one constraint", 2010).
-    """
-    n, size = members.shape
-    height, width = _sides(size)
-    new = n_variables + 1 + np.arange(n * (height + width)).reshape(n, height + width)
-    lines, columns = new[:, :height], new[:, height:]
-    line, column = np.divmod(np.arange(size), width)
-    follows = [
-        np.stack([-members, those], axis=2) for those in (lines[:, line], columns[:, column])
-    ]
-    clauses = np.concatenate(follows, axis=1).reshape(-1, 2).tolist()
-    return clauses + _pairs(lines, None) + _pairs(columns, None)
+        The variables of a row stand in a grid. One that is true makes a variable of its line and
+        one of its column true, and of these at most one is (the product encoding; Chen, "A new SAT
+        encoding of the at-most-one constraint", 2010).
+        """
+        n, size = rows.shape
+        width = int(np.ceil(np.sqrt(size)))
+        line, column = np.divmod(np.arange(size), width)
+        for place in (line, column):
+            n_places = int(place.max()) + 1
+            new = self.n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
+            self.n_variables += new.size
+            self._pairs.append(np.stack([-rows, new[:, place]], axis=2).reshape(-1, 2))
+            self._allow_one(new)
