@@ -2,18 +2,25 @@
 
 For one problem, `auto` means the engines of one tree: they visit the same nodes, so they may take
 turns in one search, and which of them is fastest can be measured on the way without changing a
-result. For puzzles in rows it means the engine that suits the shape of the grids: what is written
-there depends on the engine's tree, and must not depend on timing.
+result. For puzzles in rows it means the engine that suits the shape of the grids, and perhaps
+another that takes over a row after a number of nodes: what is written there depends on the engine's
+tree, and must not depend on timing. So the shape decides that number, too.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from batchsolve.engines import engine_names, get_engine
 from batchsolve.engines.contract import MRV_TREE, Engine, check_support
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO
+
+# So many nodes take `cells` 0.05 s at 16×16 and 0.15 s at 25×25; then `sat` solves most rows in
+# 0.01 and 0.1 s. Its formulas grow with the number of options.
+NODES_AN_OPTION = 64
 
 
 def engines_for(name: str, problem: ExactCover) -> list[Engine]:
@@ -72,6 +79,57 @@ def engine_for_rows(name: str, problem: Sudoku) -> Engine:
     if engine.capabilities.counts_only:
         raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
     return engine
+
+
+@dataclass(frozen=True)
+class Handover:
+    """The engine that rows go to which have taken many nodes.
+
+    Attributes
+    ----------
+    engine : Engine
+        It begins such a row anew.
+    after : int
+        The nodes of a row by the first engine.
+    """
+
+    engine: Engine
+    after: int
+
+
+def handover_for_rows(name: str, problem: Sudoku) -> Handover | None:
+    """Return what becomes of rows that the engine under a name is long at; None if it keeps them.
+
+    Only ``auto`` hands rows over, and only if the other engine can be had here.
+    """
+    late = _late_engines(name, problem)
+    return next((late for late in late if _takes(late.engine, problem)), None)
+
+
+def missing_for_rows(name: str, problem: Sudoku) -> str:
+    """Say what would help with rows that take many nodes, and how to install it.
+
+    Returns
+    -------
+    str
+        Empty if nothing is missing.
+    """
+    if handover_for_rows(name, problem) is not None:
+        return ""
+    for late in _late_engines(name, problem):
+        return (
+            f"rows of more than {late.after:,} nodes would go to the engine {late.engine.name!r}: "
+            f"{how_to_install(late.engine.capabilities.extra)}"
+        )
+    return ""
+
+
+def _late_engines(name: str, problem: Sudoku) -> list[Handover]:
+    if name != AUTO:
+        return []
+    least = {e: e.capabilities.takes_over_grids_from for e in map(get_engine, engine_names())}
+    after = NODES_AN_OPTION * problem.n_options
+    return [Handover(e, after) for e, n in least.items() if n is not None and n <= problem.n_digits]
 
 
 def _suits(engine: Engine, problem: Sudoku) -> bool:

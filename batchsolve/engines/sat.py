@@ -69,7 +69,7 @@ class _Branch(NamedTuple):
 
 
 class _SpentError(Exception):
-    """The allowance of a stack that is searched whole was spent within the solver."""
+    """The allowance of a stack that is searched whole is spent."""
 
 
 def _search_below(problem: ExactCover, stack: list[int], tally: Tally) -> None:
@@ -107,6 +107,8 @@ def _search_branch(
         tally.visit(n_nodes - len(covers))
         for cover in covers:
             tally.cover(cover)
+    elif any_will_do:
+        formula.spend(tally.nodes_left)
     elif len(top) - len(stack) == tally.depth:
         tally.hand_back(top, weight)
     else:
@@ -126,11 +128,12 @@ def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_B
         below[cover[len(stack)]].append(cover)
     while barren := list(takewhile(lambda o: not below[o], options)):
         # One question for all of them: most of the way down to a first cover is of this kind.
-        cover = formula.cover_with_one_of(stack, barren, options[len(barren) :])
-        if cover is None:
-            options = options[len(barren) :]
+        others = options[len(barren) :]
+        found = formula.cover_with_none_of(stack, others)
+        if found is None:
+            options = others
         else:
-            below[cover[len(stack)]].append(cover)
+            below[found[len(stack)]].append(found)
     return [_Branch([*stack, o], share, below[o]) for o in options]
 
 
@@ -178,17 +181,21 @@ class _Formula:
         assumptions = [blocking, *self._chosen(stack)]
         for cover in covers:
             self._block(blocking, cover)
-        while len(covers) < most and (cover := self._solve(stack, assumptions)) is not None:
-            covers.append(cover)
-            self._block(blocking, cover)
+        while len(covers) < most and (found := self._solve(stack, assumptions)) is not None:
+            covers.append(found)
+            self._block(blocking, found)
         self._solver.add_clause([-blocking])
         return sorted(covers)
 
-    def cover_with_one_of(
-        self, stack: list[int], some: list[int], others: list[int]
-    ) -> list[int] | None:
-        """Return a cover below a stack with one of some choices, and none of the others."""
-        return self._solve(stack, [*self._chosen(stack), *(-self._variable[o] for o in others)])
+    def cover_with_none_of(self, stack: list[int], options: list[int]) -> list[int] | None:
+        """Return a cover below a stack without some options; None if there is none."""
+        return self._solve(stack, [*self._chosen(stack), *(-self._variable[o] for o in options)])
+
+    def spend(self, n_nodes: int) -> None:
+        """Count nodes of a stack that is searched whole, as many as its allowance admits."""
+        self._tally.visit(min(n_nodes, self._tally.nodes_left))
+        if self._tally.nodes_left == 0:
+            raise _SpentError
 
     def _chosen(self, stack: list[int]) -> list[int]:
         return [self._variable[o] for o in stack[self._n_given :]]
@@ -218,9 +225,7 @@ class _Formula:
     def _count_conflicts(self) -> None:
         """Count the conflicts of the last slice as nodes."""
         before, self._n_conflicts = self._n_conflicts, self._solver.accum_stats()["conflicts"]
-        self._tally.visit(min(self._n_conflicts - before, self._tally.nodes_left))
-        if self._tally.nodes_left == 0:
-            raise _SpentError
+        self.spend(self._n_conflicts - before)
 
 
 class _Path(PartialCover):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.choice import engine_for_rows
+from batchsolve.engines.choice import engine_for_rows, handover_for_rows
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.drawings import read_grid
@@ -109,10 +109,10 @@ def solve_batch(
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     size = max(64, BLOCK_CELLS // problem.n_cells)
     blocks = (puzzles[begin : begin + size] for begin in range(0, len(puzzles), size))
-    kernel = engine_for_rows(engine, problem)
+    kernel, handover = engine_for_rows(engine, problem), handover_for_rows(engine, problem)
     arrays = _Arrays(problem, limit)
     with Pool(jobs, backend, address) as pool:
-        search = RowSearch(problem, kernel, pool, settings, arrays, arrays)
+        search = RowSearch(problem, kernel, pool, settings, arrays, arrays, handover)
         parts = [part for _, part in search.run(blocks)]
     if not parts:
         parts = [arrays.write(arrays.read(puzzles), Answers.unknown(0))]
