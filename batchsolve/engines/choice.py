@@ -18,9 +18,10 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO
 
-# So many nodes take `cells` 0.05 s at 16×16 and 0.15 s at 25×25; then `sat` solves most rows in
-# 0.01 and 0.1 s. Its formulas grow with the number of options.
-NODES_AN_OPTION = 64
+# What `cells` takes for so many nodes, `sat` takes for most rows that are that long: 0.01 s at 16×16
+# and 0.06 s at 25×25, as its formulas grow with the number of options. So a row takes about twice as
+# long as the better of the two needs for it, at most.
+NODES_AN_OPTION = 32
 
 
 def engines_for(name: str, problem: ExactCover) -> list[Engine]:

@@ -323,7 +323,8 @@ class FileRun:
         path = partial_path(self.output) + ".journal"
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in ("column", "alphabet", "stats")}
-        same["handover"] = handover.after if handover else None
+        if handover is not None:
+            search["engine"] += f" after {handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
         return Journal(path, "solve", {**search, **same, "box": box, "inputs": inputs})
