@@ -18,9 +18,9 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO
 
-# What `cells` takes for so many nodes, `sat` takes for most rows that are that long: 0.01 s at 16×16
-# and 0.06 s at 25×25, as its formulas grow with the number of options. So a row takes about twice as
-# long as the better of the two needs for it, at most.
+# So many nodes take `cells` as long as `sat` takes for most rows that come so far: 0.01 s at 16×16
+# and 0.06 s at 25×25. So a row takes at most about twice as long as by the better of the two. The
+# formulas of `sat` grow with the number of options.
 NODES_AN_OPTION = 32
 
 
