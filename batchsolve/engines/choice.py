@@ -103,8 +103,8 @@ def handover_for_rows(name: str, problem: Sudoku) -> Handover | None:
 
     Only ``auto`` hands rows over, and only if the other engine can be had here.
     """
-    late = _late_engines(name, problem)
-    return next((late for late in late if _takes(late.engine, problem)), None)
+    handover = _best_handover(name, problem)
+    return handover if handover is not None and _takes(handover.engine, problem) else None
 
 
 def missing_for_rows(name: str, problem: Sudoku) -> str:
@@ -115,22 +115,23 @@ def missing_for_rows(name: str, problem: Sudoku) -> str:
     str
         Empty if nothing is missing.
     """
-    if handover_for_rows(name, problem) is not None:
+    best = _best_handover(name, problem)
+    if best is None or _takes(best.engine, problem):
         return ""
-    for late in _late_engines(name, problem):
-        return (
-            f"rows of more than {late.after:,} nodes would go to the engine {late.engine.name!r}: "
-            f"{how_to_install(late.engine.capabilities.extra)}"
-        )
-    return ""
+    return (
+        f"rows of more than {best.after:,} nodes would go to the engine {best.engine.name!r}: "
+        f"{how_to_install(best.engine.capabilities.extra)}"
+    )
 
 
-def _late_engines(name: str, problem: Sudoku) -> list[Handover]:
-    if name != AUTO:
-        return []
-    least = {e: e.capabilities.takes_over_grids_from for e in map(get_engine, engine_names())}
-    after = NODES_AN_OPTION * problem.n_options
-    return [Handover(e, after) for e, n in least.items() if n is not None and n <= problem.n_digits]
+def _best_handover(name: str, problem: Sudoku) -> Handover | None:
+    """Return the handover if all that can be installed is."""
+    if name == AUTO:
+        for engine in map(get_engine, engine_names()):
+            least = engine.capabilities.takes_over_grids_from
+            if least is not None and least <= problem.n_digits:
+                return Handover(engine, NODES_AN_OPTION * problem.n_options)
+    return None
 
 
 def _suits(engine: Engine, problem: Sudoku) -> bool:

@@ -31,7 +31,7 @@ class Answer:
     status : str
         ``unique``, ``multiple``, ``solved``, ``unsolvable`` or ``invalid``.
     solution : str or None
-        The first solution in tree order.
+        The first solution in tree order, or that of the engine ``sat``.
     n_solutions : int
         Solutions found, at most the limit.
     nodes : int
@@ -51,7 +51,7 @@ class BatchResult:
     Attributes
     ----------
     solutions : ndarray of uint8, shape (n, N²)
-        The first solution in tree order; 0 where there is none.
+        The first solution in tree order, or that of the engine ``sat``; 0 where there is none.
     status : ndarray of str, shape (n,)
         ``unique``, ``multiple``, ``solved``, ``unsolvable``, ``unfinished`` or ``invalid``.
     n_solutions : ndarray of int64, shape (n,)

@@ -46,7 +46,7 @@ class Summary:
     engine : str
         The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
     advice : str
-        What would help with unfinished rows; empty if nothing is known to, or there are none.
+        What would help with rows that met their node limit; empty if nothing is known to.
     """
 
     rows: int = 0
@@ -231,7 +231,8 @@ class FileRun:
                 with self._journal(handover) as journal:
                     self._solve(corpus, engine, handover, journal)
         self.totals.engine = self.search.engine
-        self.totals.advice = missing if self.totals.unfinished else ""
+        met_limit = self.totals.unfinished and self.search.node_limit is not None
+        self.totals.advice = missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
         self.totals.rows_per_second = self.totals.rows / self.totals.seconds
         return self.totals

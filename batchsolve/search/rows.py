@@ -83,8 +83,8 @@ class OpenRows:
     def __init__(self, n: int, stacks: Stacks, limit: int, node_limit: int, after: int) -> None:
         self._limit, self._node_limit = limit, node_limit
         self._answers = Answers.unknown(n)
-        self._own = stacks if after < node_limit else Stacks.empty()  # of rows not handed over
-        self._most_nodes = np.full(n, min(after, node_limit))  # of each row, until it is
+        self._own = stacks if after < node_limit else Stacks.empty()  # of rows that may yet go
+        self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its present engine
         self._pending = np.zeros(n, np.int32)  # stacks that are not searched yet
         self._pending[stacks.roots] = 1
         self._shared = np.zeros(n, np.bool_)  # whether a row was searched in several tasks
@@ -137,6 +137,8 @@ class OpenRows:
 
     def hand_over(self, left: Piece) -> tuple[Piece, Stacks]:
         """Return what is left of rows that stay, and the own stacks of those handed over now."""
+        if not len(self._own):
+            return left, Stacks.empty()
         rows = left.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         late = (nodes >= self._most_nodes[rows]) & (counts < self._limit)
