@@ -42,6 +42,10 @@ installed: pip install 'batchsolve[x]'
     """
     if find_spec(module) is None:
         raise InputError(
-            f"{who} needs the module {module!r}, which is not installed: "
-            f"pip install 'batchsolve[{extra}]'"
+            f"{who} needs the module {module!r}, which is not installed: {how_to_install(extra)}"
         )
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra of this package."""
+    return f"pip install 'batchsolve[{extra}]'"

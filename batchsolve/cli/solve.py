@@ -90,6 +90,7 @@ def solve(
 
 def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
     facts = asdict(summary)
+    advice = facts.pop("advice")
     facts["seconds"] = round(summary.seconds, 3)
     facts["rows_per_second"] = round(summary.rows_per_second, 1)
     if as_json:
@@ -102,6 +103,8 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
             f"{summary.rows_per_second:,.0f} rows/s",
             file=sys.stderr,
         )
+    if advice and not quiet:
+        print(f"{summary.unfinished:,} unfinished: {advice}", file=sys.stderr)
 
 
 @contextmanager

@@ -2,18 +2,26 @@
 
 For one problem, `auto` means the engines of one tree: they visit the same nodes, so they may take
 turns in one search, and which of them is fastest can be measured on the way without changing a
-result. For puzzles in rows it means the engine that suits the shape of the grids: what is written
-there depends on the engine's tree, and must not depend on timing.
+result. For puzzles in rows it means the engine that suits the shape of the grids, and perhaps
+another that takes over a row after a number of nodes: what is written there depends on the engine's
+tree, and must not depend on timing. So the shape decides that number, too.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from batchsolve.engines import engine_names, get_engine
 from batchsolve.engines.contract import MRV_TREE, Engine, check_support
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO
+
+# So many nodes take `lanes` 0.04 s at 16×16 and 0.1 s at 25×25, which is what `sat` takes for most
+# rows that come so far. The formulas of `sat` grow with the number of options.
+NODES_AN_OPTION = 1
+MOST_WANTED = 100  # covers of a row: `sat` is slow at more
 
 
 def engines_for(name: str, problem: ExactCover) -> list[Engine]:
@@ -72,6 +80,59 @@ def engine_for_rows(name: str, problem: Sudoku) -> Engine:
     if engine.capabilities.counts_only:
         raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
     return engine
+
+
+@dataclass(frozen=True)
+class Handover:
+    """The engine that rows go to which have taken many nodes.
+
+    Attributes
+    ----------
+    engine : Engine
+        It begins such a row anew.
+    after : int
+        The nodes of a row by the first engine.
+    """
+
+    engine: Engine
+    after: int
+
+
+def handover_for_rows(name: str, problem: Sudoku, limit: int) -> Handover | None:
+    """Return what becomes of rows that the engine under a name is long at; None if it keeps them.
+
+    Only ``auto`` hands rows over, and only if the other engine can be had here and few covers of
+    each row are wanted.
+    """
+    handover = _best_handover(name, problem, limit)
+    return handover if handover is not None and _takes(handover.engine, problem) else None
+
+
+def missing_for_rows(name: str, problem: Sudoku, limit: int) -> str:
+    """Say what would help with rows that take many nodes, and how to install it.
+
+    Returns
+    -------
+    str
+        Empty if nothing is missing.
+    """
+    best = _best_handover(name, problem, limit)
+    if best is None or _takes(best.engine, problem):
+        return ""
+    return (
+        f"rows of more than {best.after:,} nodes would go to the engine {best.engine.name!r}: "
+        f"{how_to_install(best.engine.capabilities.extra)}"
+    )
+
+
+def _best_handover(name: str, problem: Sudoku, limit: int) -> Handover | None:
+    """Return the handover if all that can be installed is."""
+    if name == AUTO and limit <= MOST_WANTED:
+        for engine in map(get_engine, engine_names()):
+            least = engine.capabilities.takes_over_grids_from
+            if least is not None and least <= problem.n_digits:
+                return Handover(engine, NODES_AN_OPTION * problem.n_options)
+    return None
 
 
 def _suitability(engine: Engine) -> tuple[bool, int]:

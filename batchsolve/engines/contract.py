@@ -51,6 +51,12 @@ class Task:
         Whether the stacks of a root, and the branches below them, may be searched in any order
         although its limit may be reached. The covers found then need not be the first, and the
         frontier holds whatever comes before the last of them and was not searched.
+    whole : bool
+        Whether the search of a stack is not to be cut: it begins only while some of the budget is
+        left, and then goes on to its limit, its allowance or its end; there is no depth and no
+        room. What is found below a stack then depends on nothing but the stack, its limit and its
+        allowance; but the covers are not always the first in tree order. For engines that can
+        do that (`Capabilities.whole_stacks`), and stacks each of a root of its own.
     """
 
     stacks: Stacks
@@ -61,6 +67,7 @@ class Task:
     keep: int = 0
     room: int = UNLIMITED
     any_order: bool = False
+    whole: bool = False
 
     @classmethod
     def of(
@@ -73,12 +80,13 @@ class Task:
         keep: int = 0,
         room: int = UNLIMITED,
         any_order: bool = False,
+        whole: bool = False,
     ) -> Task:
         """Build a task with the same limit and allowance for every root."""
         n = len(stacks)
         limits = np.full(n, limit, np.int64)
         allowances = np.full(n, allowance, np.int64)
-        return cls(stacks, limits, allowances, budget, depth, keep, room, any_order)
+        return cls(stacks, limits, allowances, budget, depth, keep, room, any_order, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +148,8 @@ class Capabilities:
     reproducible_nodes : bool
         Whether the sum of nodes below a stack is the same however often and in whatever pieces it
         is searched.
+    whole_stacks : bool
+        Whether it takes tasks whose stacks are to be searched whole; rows are searched so then.
     module : str
         A module that must be installed for it; empty if it needs none.
     extra : str
@@ -148,6 +158,9 @@ class Capabilities:
         The number of digits from which on it suits grids of Sudoku; None if others always suit
         them better. Of several engines the fastest is one that takes Sudoku only, or else the one
         that begins to suit them last.
+    takes_over_grids_from : int or None
+        The number of digits from which on it takes over grids that others are long at; None if it
+        never does.
     """
 
     description: str
@@ -159,9 +172,11 @@ class Capabilities:
     tree: str = ""
     counts_only: bool = False
     reproducible_nodes: bool = True
+    whole_stacks: bool = False
     module: str = ""
     extra: str = ""
     suits_grids_from: int | None = None
+    takes_over_grids_from: int | None = None
 
 
 class Engine(Protocol):

@@ -1,9 +1,11 @@
 """Exact cover as a satisfiability problem, for the solvers of python-sat.
 
 An option is a variable. Of the options of a primary item at least one is true; of two options that
-share an item, other than in the same colour, at most one is. Assuming that the options of a stack
-are true, the solver finds a cover below the stack; a *blocking clause* then rules this cover out,
-and the solver is asked again, until nothing is left.
+share an item, other than in the same colour, at most one is. The formula of a stack holds only the
+options that can be added to the stack and the items that it leaves uncovered, so it is small where
+there are many clues. The solver finds a cover; a *blocking clause* then rules this cover out, and
+the solver is asked again, until nothing is left. Every stack of a task has a solver of its own,
+which is freed with it: what was searched before never changes what is found.
 
 The solver finds covers in no order. Their order, and with it the tree, is read off the covers: the
 branch item is the first uncovered primary item, so the options beyond a stack were chosen in the
@@ -11,19 +13,32 @@ order of their first items. A node is a partial cover with a cover below it, or 
 that has none. Where more nodes or covers lie below a stack than may be counted, the stack is cut:
 each option of the branch item makes a stack of its own, which inherits the covers that are known
 below it. So the nodes, and what is found first, do not depend on what the solver finds first.
+
+The first covers in tree order take hundreds of calls of the solver, any covers one each. A stack
+that is searched whole, as rows are, is content with any: they are always the same, for the solver
+is new. Its nodes are the partial covers above those found, and the conflicts that the solver met.
+So a limit on nodes limits the solver too.
 """
 
 from __future__ import annotations
 
-from itertools import combinations, count
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain, count, takewhile
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task, check_support
-from batchsolve.engines.walk import Tally, search_batch
+from batchsolve.engines.walk import PartialCover, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover
 
-SOLVER = "cadical153"
+SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
+SLICE = 1000  # conflicts between two looks at what is left, a few hundredths of a second
+MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of them is best
+FREE = -1  # an item that is not covered
 
 
 class Sat:
@@ -31,16 +46,18 @@ class Sat:
 
     name = "sat"
     capabilities = Capabilities(
-        "reduction to SAT, with the solvers of python-sat", colors=True, module="pysat", extra="sat"
+        "reduction to SAT, with the solvers of python-sat",
+        colors=True,
+        whole_stacks=True,
+        module="pysat",
+        extra="sat",
+        takes_over_grids_from=16,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        from pysat.solvers import Solver
-
-        with Solver(SOLVER) as solver:
-            return search_batch(problem, task, _Formula(problem, solver).search_below)
+        return search_batch(problem, task, partial(_search_below, problem))
 
 
 class _Branch(NamedTuple):
@@ -51,94 +68,301 @@ class _Branch(NamedTuple):
     known: list[list[int]]  # covers found below it that are not yet counted
 
 
-class _Formula:
-    """The formula of a problem in a solver. Option ``o`` is variable ``o + 1``."""
+class _SpentError(Exception):
+    """The allowance of a stack that is searched whole is spent."""
 
-    def __init__(self, problem: ExactCover, solver: Any) -> None:
-        self._solver = solver
-        self._n_primary = problem.n_primary
-        self._items = [problem.coloring(o) for o in range(problem.n_options)]
-        self._first = [min(items) for items in self._items]
-        self._options: list[list[int]] = [[] for _ in range(problem.n_items)]
-        for o, items in enumerate(self._items):
-            for i in items:
-                self._options[i].append(o)
-        self._new_variable = count(problem.n_options + 1)
-        for i, options in enumerate(self._options):
-            if i < self._n_primary:
-                solver.add_clause([o + 1 for o in options])
-            for one, other in combinations(options, 2):
-                if not 0 < self._items[one][i] == self._items[other][i]:
-                    solver.add_clause([-one - 1, -other - 1])
 
-    def search_below(self, stack: list[int], tally: Tally) -> None:
-        """Search below a stack, as `search_batch` asks."""
-        waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
+def _search_below(problem: ExactCover, stack: list[int], tally: Tally) -> None:
+    """Search below a stack, as `search_batch` asks."""
+    formula = _Formula(problem, stack, tally)
+    waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
+    try:
         while waiting and tally.is_open:
-            top, weight, known = branch = waiting.pop()
-            # Above the depth of a split every stack is cut, so one cover tells enough.
-            most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
-            covers = self._covers(top, known, most + 1)
-            is_small = len(covers) <= most or covers == [top]
-            if not covers:
-                tally.visit(1 if top is stack else 0)
-            elif is_small and (n_nodes := _n_nodes(top, covers)) <= tally.nodes_left:
-                tally.visit(n_nodes - len(covers))
-                for cover in covers:
-                    tally.cover(cover)
-            elif len(top) - len(stack) == tally.depth:
-                tally.hand_back(top, weight)
-            else:
-                tally.visit()
-                waiting += reversed(self._cut(branch, covers))
+            waiting += reversed(_search_branch(formula, stack, waiting, tally))
         if tally.wanted:
             for top, weight, known in reversed(waiting):
-                if self._covers(top, known, 1):
+                if tally.whole or formula.covers(top, known, 1):
                     tally.hand_back(top, weight)
+    except _SpentError:
+        for top, weight, _ in reversed(waiting):
+            tally.hand_back(top, weight)
+    finally:
+        formula.delete()
 
-    def _covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
-        """Add covers below a stack to the known ones, up to `most`; return them in tree order."""
-        covers = list(known)
-        # While this is assumed the blocking clauses hold; then it is false for ever.
-        blocking = next(self._new_variable)
-        assumptions = [blocking, *(o + 1 for o in stack)]
+
+def _search_branch(
+    formula: _Formula, stack: list[int], waiting: list[_Branch], tally: Tally
+) -> list[_Branch]:
+    """Search the last of the branches that wait below a stack, or cut it into others."""
+    top, weight, known = branch = waiting[-1]
+    # Above the depth of a split every stack is cut, so one cover tells enough.
+    most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
+    any_will_do = tally.whole and tally.covers_left <= most
+    covers = formula.covers(top, known, most if any_will_do else most + 1)
+    is_small = len(covers) <= most or covers == [top]
+    branches: list[_Branch] = []
+    if not covers:
+        tally.visit(1 if top is stack else 0)
+    elif is_small and (n_nodes := _n_nodes(top, covers)) <= tally.nodes_left:
+        tally.visit(n_nodes - len(covers))
         for cover in covers:
-            self._block(blocking, cover)
-        while len(covers) < most and self._solver.solve(assumptions=assumptions):
-            covers.append(self._in_order(stack, self._solver.get_model()))
-            self._block(blocking, covers[-1])
-        self._solver.add_clause([-blocking])
-        return sorted(covers)
+            tally.cover(cover)
+    elif any_will_do:
+        formula.spend(tally.nodes_left)
+    elif len(top) - len(stack) == tally.depth:
+        tally.hand_back(top, weight)
+    else:
+        branches = _cut(formula, branch, covers)
+        tally.visit()
+    waiting.pop()
+    return branches
 
-    def _block(self, blocking: int, cover: list[int]) -> None:
-        self._solver.add_clause([-blocking, *(-o - 1 for o in cover)])
 
-    def _in_order(self, stack: list[int], model: list[int]) -> list[int]:
-        """Return the cover of a model: the stack, then the other options in order of choice.
-
-        Options without primary items are free in a model; they belong to a cover only if the
-        stack has them.
-        """
-        true = {v - 1 for v in model if 0 < v <= len(self._items)}
-        rest = [o for o in true.difference(stack) if self._first[o] < self._n_primary]
-        return [*stack, *sorted(rest, key=self._first.__getitem__)]
-
-    def _cut(self, branch: _Branch, covers: list[list[int]]) -> list[_Branch]:
-        """Return the branches of a branch with these covers."""
-        stack, weight, _ = branch
-        covered = {i: c for o in stack for i, c in self._items[o].items()}
-        item = next(i for i in range(self._n_primary) if i not in covered)
-        options = [
-            o
-            for o in self._options[item]
-            if all(i not in covered or 0 < c == covered[i] for i, c in self._items[o].items())
-        ]
-        below: dict[int, list[list[int]]] = {o: [] for o in options}
-        for cover in covers:
-            below[cover[len(stack)]].append(cover)
-        return [_Branch([*stack, o], weight / len(options), below[o]) for o in options]
+def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_Branch]:
+    """Return the branches of a branch with these covers; the first has one."""
+    stack, weight, _ = branch
+    options = formula.choices(stack)
+    share = weight / len(options)
+    below: dict[int, list[list[int]]] = {o: [] for o in options}
+    for cover in covers:
+        below[cover[len(stack)]].append(cover)
+    while barren := list(takewhile(lambda o: not below[o], options)):
+        # One question for all of them: most of the way down to a first cover is of this kind.
+        others = options[len(barren) :]
+        found = formula.cover_with_none_of(stack, others)
+        if found is None:
+            options = others
+        else:
+            below[found[len(stack)]].append(found)
+    return [_Branch([*stack, o], share, below[o]) for o in options]
 
 
 def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
     """Count the partial covers from a stack to covers below it, both included."""
     return len({tuple(c[:end]) for c in covers for end in range(len(stack), len(c) + 1)})
+
+
+class _Formula:
+    """The formula of what a stack leaves, in a solver of its own.
+
+    Its variables from 1 on are the options that can be added to the stack, ascending.
+    """
+
+    def __init__(self, problem: ExactCover, stack: list[int], tally: Tally) -> None:
+        from pysat.solvers import Solver
+
+        self._tally = tally
+        self._path = _Path(problem)
+        self._path.go(stack)
+        left = _Left.of(problem, stack, self._path.state)
+        options = left.options.tolist()
+        self._options, self._first = options, dict(zip(options, left.first.tolist(), strict=True))
+        self._variable = {o: v for v, o in enumerate(options, 1)}
+        clauses = _Clauses(left)
+        self._new_variable = count(clauses.n_variables + 1)
+        self._n_given = len(stack)
+        self._solver = Solver(SOLVER, bootstrap_with=clauses)
+        self._n_conflicts = 0
+
+    def delete(self) -> None:
+        """Free the solver."""
+        self._solver.delete()
+
+    def choices(self, stack: list[int]) -> list[int]:
+        """Return the options of the branch item below a stack that is no cover, ascending."""
+        self._path.go(stack)
+        return self._path.choices() or []
+
+    def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
+        """Add covers below a stack to the known ones, up to `most`; return them in tree order."""
+        covers = list(known)
+        # While this is assumed the blocking clauses hold; then it is false for ever.
+        blocking = next(self._new_variable)
+        assumptions = [blocking, *self._chosen(stack)]
+        for cover in covers:
+            self._block(blocking, cover)
+        while len(covers) < most and (found := self._solve(stack, assumptions)) is not None:
+            covers.append(found)
+            self._block(blocking, found)
+        self._solver.add_clause([-blocking])
+        return sorted(covers)
+
+    def cover_with_none_of(self, stack: list[int], options: list[int]) -> list[int] | None:
+        """Return a cover below a stack without some options; None if there is none."""
+        return self._solve(stack, [*self._chosen(stack), *(-self._variable[o] for o in options)])
+
+    def spend(self, n_nodes: int) -> None:
+        """Count nodes of a stack that is searched whole, as many as its allowance admits."""
+        self._tally.visit(min(n_nodes, self._tally.nodes_left))
+        if self._tally.nodes_left == 0:
+            raise _SpentError
+
+    def _chosen(self, stack: list[int]) -> list[int]:
+        return [self._variable[o] for o in stack[self._n_given :]]
+
+    def _block(self, blocking: int, cover: list[int]) -> None:
+        self._solver.add_clause([-blocking, *(-v for v in self._chosen(cover))])
+
+    def _solve(self, stack: list[int], assumptions: list[int]) -> list[int] | None:
+        """Return a cover below a stack in order of choice; None if there is none.
+
+        The solver works in slices, and lets other threads work meanwhile: so Ctrl-C is noticed
+        between two of them. A slice goes on where the one before it ended.
+        """
+        is_satisfiable = None
+        while is_satisfiable is None:
+            self._solver.conf_budget(SLICE)
+            is_satisfiable = self._solver.solve_limited(assumptions, expect_interrupt=True)
+            if self._tally.whole:
+                self._count_conflicts()
+        if not is_satisfiable:
+            return None
+        model = self._solver.get_model()
+        true = {o for o, v in zip(self._options, model, strict=False) if v > 0}
+        rest = true.difference(stack)
+        return [*stack, *sorted(rest, key=self._first.__getitem__)]
+
+    def _count_conflicts(self) -> None:
+        """Count the conflicts of the last slice as nodes."""
+        before, self._n_conflicts = self._n_conflicts, self._solver.accum_stats()["conflicts"]
+        self.spend(self._n_conflicts - before)
+
+
+class _Path(PartialCover):
+    """The partial cover that a search has reached; its branch item is the first uncovered one.
+
+    Attributes
+    ----------
+    state : ndarray of int64, shape (n_items,)
+        The colour that covered items have, 0 for none; `FREE` for the others.
+    """
+
+    def __init__(self, problem: ExactCover) -> None:
+        super().__init__()
+        self._problem = problem
+        self.state = np.full(problem.n_items, FREE, np.int64)
+        self._changed: list[list[int]] = []  # the items that each option of the stack covered
+
+    def choices(self) -> list[int] | None:
+        free = np.flatnonzero(self.state[: self._problem.n_primary] == FREE)
+        if not free.size:
+            return None
+        return [o for o in self._options_of(int(free[0])) if self._fits(o)]
+
+    def select(self, o: int) -> None:
+        coloring = self._problem.coloring(o)
+        self._changed.append([i for i in coloring if self.state[i] == FREE])
+        for i, c in coloring.items():
+            self.state[i] = c
+
+    def deselect(self, o: int) -> None:
+        self.state[self._changed.pop()] = FREE
+
+    def _options_of(self, item: int) -> list[int]:
+        places = np.flatnonzero(self._problem.indices == item)
+        return (np.searchsorted(self._problem.indptr, places, side="right") - 1).tolist()
+
+    def _fits(self, o: int) -> bool:
+        state = self.state
+        return all(
+            state[i] == FREE or 0 < c == state[i] for i, c in self._problem.coloring(o).items()
+        )
+
+
+class _Left(NamedTuple):
+    """What a stack leaves of a problem.
+
+    An entry says that an option, counted from 1 among those that are left, has an item which the
+    stack does not cover. Entries ascend by items, those of one item by options.
+    """
+
+    options: npt.NDArray[np.int64]  # that can be added to the stack, with a primary item
+    first: npt.NDArray[np.int64]  # their first items
+    owners: npt.NDArray[np.int64]  # of the entries: their options, counted from 1
+    colors: npt.NDArray[np.int64] | None  # of the entries
+    sizes: npt.NDArray[np.int64]  # of the items: how many entries they have
+    is_required: npt.NDArray[np.bool_]  # of the items: whether primary and not covered
+
+    @classmethod
+    def of(cls, problem: ExactCover, stack: list[int], state: npt.NDArray[np.int64]) -> _Left:
+        """Return what a stack leaves that covers items in these colours."""
+        items = problem.indices.astype(np.int64)
+        lengths = np.diff(problem.indptr)
+        owners = np.repeat(np.arange(problem.n_options), lengths)
+        states = state[items]
+        fits = states == FREE
+        if problem.colors is not None:
+            fits |= (problem.colors > 0) & (states == problem.colors)
+        first = np.full(problem.n_options, problem.n_items)
+        np.minimum.at(first, owners, items)
+        # Options without primary items are in a cover only if the stack has them.
+        is_left = first < problem.n_primary
+        is_left[owners[~fits]] = False
+        is_left[stack] = False
+        options = np.flatnonzero(is_left)
+        number = np.zeros(problem.n_options, np.int64)
+        number[options] = np.arange(1, options.size + 1)
+        kept = np.flatnonzero(is_left[owners] & (states == FREE))
+        kept = kept[np.argsort(items[kept], kind="stable")]
+        return cls(
+            options,
+            first[options],
+            number[owners[kept]],
+            None if problem.colors is None else problem.colors[kept].astype(np.int64),
+            np.bincount(items[kept], minlength=problem.n_items),
+            (state == FREE) & (np.arange(problem.n_items) < problem.n_primary),
+        )
+
+
+class _Clauses:
+    """Clauses as they are put together, and how many variables they have."""
+
+    def __init__(self, left: _Left) -> None:
+        self.n_variables = left.options.size
+        self._long: list[list[int]] = []
+        self._pairs: list[npt.NDArray[np.int64]] = []  # of literals, shape (n, 2)
+        starts = np.cumsum(left.sizes) - left.sizes
+        for size in np.unique(left.sizes).tolist():
+            items = np.flatnonzero(left.sizes == size)
+            places = starts[items][:, None] + np.arange(size)
+            members = left.owners[places]
+            # One of an item without options is empty: nothing makes it true.
+            self._long += members[left.is_required[items]].tolist()
+            colors = None if left.colors is None else left.colors[places]
+            if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):
+                self._allow_one(members, colors)
+            else:
+                self._allow_one_in_grids(members)
+
+    def __iter__(self) -> Iterator[Sequence[int]]:
+        one, other = np.concatenate([np.empty((0, 2), np.int64), *self._pairs]).T.tolist()
+        return chain(self._long, zip(one, other, strict=True))
+
+    def _allow_one(
+        self, rows: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None = None
+    ) -> None:
+        """Let at most one variable of each row be true, or those of one colour."""
+        one, other = np.triu_indices(rows.shape[1], 1)
+        pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
+        if colors is None:
+            self._pairs.append(pairs.reshape(-1, 2))
+        else:
+            clash = (colors[:, one] == 0) | (colors[:, one] != colors[:, other])
+            self._pairs.append(pairs[clash])
+
+    def _allow_one_in_grids(self, rows: npt.NDArray[np.int64]) -> None:
+        """Let at most one variable of each row be true, with the help of new variables.
+
+        The variables of a row stand in a grid. One that is true makes a variable of its line and
+        one of its column true, and of these at most one is (the product encoding; Chen, "A new SAT
+        encoding of the at-most-one constraint", 2010).
+        """
+        n, size = rows.shape
+        width = int(np.ceil(np.sqrt(size)))
+        line, column = np.divmod(np.arange(size), width)
+        for place in (line, column):
+            n_places = int(place.max()) + 1
+            new = self.n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
+            self.n_variables += new.size
+            self._pairs.append(np.stack([-rows, new[:, place]], axis=2).reshape(-1, 2))
+            self._allow_one(new)

@@ -25,13 +25,15 @@ class Tally:
     ----------
     depth : int
         As in `Task`.
+    whole : bool
+        As in `Task`.
     wanted : int
         Covers still wanted of the root at hand.
     """
 
     def __init__(self, task: Task) -> None:
         n = len(task.stacks)
-        self.depth = task.depth
+        self.depth, self.whole = task.depth, task.whole
         self.wanted = 0
         self._task = task
         self._budget, self._room = task.budget, task.room
@@ -58,7 +60,7 @@ class Tally:
     @property
     def nodes_left(self) -> int:
         """How many nodes may be counted now."""
-        return min(self._budget, self._allowance)
+        return self._allowance if self.whole else min(self._budget, self._allowance)
 
     @property
     def covers_left(self) -> int:
@@ -69,6 +71,11 @@ class Tally:
     def is_open(self) -> bool:
         """Whether the search may go on."""
         return self.nodes_left > 0 and self.covers_left > 0
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether the search of another stack may begin."""
+        return self.is_open and self._budget > 0
 
     def visit(self, n_nodes: int = 1) -> None:
         """Count nodes that are no covers."""
@@ -128,7 +135,7 @@ def search_batch(
     for options in task.stacks:
         stack = options.tolist()
         tally.next_stack()
-        if tally.is_open:
+        if tally.may_begin:
             position = problem.clash_position(stack)
             tally.clash(position)
             if position < 0:

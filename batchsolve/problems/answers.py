@@ -38,8 +38,8 @@ class Answers:
     clash : ndarray of int32, shape (n,)
         -1, or the place in the row's stack of a clue that clashes with one before it.
     covers : Stacks
-        The first cover, in tree order, of every row that has one; roots are rows, in no certain
-        order.
+        The first cover, in tree order, of every row that has one; any, if the row was searched
+        whole. Roots are rows, in no certain order.
     unfinished : dict of int to (str or None)
         Rows whose search failed, and why; or that met their node limit: None.
     """

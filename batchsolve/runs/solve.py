@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.choice import engine_for_rows
+from batchsolve.engines.choice import engine_for_rows, handover_for_rows
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.drawings import read_grid
@@ -31,7 +31,7 @@ class Answer:
     status : str
         ``unique``, ``multiple``, ``solved``, ``unsolvable`` or ``invalid``.
     solution : str or None
-        The first solution in tree order.
+        The first solution in tree order, or that of the engine ``sat``.
     n_solutions : int
         Solutions found, at most the limit.
     nodes : int
@@ -51,7 +51,7 @@ class BatchResult:
     Attributes
     ----------
     solutions : ndarray of uint8, shape (n, N²)
-        The first solution in tree order; 0 where there is none.
+        The first solution in tree order, or that of the engine ``sat``; 0 where there is none.
     status : ndarray of str, shape (n,)
         ``unique``, ``multiple``, ``solved``, ``unsolvable``, ``unfinished`` or ``invalid``.
     n_solutions : ndarray of int64, shape (n,)
@@ -110,9 +110,10 @@ def solve_batch(
     size = max(64, BLOCK_CELLS // problem.n_cells)
     blocks = (puzzles[begin : begin + size] for begin in range(0, len(puzzles), size))
     kernel = engine_for_rows(engine, problem)
+    handover = handover_for_rows(engine, problem, limit)
     arrays = _Arrays(problem, limit)
     with Pool(jobs, backend, address) as pool:
-        search = RowSearch(problem, kernel, pool, settings, arrays, arrays)
+        search = RowSearch(problem, kernel, pool, settings, arrays, arrays, handover)
         parts = [part for _, part in search.run(blocks)]
     if not parts:
         parts = [arrays.write(arrays.read(puzzles), Answers.unknown(0))]

@@ -18,12 +18,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines import Engine
-from batchsolve.engines.choice import engine_for_rows
+from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.problems.answers import Answers, Status
 from batchsolve.runs.journal import Journal
 from batchsolve.search.rows import RowSearch
-from batchsolve.settings import FileSettings, SearchSettings
+from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import Block, Position
 from batchsolve.tables.corpus import Corpus
@@ -39,7 +39,15 @@ PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
 @dataclass
 class Summary:
-    """What a run over a corpus came to: its ``--json`` line."""
+    """What a run over a corpus came to: its ``--json`` line, advice aside.
+
+    Attributes
+    ----------
+    engine : str
+        The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
+    advice : str
+        What would help with rows that met their node limit; empty if nothing is known to.
+    """
 
     rows: int = 0
     unique: int = 0
@@ -55,6 +63,7 @@ class Summary:
     engine: str = ""
     backend: str = "threading"
     jobs: int = 1
+    advice: str = ""
 
     @property
     def complete(self) -> bool:
@@ -210,20 +219,28 @@ class FileRun:
         settings = self.settings
         corpus = Corpus(self.paths, settings.column, settings.box, settings.alphabet)
         engine = engine_for_rows(self.search.engine, corpus.problem)
-        self.search = replace(self.search, engine=engine.name)
+        limit = self.search.limit or UNLIMITED
+        handover = handover_for_rows(self.search.engine, corpus.problem, limit)
+        missing = missing_for_rows(self.search.engine, corpus.problem, limit)
+        names = [engine.name] if handover is None else [engine.name, handover.engine.name]
+        self.search = replace(self.search, engine=", ".join(names))
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
             if self.output == "-":
-                self._solve(corpus, engine, None)
+                self._solve(corpus, engine, handover, None)
             else:
-                with self._journal() as journal:
-                    self._solve(corpus, engine, journal)
+                with self._journal(handover) as journal:
+                    self._solve(corpus, engine, handover, journal)
         self.totals.engine = self.search.engine
+        met_limit = self.totals.unfinished and self.search.node_limit is not None
+        self.totals.advice = missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
         self.totals.rows_per_second = self.totals.rows / self.totals.seconds
         return self.totals
 
-    def _solve(self, corpus: Corpus, engine: Engine, journal: Journal | None) -> None:
+    def _solve(
+        self, corpus: Corpus, engine: Engine, handover: Handover | None, journal: Journal | None
+    ) -> None:
         position, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and not os.path.exists(partial_path(self.output)):
             journal.remove()  # the run was stopped between its last two steps
@@ -231,7 +248,9 @@ class FileRun:
         table = AnswerTable(corpus, self.search.limit or PROVES_UNIQUENESS, self.settings.stats)
         output = open_output(self.output, table.schema, position)
         writer = _Writer(table, encoder_for(self.output))
-        rows = RowSearch(corpus.problem, engine, self.pool, self.search, corpus.reader, writer)
+        rows = RowSearch(
+            corpus.problem, engine, self.pool, self.search, corpus.reader, writer, handover
+        )
         try:
             if not finished:
                 self._write_answers(corpus, rows, output, journal)
@@ -302,10 +321,12 @@ class FileRun:
                 f"it or delete it"
             )
 
-    def _journal(self) -> Journal:
+    def _journal(self, handover: Handover | None) -> Journal:
         path = partial_path(self.output) + ".journal"
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in ("column", "alphabet", "stats")}
+        if handover is not None:
+            search["engine"] += f" after {handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
         return Journal(path, "solve", {**search, **same, "box": box, "inputs": inputs})

@@ -8,19 +8,24 @@ all of its rows. How a block is read and how its answers are written is for the 
 Stacks of one row may be searched by many workers, in any order. The row's first cover is
 nevertheless the first in tree order, because that order can be read off the stacks: engines try
 the options of an item in ascending order, so tree order is the lexicographic order of stacks.
+
+A row that has taken many nodes may be *handed over*: what was found is forgotten, and another
+engine begins anew with the row's own stack. Until then the row is searched as under a node limit,
+in tree order: whether it is handed over depends on nothing but its tree.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
+from batchsolve.engines.choice import Handover
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
@@ -71,11 +76,15 @@ class OpenRows:
         A stack for every row that is searched, in order.
     limit, node_limit : int
         Covers wanted of each row, and nodes that its search may visit.
+    after : int
+        Nodes after which a row is handed over; `UNLIMITED` if none is.
     """
 
-    def __init__(self, n: int, stacks: Stacks, limit: int, node_limit: int) -> None:
+    def __init__(self, n: int, stacks: Stacks, limit: int, node_limit: int, after: int) -> None:
         self._limit, self._node_limit = limit, node_limit
         self._answers = Answers.unknown(n)
+        self._own = stacks if after < node_limit else Stacks.empty()  # of rows that may yet go
+        self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its present engine
         self._pending = np.zeros(n, np.int32)  # stacks that are not searched yet
         self._pending[stacks.roots] = 1
         self._shared = np.zeros(n, np.bool_)  # whether a row was searched in several tasks
@@ -126,6 +135,37 @@ class OpenRows:
             if row not in self._best or cover.tolist() < self._best[row].tolist():
                 self._best[row] = cover
 
+    def hand_over(self, left: Piece) -> tuple[Piece, Stacks]:
+        """Return what is left of rows that stay, and the own stacks of those handed over now."""
+        if not len(self._own):
+            return left, Stacks.empty()
+        rows = left.stacks.roots
+        counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
+        late = (nodes >= self._most_nodes[rows]) & (counts < self._limit)
+        is_late = np.zeros(len(self._answers), np.bool_)
+        is_late[rows[late]] = True
+        goes = is_late[self._own.roots]
+        if not goes.any():
+            return left, Stacks.empty()
+        own = self._own.take(goes)
+        self._own = self._own.take(~goes)
+        self._forget(own.roots)
+        self._pending[own.roots] = 1
+        self._most_nodes[own.roots] = self._node_limit
+        return left.take(np.isin(rows, own.roots, invert=True)), own
+
+    def _forget(self, rows: npt.NDArray[np.int64]) -> None:
+        """Forget what was found of some rows, but not how many nodes that took."""
+        self._answers.counts[rows] = 0
+        self._shared[rows] = False
+        self._covers = [covers.take(~np.isin(covers.roots, rows)) for covers in self._covers]
+        for row in rows.tolist():
+            self._best.pop(row, None)
+
+    def keep_open_only(self) -> None:
+        """Forget the own stacks of rows that are settled."""
+        self._own = self._own.take(self._pending[self._own.roots] > 0)
+
     def lose(self, stacks: Stacks, reason: str) -> None:
         """Note that the search of some rows failed."""
         _tally(self._pending, stacks.roots, -1)
@@ -135,7 +175,7 @@ class OpenRows:
         """Return the stacks of a piece that an answer still depends on."""
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
-        doubtful = (counts >= self._limit) | (nodes >= self._node_limit)
+        doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])
         if self._answers.unfinished:
             doubtful |= np.isin(rows, list(self._answers.unfinished))
         if not doubtful.any():
@@ -146,13 +186,13 @@ class OpenRows:
         _tally(self._pending, rows[~wanted], -1)
         return piece.take(wanted)
 
-    def task_of(self, stacks: Stacks, budget: int) -> Task:
-        """Return the task that searches stacks which are wanted."""
+    def task_of(self, stacks: Stacks, budget: int, whole: bool) -> Task:
+        """Return the task that searches stacks which are wanted, perhaps each of them whole."""
         rows = stacks.roots
         limits = np.maximum(self._limit - self._answers.counts[rows], 1)
-        allowances = self._node_limit - self._answers.nodes[rows]
-        any_order = self._node_limit == UNLIMITED
-        return Task(stacks, limits, allowances, budget, keep=1, any_order=any_order)
+        allowances = self._most_nodes[rows] - self._answers.nodes[rows]
+        any_order = bool((self._most_nodes[rows] == UNLIMITED).all())
+        return Task(stacks, limits, allowances, budget, keep=1, any_order=any_order, whole=whole)
 
     def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
         answers = self._answers
@@ -181,6 +221,14 @@ class ReadTask:
 
 
 @dataclass(frozen=True, eq=False)
+class LateTask:
+    """A row that is handed over, to be searched by the other engine."""
+
+    engine: Engine
+    task: Task
+
+
+@dataclass(frozen=True, eq=False)
 class WriteTask:
     """A block whose rows are settled, to be written."""
 
@@ -200,6 +248,8 @@ class BlockResult:
         The rows, if some are open.
     left, weights : Stacks, ndarray of float64
         Their frontier.
+    late : Stacks
+        The own stacks of rows that are handed over.
     n_nodes, seconds : int, float
         Nodes visited, and how long that took.
     error : InputError or None
@@ -210,6 +260,7 @@ class BlockResult:
     rows: OpenRows | None = None
     left: Stacks = field(default_factory=Stacks.empty)
     weights: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    late: Stacks = field(default_factory=Stacks.empty)
     n_nodes: int = 0
     seconds: float = 0.0
     error: InputError | None = None
@@ -225,16 +276,20 @@ class RowWork:
     writer: Writer
     limit: int
     node_limit: int
+    after: int
     depth: int
 
-    def do(self, task: ReadTask | WriteTask | Task) -> BlockResult | Found:
+    def do(self, task: ReadTask | WriteTask | LateTask | Task) -> BlockResult | Found:
         """Read and search a block, search stacks of it, or write it."""
         if isinstance(task, ReadTask):
             return self._read(task)
         if isinstance(task, WriteTask):
             return self._write(task)
         begin = time.perf_counter()
-        outcome = self.engine.search(self.problem, task)
+        if isinstance(task, LateTask):
+            outcome = task.engine.search(self.problem, task.task)
+        else:
+            outcome = self.engine.search(self.problem, task)
         return Found(outcome, outcome.solutions, time.perf_counter() - begin)
 
     def halves(self, task: Any) -> list[tuple[int, int, Task]]:
@@ -257,30 +312,25 @@ class RowWork:
         except InputError as error:
             return BlockResult(error=error)
         stacks = batch.stacks(self.problem)
-        rows = OpenRows(len(batch), stacks, self.limit, self.node_limit)
-        left = Piece.whole(stacks)
+        rows = OpenRows(len(batch), stacks, self.limit, self.node_limit, self.after)
+        left, late = Piece.whole(stacks), Stacks.empty()
         n_nodes, seconds = 0, 0.0
         if task.budget > 0:
             begin = time.perf_counter()
-            whole = Task.of(
-                stacks,
-                self.limit,
-                self.node_limit,
-                task.budget,
-                self.depth,
-                keep=1,
-                any_order=self.node_limit == UNLIMITED,
-            )
-            outcome = self.engine.search(self.problem, whole)
+            whole = self.engine.capabilities.whole_stacks
+            search = replace(rows.task_of(stacks, task.budget, whole), depth=self.depth)
+            outcome = self.engine.search(self.problem, search)
             seconds = time.perf_counter() - begin
             rows.add(stacks, outcome, outcome.solutions, seconds)
             n_nodes = int(outcome.nodes.sum())
             left = Piece(outcome.frontier, outcome.weights, outcome.parents)
+            left, late = rows.hand_over(left)
             left = rows.drop_unwanted(left)
+            rows.keep_open_only()
         if rows.is_settled:
             output = self.writer.write(batch, rows.answers())
             return BlockResult(output, n_nodes=n_nodes, seconds=seconds)
-        return BlockResult(None, rows, left.stacks, left.weights, n_nodes, seconds)
+        return BlockResult(None, rows, left.stacks, left.weights, late, n_nodes, seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,13 +357,26 @@ class _Unwritten:
         return [self]
 
 
+@dataclass(frozen=True, eq=False)
+class _Late:
+    """Rows of a block that are handed over, and wait to be searched, each in a task of its own."""
+
+    number: int
+    stacks: Stacks
+    is_fresh = True
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[_Late]:
+        each = range(len(self.stacks))
+        return [_Late(self.number, self.stacks.between(k, k + 1)) for k in each]
+
+
 class RowGoal:
     """The goal of rows: an answer to each, handed back block by block in the order of the input."""
 
     enough = False
 
-    def __init__(self, limit: int, node_limit: int) -> None:
-        self._limit, self._node_limit = limit, node_limit
+    def __init__(self, keeps_roots: bool, whole: bool, late_engine: Engine | None) -> None:
+        self._keeps_roots, self._whole, self._late_engine = keeps_roots, whole, late_engine
         self._blocks: dict[int, Any] = {}  # blocks not handed back, by their numbers
         self._open: dict[int, OpenRows] = {}
         self._results: dict[int, BlockResult] = {}
@@ -354,11 +417,15 @@ class RowGoal:
         if isinstance(piece, _Unwritten):
             rows = self._open[piece.number]
             return piece, WriteTask(self._blocks[piece.number], rows.answers())
+        if isinstance(piece, _Late):
+            task = self._open[piece.number].task_of(piece.stacks, budget, whole=True)
+            assert self._late_engine is not None
+            return piece, LateTask(self._late_engine, task)
         number = int(piece.ids[0])
         rows = self._open[number]
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
-            return wanted, rows.task_of(wanted.stacks, budget)
+            return wanted, rows.task_of(wanted.stacks, budget, self._whole)
         if rows.is_settled:
             return self.begin(_Unwritten(number), budget, promised)
         return wanted, None
@@ -366,34 +433,41 @@ class RowGoal:
     def accept(self, piece: Any, result: BlockResult | Found) -> list[Any]:
         """Take what was found; return what is left to be done."""
         if isinstance(result, Found):
-            number = int(piece.ids[0])
+            number = piece.number if isinstance(piece, _Late) else int(piece.ids[0])
             rows, outcome = self._open[number], result.outcome
             rows.add(piece.stacks, outcome, result.output, result.seconds)
-            weights = piece.weights[outcome.parents] * outcome.weights
-            return self._left(number, outcome.frontier, weights)
+            weights = outcome.weights
+            if isinstance(piece, Piece):
+                weights = piece.weights[outcome.parents] * weights
+            left = Piece(outcome.frontier, weights, np.full(weights.size, number))
+            left, late = rows.hand_over(left)
+            return self._left(number, left.stacks, left.weights, late)
         if result.rows is None:
             self._results[piece.number] = result
             self._open.pop(piece.number, None)
             return []
         self._open[piece.number] = result.rows
-        return self._left(piece.number, result.left, result.weights)
+        return self._left(piece.number, result.left, result.weights, result.late)
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
         """Note that rows cannot be searched; a block that failed is read without a search first."""
-        if isinstance(piece, Piece):
-            number = int(piece.ids[0])
+        if isinstance(piece, Piece | _Late):
+            number = piece.number if isinstance(piece, _Late) else int(piece.ids[0])
             self._open[number].lose(piece.stacks, reason)
-            return self._left(number, Stacks.empty(), np.empty(0))
+            return self._left(number, Stacks.empty(), np.empty(0), Stacks.empty())
         if isinstance(piece, _Unread) and piece.is_searched:
             return [_Unread(piece.number, piece.block, is_searched=False)]
         raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
-    def _left(self, number: int, stacks: Stacks, weights: npt.NDArray[np.float64]) -> list[Any]:
+    def _left(
+        self, number: int, stacks: Stacks, weights: npt.NDArray[np.float64], late: Stacks
+    ) -> list[Any]:
         """Return what is left of a block: stacks, or the block itself to be written."""
+        left: list[Any] = [_Late(number, late)] if len(late) else []
         if len(stacks):
             ids = np.full(len(stacks), number)
-            return [Piece(stacks, weights, ids, keeps_roots=self._node_limit != UNLIMITED)]
-        return [_Unwritten(number)] if self._open[number].is_settled else []
+            left.append(Piece(stacks, weights, ids, self._keeps_roots))
+        return left or ([_Unwritten(number)] if self._open[number].is_settled else [])
 
 
 class RowSearch:
@@ -409,6 +483,8 @@ class RowSearch:
         Its limit is given; its engine is not looked at.
     reader : Reader
     writer : Writer
+    handover : Handover, optional
+        What becomes of rows that take many nodes; by default they stay with the engine.
 
     Attributes
     ----------
@@ -417,8 +493,9 @@ class RowSearch:
 
     Notes
     -----
-    Under a node limit rows are not split, and all stacks of a row stay in one piece: where its
-    search stops must not depend on who searches what.
+    Under a node limit, or where rows may be handed over, rows are not split, and all stacks of a
+    row stay in one piece: where its search stops must not depend on who searches what. Nor are they
+    if the engine searches stacks whole.
     """
 
     def __init__(
@@ -429,13 +506,19 @@ class RowSearch:
         settings: SearchSettings,
         reader: Reader,
         writer: Writer,
+        handover: Handover | None = None,
     ) -> None:
         limit = settings.limit or UNLIMITED
         node_limit = settings.node_limit or UNLIMITED
-        depth = (settings.split_depth if settings.node_limit is None else None) or UNLIMITED
-        self._work = RowWork(engine, problem, reader, writer, limit, node_limit, depth)
+        if handover is not None and handover.after >= node_limit:
+            handover = None
+        whole = engine.capabilities.whole_stacks
+        keeps_roots = settings.node_limit is not None or handover is not None
+        depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
+        after = handover.after if handover else UNLIMITED
+        self._work = RowWork(engine, problem, reader, writer, limit, node_limit, after, depth)
         self._pool = pool
-        self._goal = RowGoal(limit, node_limit)
+        self._goal = RowGoal(keeps_roots, whole, handover.engine if handover else None)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
         self.most_ahead = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
 

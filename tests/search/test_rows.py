@@ -7,7 +7,7 @@ from oracles import sudoku_solutions
 
 import batchsolve as bs
 from batchsolve.engines import get_engine
-from batchsolve.engines.choice import engine_for_rows
+from batchsolve.engines.choice import Handover, engine_for_rows
 from batchsolve.search.rows import RowSearch
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
@@ -39,15 +39,15 @@ class AsTheyAre:
         return answers
 
 
-def searched(grids, jobs=2, batch=3, engine=None, **settings):
+def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="threading", **settings):
     """The answers to blocks of grids."""
     box = round(grids.shape[1] ** 0.25)
     problem = bs.Sudoku(box, box)
     settings = SearchSettings(**{"limit": 2, **settings})
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
     engine = engine or engine_for_rows("auto", problem)
-    with Pool(jobs) as pool:
-        search = RowSearch(problem, engine, pool, settings, AsTheyAre(), AsTheyAre())
+    with Pool(jobs, backend) as pool:
+        search = RowSearch(problem, engine, pool, settings, AsTheyAre(), AsTheyAre(), handover)
         found = list(search.run(blocks))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
@@ -239,3 +239,117 @@ def test_blocks_are_not_read_far_ahead():
         for n_done, _ in enumerate(search.run(blocks())):
             assert len(drawn) <= n_done + 1 + search.most_ahead
     assert len(drawn) == 40
+
+
+def everything(grids, **settings):
+    """All that answers say of rows, but the time they took."""
+    rows = []
+    for found in searched(grids, **settings):
+        covers = dict(zip(found.covers.roots.tolist(), map(tuple, found.covers), strict=True))
+        assert len(covers) == len(found.covers)
+        status = found.status(settings.get("limit", 2)).tolist()
+        facts = zip(status, found.counts.tolist(), found.nodes.tolist(), strict=True)
+        rows += [(*row, covers.get(k), found.unfinished.get(k, "")) for k, row in enumerate(facts)]
+    return rows
+
+
+ways_to_cut = pytest.mark.parametrize(
+    ("jobs", "batch", "settings"),
+    [
+        (1, 1, {}),
+        (2, 3, {"budget": 7}),
+        (2, 2, {"budget": 60, "split_depth": 3}),
+        (3, 100, {"budget": 1}),
+        (2, 4, {"backend": "loky"}),
+    ],
+)
+
+
+@ways_to_cut
+@pytest.mark.parametrize("limit", [1, 3])
+@pytest.mark.parametrize("node_limit", [None, 30, 120])
+def test_rows_handed_over_have_the_same_answers_however_they_are_cut_up(
+    grids, jobs, batch, settings, limit, node_limit
+):
+    same = {
+        "engine": get_engine("dlx"),
+        "handover": Handover(get_engine("sat"), 50),
+        "limit": limit,
+        "node_limit": node_limit,
+    }
+    cut = everything(grids, jobs=jobs, batch=batch, **same, **settings)
+    assert cut == everything(grids, jobs=1, batch=100, **same)
+
+
+@ways_to_cut
+@pytest.mark.parametrize("node_limit", [None, 30, 120])
+def test_rows_searched_whole_have_the_same_answers_however_they_are_cut_up(
+    grids, jobs, batch, settings, node_limit
+):
+    same = {"engine": get_engine("sat"), "node_limit": node_limit}
+    cut = everything(grids, jobs=jobs, batch=batch, **same, **settings)
+    assert cut == everything(grids, jobs=1, batch=100, **same)
+
+
+@settings(max_examples=25)
+@given(
+    rows=st.lists(
+        st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=5), max_size=8
+    ),
+    limit=st.integers(1, 4),
+    after=st.integers(1, 20),
+    budget=st.integers(1, 30),
+)
+def test_answers_of_rows_handed_over_are_those_of_the_oracle(rows, limit, after, budget):
+    grids = np.zeros((len(rows), 16), np.uint8)
+    for grid, clues in zip(grids, rows, strict=True):
+        for cell, digit in clues:
+            grid[cell] = digit
+    handover = Handover(get_engine("sat"), after)
+    found = answers(grids, limit=limit, engine=get_engine("dlx"), handover=handover, budget=budget)
+    for grid, (status, count, solution) in zip(grids, found, strict=True):
+        solutions = sudoku_solutions(grid.tolist(), 2, 2)
+        assert count == min(limit, len(solutions))
+        assert status != 4
+        assert tuple(solution) in solutions if solutions else solution is None
+
+
+def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
+    dlx, sat = get_engine("dlx"), get_engine("sat")
+    before = everything(grids, engine=dlx)
+    by_sat = everything(grids, engine=sat)
+    after = sorted(row[2] for row in before)[len(before) // 2]
+    found = everything(grids, engine=dlx, handover=Handover(sat, after), budget=20)
+    assert any(row[2] >= after for row in before)
+    for one, other, mine in zip(before, by_sat, found, strict=True):
+        if one[2] <= after:
+            assert mine == one
+        else:
+            assert mine == (*other[:2], after + other[2], *other[3:])
+
+
+def test_a_node_limit_counts_the_nodes_of_both_engines(grids):
+    dlx, sat = get_engine("dlx"), get_engine("sat")
+    free = everything(grids, engine=dlx, handover=Handover(sat, 40))
+    for node_limit in (20, 40, 41, 90, 150):
+        found = everything(
+            grids, engine=dlx, handover=Handover(sat, 40), node_limit=node_limit, budget=30
+        )
+        for one, mine in zip(free, found, strict=True):
+            if mine[0] == 4:
+                assert mine[2] == node_limit <= one[2]
+            else:
+                assert mine == one
+    kept = everything(grids, engine=dlx, node_limit=40)
+    assert everything(grids, engine=dlx, handover=Handover(sat, 40), node_limit=40) == kept
+
+
+def test_rows_whose_other_engine_fails_are_unfinished():
+    grids = np.zeros((4, 16), np.uint8)
+    grids[2, 0] = 1  # its stack begins with option 0, which is marked
+    failing = Failing([0], "raise")
+    (found,) = searched(
+        grids, batch=4, engine=get_engine("dlx"), handover=Handover(failing, 1), limit=1
+    )
+    assert found.status(1).tolist() == [2, 2, 4, 2]
+    assert found.unfinished == {2: "the search failed: RuntimeError: a bug in the search"}

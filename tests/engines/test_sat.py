@@ -1,0 +1,135 @@
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+import pytest
+from conftest import coloured_problems, problems
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import covers
+
+from batchsolve import ExactCover, Stacks, Sudoku
+from batchsolve.engines import UNLIMITED, Task, get_engine
+
+WHOLE = Stacks.from_lists([[]])
+SMALL = Sudoku(2, 2)
+# Items of many options are put into clauses in another way than those of a few.
+WIDE = problems(most_items=4, most_options=40) | problems(2, 60)
+WIDE_COLOURED = problems(4, 40, most_colors=3).filter(lambda problem: problem.colors is not None)
+PROBLEMS = problems() | coloured_problems() | WIDE | WIDE_COLOURED
+
+
+def search(problem, stacks, **settings):
+    return get_engine("sat").search(problem, Task.of(stacks, **settings))
+
+
+def grids(*clues):
+    """The stacks of 4×4 grids with these clues: cells and digits."""
+    cells = np.zeros((len(clues), 16), np.uint8)
+    for grid, pairs in zip(cells, clues, strict=True):
+        for cell, digit in pairs:
+            grid[cell] = digit
+    return SMALL.stacks(cells)
+
+
+def facts(outcome, k):
+    """What was found below the stack k of a task, whose roots are numbers of stacks."""
+    found = outcome.solutions.take(outcome.solutions.roots == k)
+    left = [stack.tolist() for stack in outcome.frontier.take(outcome.parents == k)]
+    return outcome.counts[k], outcome.nodes[k], [cover.tolist() for cover in found], left
+
+
+@given(problem=WIDE | WIDE_COLOURED)
+def test_items_of_many_options(problem):
+    outcome = search(problem, WHOLE, keep=UNLIMITED)
+    found = [frozenset(cover.tolist()) for cover in outcome.solutions]
+    assert len(found) == len(set(found))
+    assert set(found) == covers(problem)
+
+
+def test_perfect_matchings_of_a_complete_graph():
+    matchings = ExactCover.from_options(list(combinations(range(8), 2)))
+    stars = ExactCover.from_options([*combinations(range(20), 2), [*range(3, 20)]])
+    assert search(matchings, WHOLE).counts.tolist() == [105]
+    for engine in ("sat", "dlx"):
+        outcome = get_engine(engine).search(stars, Task.of(WHOLE, limit=15, keep=5))
+        assert outcome.counts.tolist() == [15]
+        for cover in outcome.solutions:
+            stars.verify(cover)
+
+
+@given(problem=PROBLEMS, limit=st.integers(1, 5), keep=st.integers(0, 5))
+def test_a_stack_searched_whole_has_as_many_covers_as_wanted(problem, limit, keep):
+    expected = covers(problem)
+    outcome = search(problem, WHOLE, limit=limit, keep=keep, whole=True)
+    found = [frozenset(cover.tolist()) for cover in outcome.solutions]
+    assert outcome.counts[0] == min(limit, len(expected))
+    assert len(found) == len(set(found)) == min(keep, outcome.counts[0])
+    assert set(found) <= expected
+    assert outcome.nodes[0] >= max(1, outcome.counts[0])
+    assert len(outcome.frontier) == 0
+
+
+@given(data=st.data(), limit=st.integers(1, 4), allowance=st.integers(1, 30))
+def test_a_stack_searched_whole_does_not_depend_on_others(data, limit, allowance):
+    clue = st.tuples(st.integers(0, 15), st.integers(1, 4))
+    several = st.lists(st.lists(clue, max_size=5), min_size=1, max_size=5)
+    stacks = grids(*data.draw(several))
+    budget = data.draw(st.integers(1, 60) | st.just(UNLIMITED))
+    task = {"limit": limit, "allowance": allowance, "keep": 2, "whole": True}
+    together = search(SMALL, stacks, budget=budget, **task)
+    spent = 0
+    for k, stack in enumerate(stacks):
+        alone = search(SMALL, Stacks.from_lists([stack.tolist()], [k]), **task)
+        if spent < budget:
+            expected = facts(search(SMALL, stacks.take([k]).with_roots([0]), **task), 0)
+            assert facts(together, k) == expected
+            assert alone.clash[0] == together.clash[k]
+        else:
+            assert facts(together, k) == (0, 0, [], [stack.tolist()])
+        spent += together.nodes[k]
+
+
+@given(clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=4))
+def test_an_allowance_ends_a_stack_searched_whole(clues):
+    stacks = grids(clues)
+    free = search(SMALL, stacks, limit=3, whole=True)
+    for allowance in range(1, 40):
+        outcome = search(SMALL, stacks, limit=3, allowance=allowance, whole=True)
+        if len(outcome.frontier):
+            assert outcome.nodes[0] == allowance
+        else:
+            assert facts(outcome, 0) == facts(free, 0)
+
+
+@pytest.mark.parametrize(("limit", "found"), [(200, 200), (288, 288), (UNLIMITED, 288)])
+def test_a_stack_searched_whole_may_have_many_covers(limit, found):
+    outcome = search(SMALL, WHOLE, limit=limit, keep=UNLIMITED, whole=True)
+    assert outcome.counts.tolist() == [found]
+    assert len({tuple(cover.tolist()) for cover in outcome.solutions}) == found
+    for cover in outcome.solutions:
+        SMALL.verify(cover)
+
+
+def test_conflicts_count_where_a_stack_is_searched_whole():
+    # Ten pigeons in nine holes: no cover, and no short proof of that.
+    options = [[f"pigeon {p}", f"hole {h}"] for p in range(10) for h in range(9)]
+    pigeons = ExactCover.from_options(options, secondary=[f"hole {h}" for h in range(9)])
+    outcome = search(pigeons, WHOLE, allowance=2_500, whole=True)
+    assert (outcome.counts.tolist(), outcome.nodes.tolist()) == ([0], [2_500])
+    assert [stack.tolist() for stack in outcome.frontier] == [[]]
+
+
+def test_threads_search_at_the_same_time_and_find_the_same():
+    sevens = Sudoku(1, 7)
+    rng = np.random.default_rng(1)
+    cells = np.zeros((8, 49), np.uint8)
+    for grid in cells:
+        grid[:7] = 1 + rng.permutation(7)
+    stacks = [sevens.stacks(grid[None]) for grid in cells]
+
+    def first(stack):
+        return facts(search(sevens, stack, limit=2, keep=2, whole=True), 0)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(first, stacks * 3)) == [first(stack) for stack in stacks] * 3

@@ -1,0 +1,120 @@
+import os
+import sys
+
+import numpy as np
+import pyarrow.csv as pacsv
+import pytest
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.engines.choice import handover_for_rows
+from batchsolve.settings import UNLIMITED
+
+# In 20,000 nodes `lanes` finds no solution of this one; `sat` takes 300 to find two.
+LONG = (
+    "E.6....3..G.F...G1..F.B..C..6D9.....6E...F7.4.AG....4..........2"
+    ".7..........3..59.....F2.1...7...23.D94.....1G.A..1.8B......DE.9"
+    "6.....3A.E.....F4...2..5.G....D...G....B82...914F.....1........."
+    ".6...3..G....F..8.5.9...EBD.....1.9..8..2..CB.ED3...BD.6..8....."
+)
+SHORT = (
+    ".3..1........59..........1B.C.72D..2.E....CF.6.A.9....A.D24.1G...GF.....5.7...B9..E4..F.A.....68"
+    "6.A.B7.E...1.4D......4.2E.G...A.8F....G...3D.A.7B.C74.9..G5...3..4.53D..7..A..1..A6....C18..G9.."
+    "....2..G......F.7E.1.5.9.3F.8D..9.2F....B..6.1.E..8G..D.95E..32."
+)
+HEXADECIMAL = bs.Sudoku(4, 4)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("\n".join(["puzzle", SHORT, LONG, "EE" + LONG[2:], SHORT, "." * 256, LONG]))
+    return path
+
+
+@pytest.fixture
+def without_pysat(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pysat", None)
+
+
+def table(path):
+    """The columns of an output, but the time that rows took."""
+    columns = pacsv.read_csv(path).to_pydict()
+    del columns["seconds"]
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("box", "engine"),
+    [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")],
+)
+def test_the_shape_decides_whether_rows_are_handed_over(box, engine):
+    handover = handover_for_rows("auto", bs.Sudoku(*box), 2)
+    assert (handover and handover.engine.name) == engine
+    assert handover is None or handover.after >= 1000
+    assert handover_for_rows("auto", bs.Sudoku(*box), UNLIMITED) is None
+    assert handover_for_rows("dlx", bs.Sudoku(*box), 2) is None
+
+
+def test_without_its_module_no_row_is_handed_over(without_pysat):
+    assert handover_for_rows("auto", HEXADECIMAL, 2) is None
+
+
+def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
+    out, again = tmp_path / "out.csv", tmp_path / "again.csv"
+    summary = bs.solve_file(str(corpus), str(out), jobs=1, stats=True)
+    found = table(out)
+    assert summary.engine == "lanes, sat"
+    assert found["status"] == ["unique", "multiple", "invalid", "unique", "multiple", "multiple"]
+    after = handover_for_rows("auto", HEXADECIMAL, 2).after
+    assert [nodes > after for nodes in found["nodes"]] == [False, True, False, False, False, True]
+    puzzles, solutions = (
+        np.array([HEXADECIMAL.parse(found[name][k]) for k in (0, 1, 4)])
+        for name in ("puzzle", "solution")
+    )
+    assert HEXADECIMAL.check(puzzles, solutions).all()
+    for settings in ({"chunk": 1}, {"budget": 1_000}, {"backend": "loky", "chunk": 2}):
+        bs.solve_file(str(corpus), str(again), jobs=2, stats=True, **settings)
+        assert table(again) == found
+    batch = bs.solve_batch(puzzles)
+    assert batch.solutions.tolist() == solutions.tolist()
+    assert batch.nodes.tolist() == [found["nodes"][k] for k in (0, 1, 4)]
+
+
+def test_a_run_is_resumed_by_the_same_engines(corpus, tmp_path, monkeypatch):
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    bs.solve_file(str(corpus), str(whole))
+    with pytest.raises(bs.InputError, match="row 3"):
+        bs.solve_file(str(corpus), str(out), chunk=1, stop_on_invalid=True)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pysat", None)
+        changed = "had engine = 'lanes, sat after 4096 nodes', this one has 'lanes'"
+        with pytest.raises(bs.JournalError, match=changed):
+            bs.solve_file(str(corpus), str(out), resume=True)
+    bs.solve_file(str(corpus), str(out), resume=True)
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "out.csv", "whole.csv"]
+
+
+def test_unfinished_rows_say_what_would_help(corpus, tmp_path, without_pysat):
+    limited = ["solve", str(corpus), "-o", str(tmp_path / "out.csv"), "--node-limit", "20000"]
+    done = CliRunner().invoke(app, limited)
+    assert done.exit_code == 1
+    assert "2 unfinished" in done.stderr
+    assert (
+        "rows of more than 4,096 nodes would go to the engine 'sat': "
+        "pip install 'batchsolve[sat]'" in done.stderr
+    )
+    named = CliRunner().invoke(app, [*limited, "--engine", "lanes"])
+    assert named.exit_code == 1
+    assert "pip install" not in named.stderr
+
+
+def test_a_node_limit_bounds_rows_that_are_handed_over(corpus, tmp_path):
+    found = []
+    for node_limit in (4_096, 4_100, 200_000):
+        out = tmp_path / f"{node_limit}.csv"
+        summary = bs.solve_file(str(corpus), str(out), node_limit=node_limit, stats=True)
+        found.append((summary.unfinished, max(table(out)["nodes"]) <= node_limit, summary.advice))
+    assert found == [(2, True, ""), (2, True, ""), (0, True, "")]
