@@ -63,7 +63,7 @@ def count(
 ) -> int:
     """Count every solution of one problem."""
     from batchsolve.runs import count as counting
-    from batchsolve.runs.job_array import read_part
+    from batchsolve.runs.job_array import read_part, result_of_part
     from batchsolve.runs.run import Run
 
     search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
@@ -90,7 +90,8 @@ def count(
                     result = kept.search(**how)
     if not as_json:
         print(result.count)
-    return _report(result, _part_facts(header) if header else {}, as_json, quiet, sys.stdout)
+    of_part = result_of_part(header, asdict(result)) if header else {}
+    return _report(result, of_part, as_json, quiet, sys.stdout)
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
@@ -102,11 +103,6 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     if engine.partition(":")[0] not in (AUTO, "memo"):
         raise typer.BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
-
-
-def _part_facts(header: dict[str, Any]) -> dict[str, Any]:
-    facts = {key: header.get(key) for key in ("problem", "split", "part", "of")}
-    return {**facts, "above": {"count": header.get("count"), "nodes": header.get("nodes")}}
 
 
 @command("enumerate", epilog=EPILOG)
@@ -243,8 +239,6 @@ def split(
     """Split one problem into files of stacks, to be counted anywhere and merged."""
     from batchsolve.runs.job_array import write_parts
 
-    if files is not None and files < 1:
-        raise InputError(f"the number of files is 1 or more, not {files}")
     reading = read(problem, puzzles)
     with told_when_compiling():
         facts = write_parts(
