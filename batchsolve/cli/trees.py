@@ -202,7 +202,8 @@ def export(
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
-    rows = export_run(directory, output)
+    with interrupts():
+        rows = export_run(directory, output)
     if describe_run(directory)["complete"]:
         return 0
     print(f"batchsolve: the run is not complete: {rows:,} solutions so far", file=sys.stderr)
@@ -240,7 +241,7 @@ def split(
     from batchsolve.runs.job_array import write_parts
 
     reading = read(problem, puzzles)
-    with told_when_compiling():
+    with told_when_compiling(), interrupts():
         facts = write_parts(
             reading.problem, output, reading.stack, depth=depth, files=files, engine=engine
         )

@@ -20,6 +20,7 @@ from batchsolve.problems.json_records import (
     SEAL,
     TEXT,
     TRUTH,
+    Form,
     check,
     is_whole,
     parse,

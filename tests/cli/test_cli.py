@@ -208,6 +208,16 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
     assert result.stderr.strip() == "batchsolve: interrupted"
 
 
+def test_an_interrupt_before_the_command_line_runs_is_one_line():
+    script = """
+import batchsolve.__main__, signal
+signal.raise_signal(signal.SIGINT)
+"""
+    result = python(script)
+    assert result.returncode == 130
+    assert result.stderr.strip() == "batchsolve: interrupted"
+
+
 def test_main_leaves_an_ignored_interrupt_ignored():
     script = f"""
 import signal

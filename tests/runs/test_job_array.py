@@ -89,7 +89,7 @@ def test_a_message_says_what_would_be_right(array):
         (
             "above",
             "[0, 1]",
-            r"'above' is \[0, 1\]; expected an object with the fields count, nodes",
+            rf"'above' is \[0, 1\]; expected {fields}",
         ),
     ]:
         first.write_text(with_field(good, path, text))
