@@ -14,7 +14,13 @@ import typer
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts, print_facts, progress_bar, told_when_compiling
+from batchsolve.cli.terminal import (
+    interrupts,
+    print_facts,
+    progress_bar,
+    time_limited,
+    told_when_compiling,
+)
 from batchsolve.errors import InputError
 from batchsolve.settings import AUTO, SearchSettings
 
@@ -73,10 +79,12 @@ def count(
         raise InputError("--stacks and --run do not go together; a part is one short search")
     header: dict[str, Any] = {}
     with told_when_compiling(quiet):
-        reading = read(problem, puzzles)
-        begin: Any = reading.stack
-        if stacks is not None:
-            begin, header = read_part(stacks, reading.problem)
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            begin: Any = reading.stack
+            if stacks is not None:
+                begin, header = read_part(stacks, reading.problem)
+            search = rest()
         with _progress(quiet) as on_progress:
             how: dict[str, Any] = {
                 **asdict(workers),
@@ -133,7 +141,9 @@ def enumerate_(
     if resume and streams:
         raise InputError("--resume needs a directory; what was printed cannot be resumed")
     with told_when_compiling(quiet):
-        reading = read(problem, puzzles)
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            search = rest()
         task = reading.problem, reading.stack
         with _progress(quiet) as on_progress:
             how: dict[str, Any] = {
