@@ -14,6 +14,7 @@ from typing import Any
 
 from batchsolve.settings import SearchSettings
 
+AGAIN_SECONDS = 0.5
 MOST_SECONDS = 1e6  # of a timer of the system; nothing is read for so long
 COMPILING = (
     "batchsolve: compiling the kernels that this search needs; they are kept for later runs …"
@@ -130,7 +131,9 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
         return
     before = signal.signal(signal.SIGALRM, up)
     try:
-        signal.setitimer(signal.ITIMER_REAL, min(search.time_limit, MOST_SECONDS))
+        seconds = min(search.time_limit, MOST_SECONDS)
+        # again and again, for nothing can be raised out of a callback that it falls into
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
         yield rest
     finally:
         try:

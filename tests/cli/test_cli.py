@@ -218,6 +218,12 @@ signal.raise_signal(signal.SIGINT)
     assert result.stderr.strip() == "batchsolve: interrupted"
 
 
+def test_a_time_limit_holds_while_a_problem_is_read():
+    result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "batchsolve: the time limit was reached before the search began\n"
+
+
 def test_main_leaves_an_ignored_interrupt_ignored():
     script = f"""
 import signal

@@ -2,9 +2,7 @@ import signal
 import time
 
 import pytest
-from typer.testing import CliRunner
 
-from batchsolve.cli import app
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.settings import SearchSettings
 
@@ -97,8 +95,7 @@ def test_ignored_interrupts_stay_ignored():
 def test_a_time_limit_ends_what_comes_before_a_search():
     before = signal.getsignal(signal.SIGALRM)
     with pytest.raises(TimeIsUp), time_limited(SearchSettings(time_limit=0.01)):
-        while True:
-            time.sleep(0.1)
+        time.sleep(600)
     with pytest.raises(TimeIsUp), time_limited(SearchSettings(time_limit=1e-9)) as rest:
         rest()
     assert signal.getsignal(signal.SIGALRM) is before
@@ -112,10 +109,3 @@ def test_what_a_time_limit_leaves_is_for_the_search():
         assert 0 < left.time_limit < 1e9
     with time_limited(SearchSettings(limit=3)) as rest:
         assert rest() == SearchSettings(limit=3)
-
-
-@pytest.mark.parametrize("command", [["count"], ["enumerate", "-o", "-"]])
-def test_a_time_limit_holds_while_a_problem_is_read(command):
-    done = CliRunner().invoke(app, [*command, "queens:1000", "--time-limit", "0.1"])
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "batchsolve: the time limit was reached before the search began\n"
