@@ -254,7 +254,8 @@ class Journal:
     def damaged(self, why: object) -> JournalError:
         """Return the error to raise where the contents of the journal make no sense."""
         return JournalError(
-            f"{self.path}: the journal is damaged ({why}); delete it to begin again"
+            f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it has "
+            f"written stays where it is; move both away to begin again"
         )
 
     @contextmanager
