@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from batchsolve.errors import JournalError, OutputError
 
 VERSION = 3
+_AT_ONCE = 500  # parameters of a statement; SQLite allows 999 at least
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # what SQLite says of a disk, and not of what a file holds
     sqlite3.SQLITE_PERM,
@@ -148,15 +149,12 @@ class Journal:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 stacks, files = self._sums
-                for number in done:
-                    stacks -= _checksum(*self._stack(number))
-                    self._db.execute("DELETE FROM stacks WHERE number = ?", [number])
-                for row in new:
-                    stacks += _checksum(*row)
-                    self._db.execute("INSERT INTO stacks VALUES (?, ?, ?)", row)
-                for part in parts:
-                    files += _checksum(*part)
-                    self._db.execute("INSERT INTO parts VALUES (?, ?, ?)", part)
+                gone, added, written = list(done), list(new), list(parts)
+                stacks += sum(map(_checksum, added)) - sum(map(_checksum, self._taken(gone)))
+                files += sum(map(_checksum, written))
+                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
+                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", added)
+                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", written)
                 sums = stacks % _SUMS, files % _SUMS
                 self._seal(json.dumps(state), sums)
                 self._db.execute("COMMIT")
@@ -204,14 +202,19 @@ class Journal:
 
     def _seal(self, state: str | None, sums: tuple[int, int]) -> None:
         self._db.execute("DELETE FROM progress")
-        seal = f"{_checksum(self._about, state, *sums):016x}"
+        seal = f"{_checksum((self._about, state, *sums)):016x}"
         self._db.execute("INSERT INTO progress VALUES (?, ?)", [state, seal])
 
-    def _stack(self, number: int) -> tuple[int, bytes, float]:
-        found = self._db.execute("SELECT * FROM stacks WHERE number = ?", [number]).fetchone()
-        if found is None:
-            raise ValueError(f"stack {number} is gone")
-        return found
+    def _taken(self, numbers: list[int]) -> Iterator[tuple[int, bytes, float]]:
+        """Yield the stacks of these numbers."""
+        for begin in range(0, len(numbers), _AT_ONCE):
+            some = numbers[begin : begin + _AT_ONCE]
+            places = ", ".join("?" * len(some))
+            where = f"SELECT * FROM stacks WHERE number IN ({places})"
+            found = self._db.execute(where, some).fetchall()
+            if len(found) != len(some):
+                raise ValueError(f"{len(some) - len(found)} stacks are gone")
+            yield from found
 
     def _check(self) -> None:
         """Read what run it is; raise unless all rows are those that were recorded."""
@@ -228,11 +231,11 @@ class Journal:
             )
         [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
         self._sums = self._sum_of("stacks"), self._sum_of("parts")
-        if seal != f"{_checksum(self._about, state, *self._sums):016x}":
+        if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
             raise ValueError("its seal is not that of what it holds")
 
     def _sum_of(self, table: str) -> int:
-        return sum(_checksum(*row) for row in self._db.execute(f"SELECT * FROM {table}")) % _SUMS
+        return sum(map(_checksum, self._db.execute(f"SELECT * FROM {table}"))) % _SUMS
 
     def _compare(self, mine: Mapping[str, Any]) -> None:
         """Raise unless the journal is of the same run."""
@@ -275,6 +278,6 @@ class Journal:
             raise self.damaged(error) from error
 
 
-def _checksum(*values: Any) -> int:
+def _checksum(row: tuple[Any, ...]) -> int:
     """Return a checksum of 64 bits of some values of JSON or SQLite."""
-    return int.from_bytes(hashlib.blake2b(repr(values).encode(), digest_size=8).digest())
+    return int.from_bytes(hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest())

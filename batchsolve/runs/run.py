@@ -243,7 +243,7 @@ class Run:
                 os.fsync(file.fileno())
         sync_directory(folder)
         return [
-            Part(name, n, Written().and_(part).checksum)
+            Part(name, n, Written().plus(part).checksum)
             for name, (part, n) in zip(names, parts, strict=True)
         ]
 

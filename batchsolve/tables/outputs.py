@@ -42,7 +42,7 @@ class Written(NamedTuple):
     n_bytes: int = 0
     checksum: int = 0
 
-    def and_(self, data: pa.Buffer | bytes) -> Written:
+    def plus(self, data: pa.Buffer | bytes) -> Written:
         """Return what a file holds once more is appended."""
         return Written(self.n_bytes + len(data), zlib.crc32(data, self.checksum))
 
@@ -52,7 +52,7 @@ def written_to(file: IO[bytes], most: int | None = None) -> Written:
     written = Written()
     left = sys.maxsize if most is None else most
     while left and (data := file.read(min(COPY_BYTES, left))):
-        written = written.and_(data)
+        written = written.plus(data)
         left -= len(data)
     return written
 
@@ -133,7 +133,7 @@ class _File:
     def write(self, data: pa.Buffer | bytes) -> None:
         with disk_errors(self._partial):
             self._file.write(data)
-        self._written = self._written.and_(data)
+        self._written = self._written.plus(data)
 
     def written(self) -> Written:
         with disk_errors(self._partial):
