@@ -5,12 +5,15 @@ The public names are loaded when they are first used, so that importing the pack
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+# Type checkers take this name for true. The module typing is not imported: until this file is read,
+# Ctrl-C in a command is a traceback.
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from batchsolve.errors import (
         BatchsolveError,
         InputError,
@@ -91,4 +94,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,5 @@
 import csv
+import signal
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,17 @@ from batchsolve import ExactCover, Sudoku
 
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("fixed")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _hear_interrupts():
+    """Undo what a shell does to commands in the background: it has them ignore Ctrl-C.
+
+    What is ignored here is ignored in the processes that tests start, too.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @st.composite

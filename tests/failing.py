@@ -2,6 +2,7 @@
 
 import os
 import signal
+from multiprocessing.connection import Connection
 
 from batchsolve.engines import get_engine
 
@@ -28,3 +29,29 @@ class Failing:
         if self.how == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         raise RuntimeError("a bug in the search")
+
+
+class HalfAnswered:
+    """Work whose first worker dies when half of its answer is written, and holds the lock."""
+
+    def __init__(self, once):
+        self.once = once
+
+    def do(self, task):
+        try:
+            os.close(os.open(self.once, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            pass
+        else:
+            Connection._send = die_halfway
+        return bytes(100_000)
+
+    def halves(self, task):
+        return []
+
+
+def die_halfway(connection, data):
+    whole = len(data) < 1000  # the number of bytes that follow
+    os.write(connection.fileno(), bytes(data)[: None if whole else len(data) // 2])
+    if not whole:
+        os.kill(os.getpid(), signal.SIGKILL)

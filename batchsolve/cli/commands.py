@@ -13,6 +13,7 @@ import typer
 
 import batchsolve
 from batchsolve.cli.options import Parameters
+from batchsolve.cli.terminal import TimeIsUp
 from batchsolve.errors import BatchsolveError
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED = 1, 2, 130
@@ -91,6 +92,9 @@ def _exit_code(run: Callable[[], int]) -> int:
     except KeyboardInterrupt as error:
         print("\n" + "; ".join(["batchsolve: interrupted", *_notes(error)]), file=sys.stderr)
         return EXIT_INTERRUPTED
+    except TimeIsUp:
+        print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
+        return EXIT_INCOMPLETE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR

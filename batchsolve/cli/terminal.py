@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from batchsolve.settings import SearchSettings
+
+AGAIN_SECONDS = 0.5
+MOST_SECONDS = 1e6  # of a timer of the system; nothing is read for so long
 COMPILING = (
     "batchsolve: compiling the kernels that this search needs; they are kept for later runs …"
 )
@@ -90,6 +96,50 @@ def _loads_kernels(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+class TimeIsUp(Exception):  # noqa: N818  not an error: a limit that the user has set
+    """The time limit of a command was reached before its search began."""
+
+
+@contextmanager
+def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings]]:
+    """Let the time limit of a search hold from here on; yield how to get what is left for it.
+
+    Where the system has no timers (Windows), what is done here is not cut short.
+
+    Raises
+    ------
+    TimeIsUp
+        Out of whatever is done here, once the time is up.
+    """
+    end = time.monotonic() + (search.time_limit or 0.0)
+
+    def up(signum: int, frame: FrameType | None) -> None:
+        raise TimeIsUp
+
+    def rest() -> SearchSettings:
+        if search.time_limit is None:
+            return search
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TimeIsUp
+        return replace(search, time_limit=left)
+
+    if search.time_limit is None or not hasattr(signal, "setitimer"):
+        yield rest
+        return
+    before = signal.signal(signal.SIGALRM, up)
+    try:
+        seconds = min(search.time_limit, MOST_SECONDS)
+        # again and again, for nothing can be raised out of a callback that it falls into
+        signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
+        yield rest
+    finally:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        finally:  # the time may be up in the line above
+            signal.signal(signal.SIGALRM, before)
 
 
 def progress_bar(quiet: bool, **how: Any) -> Any:

@@ -14,7 +14,13 @@ import typer
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts, print_facts, progress_bar, told_when_compiling
+from batchsolve.cli.terminal import (
+    interrupts,
+    print_facts,
+    progress_bar,
+    time_limited,
+    told_when_compiling,
+)
 from batchsolve.errors import InputError
 from batchsolve.settings import AUTO, SearchSettings
 
@@ -63,7 +69,7 @@ def count(
 ) -> int:
     """Count every solution of one problem."""
     from batchsolve.runs import count as counting
-    from batchsolve.runs.job_array import read_part
+    from batchsolve.runs.job_array import read_part, result_of_part
     from batchsolve.runs.run import Run
 
     search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
@@ -73,10 +79,12 @@ def count(
         raise InputError("--stacks and --run do not go together; a part is one short search")
     header: dict[str, Any] = {}
     with told_when_compiling(quiet):
-        reading = read(problem, puzzles)
-        begin: Any = reading.stack
-        if stacks is not None:
-            begin, header = read_part(stacks, reading.problem)
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            begin: Any = reading.stack
+            if stacks is not None:
+                begin, header = read_part(stacks, reading.problem)
+            search = rest()
         with _progress(quiet) as on_progress:
             how: dict[str, Any] = {
                 **asdict(workers),
@@ -90,7 +98,8 @@ def count(
                     result = kept.search(**how)
     if not as_json:
         print(result.count)
-    return _report(result, _part_facts(header) if header else {}, as_json, quiet, sys.stdout)
+    of_part = result_of_part(header, asdict(result)) if header else {}
+    return _report(result, of_part, as_json, quiet, sys.stdout)
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
@@ -102,11 +111,6 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     if engine.partition(":")[0] not in (AUTO, "memo"):
         raise typer.BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
-
-
-def _part_facts(header: dict[str, Any]) -> dict[str, Any]:
-    facts = {key: header.get(key) for key in ("problem", "split", "part", "of")}
-    return {**facts, "above": {"count": header.get("count"), "nodes": header.get("nodes")}}
 
 
 @command("enumerate", epilog=EPILOG)
@@ -137,7 +141,9 @@ def enumerate_(
     if resume and streams:
         raise InputError("--resume needs a directory; what was printed cannot be resumed")
     with told_when_compiling(quiet):
-        reading = read(problem, puzzles)
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            search = rest()
         task = reading.problem, reading.stack
         with _progress(quiet) as on_progress:
             how: dict[str, Any] = {
@@ -206,7 +212,8 @@ def export(
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
-    rows = export_run(directory, output)
+    with interrupts():
+        rows = export_run(directory, output)
     if describe_run(directory)["complete"]:
         return 0
     print(f"batchsolve: the run is not complete: {rows:,} solutions so far", file=sys.stderr)
@@ -243,10 +250,8 @@ def split(
     """Split one problem into files of stacks, to be counted anywhere and merged."""
     from batchsolve.runs.job_array import write_parts
 
-    if files is not None and files < 1:
-        raise InputError(f"the number of files is 1 or more, not {files}")
     reading = read(problem, puzzles)
-    with told_when_compiling():
+    with told_when_compiling(), interrupts():
         facts = write_parts(
             reading.problem, output, reading.stack, depth=depth, files=files, engine=engine
         )

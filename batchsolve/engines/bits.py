@@ -45,9 +45,9 @@ from batchsolve.engines.residual import (
     build,
     entries_of,
     fill_set,
+    leaves_more,
     list_left,
     make_scratch,
-    most_left,
     select,
 )
 from batchsolve.engines.stack_arrays import (
@@ -360,9 +360,8 @@ class BitParallel:
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         entries = entries_of(problem)
-        if (
-            problem.n_options > MOST_OPTIONS
-            and most_left(entries, arrays_of(task.stacks)) > MOST_OPTIONS
+        if problem.n_options > MOST_OPTIONS and leaves_more(
+            entries, arrays_of(task.stacks), MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
         return search_task(_search, (entries,), task)

@@ -35,9 +35,9 @@ from batchsolve.engines.residual import (
     build,
     entries_of,
     fill_set,
+    leaves_more,
     list_left,
     make_scratch,
-    most_left,
     select,
 )
 from batchsolve.engines.stack_arrays import (
@@ -410,7 +410,7 @@ class Cells:
         entries = entries_of(problem)
         if problem.n_primary > MOST_ITEMS or (
             problem.n_options > MOST_OPTIONS
-            and most_left(entries, arrays_of(task.stacks)) > MOST_OPTIONS
+            and leaves_more(entries, arrays_of(task.stacks), MOST_OPTIONS)
         ):
             return DancingLinks().search(problem, task)
         return search_task(_search, (entries, np.empty(0, _cell(problem))), task)

@@ -302,12 +302,12 @@ def list_left(entries, held, scratch):
 
 
 @kernel
-def most_left(entries, stacks):
-    """Return how many options the stack that leaves the most of them leaves."""
+def leaves_more(entries, stacks, most):
+    """Whether any of the stacks leaves more than so many options."""
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
-    most = 0
     for k in range(stacks.n):
-        if select(stack_at(stacks, k), entries, held) < 0:
-            most = max(most, list_left(entries, held, scratch)[0])
-    return most
+        clash = select(stack_at(stacks, k), entries, held)
+        if clash < 0 and list_left(entries, held, scratch)[0] > most:
+            return True
+    return False

@@ -6,6 +6,7 @@ function as well. Items and options carry names, so that a cover can be read.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
 
-MOST_OPTIONS = 1_000_000  # names are Python strings: more of them would fill the memory first
+MOST_OPTIONS = 1_000_000  # names are Python strings; to make so many takes seconds, and 1 GB
 
 PENTOMINOES = {
     "F": ".XX XX. .X.",
@@ -51,7 +52,7 @@ def queens(n: int) -> ExactCover:
     >>> problem.item_names[:6], problem.option_names[:2], problem.option_name(63)
     (('r5', 'c5', 'r4', 'c4', 'r6', 'c6'), ('a1', 'b1'), 'h8')
     """
-    _check_size(n * n, n)
+    _check_order(n, lambda k: k * k)
     # n // 2 comes first, counted from 0; of two rows equally far from the middle, the lower
     middle_first = sorted(range(1, n + 1), key=lambda k: (abs(2 * k - 2 - n), k))
     primary = [f"{kind}{k}" for k in middle_first for kind in "rc"]
@@ -79,7 +80,7 @@ def langford(n: int) -> ExactCover:
     >>> problem.option_names  # the number, and its two places
     ('1@1,3', '1@2,4', '1@3,5', '1@4,6', '2@1,4', '2@2,5', '2@3,6', '3@1,5', '3@2,6')
     """
-    _check_size(n * (2 * n - 1), n)
+    _check_order(n, lambda k: k * (2 * k - 1))
     pairs = [(k, a, a + k + 1) for k in range(1, n + 1) for a in range(1, 2 * n - k)]
     return ExactCover.from_options(
         [[str(k), f"s{a}", f"s{b}"] for k, a, b in pairs],
@@ -99,7 +100,7 @@ def dominoes(rows: int, columns: int) -> ExactCover:
     >>> [problem.option_name(o) for o in range(problem.n_options)]
     ['r1c1 r1c2', 'r1c1 r2c1', 'r1c2 r2c2', 'r2c1 r2c2']
     """
-    _check_size(2 * rows * columns, rows, columns)
+    _check_size(rows, columns, 2 * rows * columns, f"R x C is at most {MOST_OPTIONS // 2:,}")
     cells = _cells(rows, columns)
     lying, upright = ((0, 0), (0, 1)), ((0, 0), (1, 0))
     places = [
@@ -158,7 +159,7 @@ def latin(n: int) -> ExactCover:
     >>> problem, problem.option_name(1)
     (ExactCover(n_items=12, n_primary=12, n_options=8), 'r1c1#2')
     """
-    _check_size(n**3, n)
+    _check_order(n, lambda k: k**3)
     numbers = range(1, n + 1)
     cells = [f"r{r}c{c}" for r in numbers for c in numbers]
     units = [f"{unit}{k}#{digit}" for unit in "rc" for k in numbers for digit in numbers]
@@ -168,6 +169,13 @@ def latin(n: int) -> ExactCover:
         cells + units,
         option_names=[f"r{r}c{c}#{digit}" for r, c, digit in choices],
     )
+
+
+def _empty_grid(box_rows: int, box_columns: int) -> ExactCover:
+    """Return the problem of the empty grid, unless it is too large to be searched."""
+    n = box_rows * box_columns
+    _check_size(box_rows, box_columns, n**3, f"R x C is at most {_largest(lambda k: k**3)}")
+    return sudoku(box_rows, box_columns)
 
 
 class Family(NamedTuple):
@@ -184,7 +192,7 @@ FAMILIES = {
     "dominoes": Family(dominoes, "dominoes:RxC", "dominoes:8x8"),
     "pentominoes": Family(pentominoes, "pentominoes:RxC", "pentominoes:6x10"),
     "latin": Family(latin, "latin:N", "latin:5"),
-    "sudoku": Family(sudoku, "sudoku:RxC", "sudoku:3x3"),
+    "sudoku": Family(_empty_grid, "sudoku:RxC", "sudoku:3x3"),
 }
 
 
@@ -236,11 +244,20 @@ def family(text: str) -> ExactCover:
         raise InputError(f"{text}: {error}") from error
 
 
-def _check_size(n_options: int, *sizes: int) -> None:
-    if min(sizes) < 1:
-        raise ProblemError(f"sizes are at least 1, not {min(sizes)}")
+def _check_order(n: int, n_options: Callable[[int], int]) -> None:
+    """Refuse an order that is too large; the number of options grows with it."""
+    _check_size(n, n, n_options(n), f"N is at most {_largest(n_options):,}")
+
+
+def _check_size(rows: int, columns: int, n_options: int, possible: str) -> None:
+    if min(rows, columns) < 1:
+        raise ProblemError(f"sizes are at least 1, not {min(rows, columns)}")
     if n_options > MOST_OPTIONS:
-        raise ProblemError(f"{n_options:,} options; at most {MOST_OPTIONS:,} can have names")
+        raise ProblemError(f"{n_options:,} options; {MOST_OPTIONS:,} are possible: {possible}")
+
+
+def _largest(n_options: Callable[[int], int]) -> int:
+    return bisect_right(range(MOST_OPTIONS), MOST_OPTIONS, key=n_options) - 1
 
 
 def _letters(k: int) -> str:

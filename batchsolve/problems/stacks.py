@@ -19,10 +19,27 @@ import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.json_records import (
+    SEAL,
+    TEXT,
+    Kind,
+    is_whole,
+    list_of,
+    parse,
+    sealed,
+    whole,
+)
 from batchsolve.problems.kernels import kernel
 
 _MAGIC = b"batchsolve stacks 1\n"
 _HEADER = struct.Struct("<32sQQ")  # fingerprint, number of stacks, number of options
+_HEADER_FORM = {
+    "batchsolve": Kind("'stacks'", lambda value: value == "stacks"),
+    "version": whole(2, 2),
+    "problem": TEXT,
+    SEAL: TEXT,
+}
+_STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**32 - 1))}
 
 
 @kernel
@@ -193,42 +210,41 @@ class Stacks:
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
         """Return JSON lines: a header with the problem's fingerprint, then one line a stack.
 
-        What is known `about` the stacks goes into the header, and is not read back.
+        What is known `about` the stacks goes into the header, and is not read back. The header
+        has a seal, by which changes to the file are noticed.
         """
-        header = {"batchsolve": "stacks", "version": 1, "problem": problem.fingerprint}
-        lines = [{**header, **about}]
-        lines += [
-            {"root": int(root), "stack": stack.tolist()}
+        lines = "".join(
+            json.dumps({"root": int(root), "stack": stack.tolist()}) + "\n"
             for root, stack in zip(self.roots, self, strict=True)
-        ]
-        return "".join(json.dumps(line) + "\n" for line in lines)
+        )
+        header = {"batchsolve": "stacks", "version": 2, "problem": problem.fingerprint, **about}
+        return json.dumps(sealed(header, lines)) + "\n" + lines
 
     @classmethod
     def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
         """Read what `to_jsonl` wrote; raises `InputError` as `from_bytes` does."""
-        lines = text.splitlines()
+        first, _, rest = text.partition("\n")
         try:
-            header = json.loads(lines[0])
-            fingerprint = header["problem"]
-            if header["batchsolve"] != "stacks" or header["version"] != 1:
-                raise ValueError
-        except (IndexError, KeyError, TypeError, ValueError) as error:
+            header = parse(first, _HEADER_FORM)
+        except InputError as error:
             raise InputError(
                 "line 1: expected the header that `Stacks.to_jsonl` writes, "
-                '{"batchsolve": "stacks", "version": 1, "problem": …}'
+                f'{{"batchsolve": "stacks", "version": 2, "problem": …}}: {error}'
             ) from error
-        _check_problem(fingerprint, problem)
-        stacks, roots = [], []
-        for number, line in enumerate(lines[1:], 2):
+        _check_problem(header["problem"], problem)
+        records = []
+        for number, line in enumerate(rest.splitlines(), 2):
             try:
-                record = json.loads(line)
-                roots.append(int(record["root"]))
-                stacks.append([int(o) for o in record["stack"]])
-            except (KeyError, TypeError, ValueError) as error:
+                records.append(parse(line, _STACK_FORM))
+            except InputError as error:
                 raise InputError(
-                    f'line {number}: expected {{"root": …, "stack": […]}}, not {line[:60]!r}'
+                    f'line {number}: expected {{"root": …, "stack": […]}}: {error}'
                 ) from error
-        batch = cls.from_lists(stacks, roots)
+        if not is_whole(header, rest):
+            raise InputError(
+                "the stacks are damaged: the seal in line 1 is not that of the file; split anew"
+            )
+        batch = cls.from_lists([r["stack"] for r in records], [r["root"] for r in records])
         return _checked(batch.offsets, batch.options, batch.roots, problem)
 
 

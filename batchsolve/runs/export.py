@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError
 from batchsolve.problems.render import GRID, OPTIONS
-from batchsolve.runs.journal import Journal
-from batchsolve.tables.outputs import check_output, disk_errors, open_sink
+from batchsolve.runs.journal import Journal, Part
+from batchsolve.tables.outputs import check_output, disk_errors, open_sink, written_to
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
 
@@ -110,23 +110,31 @@ def _pieces(table: pa.Table, n_bytes: int) -> Iterator[pa.Table]:
 # ---- parts ----------------------------------------------------------------------------------
 
 
-def _batches(directory: str, parts: dict[str, int]) -> Iterator[pa.Table]:
-    """Read the parts of a run, which have names and numbers of rows; yield one table at least."""
+def check_part(directory: str, part: Part) -> None:
+    """Raise `JournalError` unless a file of solutions is what was written."""
+    path = os.path.join(directory, SOLUTIONS, part.name)
+    try:
+        with open(path, "rb") as file:
+            whole = written_to(file).checksum == part.checksum
+    except OSError:
+        whole = False
+    if not whole:
+        raise JournalError(
+            f"{path}: is missing or damaged, and {part.rows:,} solutions with it; the other files "
+            f"there can be read as they are; delete {directory} to begin again"
+        )
+
+
+def _batches(directory: str, parts: list[Part]) -> Iterator[pa.Table]:
+    """Read the parts of a run; yield one table at least."""
     schema = None
-    for name, rows in parts.items():
-        path = os.path.join(directory, SOLUTIONS, name)
-        read = 0
-        try:
-            with pq.ParquetFile(path) as file:
-                schema = schema or _schema(file.schema_arrow)
-                for batch in file.iter_batches(_rows_at_once(file.metadata), use_threads=False):
-                    read += len(batch)
-                    yield pa.Table.from_batches([batch]).cast(schema)
-        except (OSError, ValueError, pa.ArrowException) as error:
-            raise _damaged(path, directory) from error
-        if read != rows:
-            raise _damaged(path, directory)
-    if not any(parts.values()):
+    for part in parts:
+        check_part(directory, part)
+        with pq.ParquetFile(os.path.join(directory, SOLUTIONS, part.name)) as file:
+            schema = schema or _schema(file.schema_arrow)
+            for batch in file.iter_batches(_rows_at_once(file.metadata), use_threads=False):
+                yield pa.Table.from_batches([batch]).cast(schema)
+    if not any(part.rows for part in parts):
         yield (schema or pa.schema([(GRID, pa.string())])).empty_table()
 
 
@@ -142,10 +150,6 @@ def _rows_at_once(metadata: Any) -> int:
     groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
     n_bytes = sum(group.total_byte_size for group in groups)
     return min(max(metadata.num_rows * _READ_BYTES // max(n_bytes, 1), 1), _READ_ROWS)
-
-
-def _damaged(path: str, directory: str) -> JournalError:
-    return JournalError(f"{path}: is missing or damaged; delete {directory} to begin again")
 
 
 # ---- sorting --------------------------------------------------------------------------------

@@ -7,21 +7,37 @@ merge can say which are missing and which came twice.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, OutputError
+from batchsolve.errors import InputError, OutputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.json_records import (
+    SEAL,
+    TEXT,
+    TRUTH,
+    Form,
+    check,
+    is_whole,
+    parse,
+    sealed,
+    whole,
+)
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.search.splitter import split
 
 MOST_FILES = 1000  # unless --files says otherwise; a job array of a thousand is common
+MOST_PARTS = 1_000_000  # of any split: a merge lists those that are missing
+
+_PLACE: Form = {"split": TEXT, "part": whole(0, MOST_PARTS - 1), "of": whole(1, MOST_PARTS)}
+_SUMS: Form = {"count": whole(), "nodes": whole()}
+_PART: Form = {**_PLACE, **_SUMS}  # the sums are those above the depth
+_RESULT: Form = {"problem": TEXT, **_PLACE, "above": _SUMS, **_SUMS, "complete": TRUTH}
 
 
 def write_parts(
@@ -57,9 +73,13 @@ def write_parts(
 
     Raises
     ------
+    InputError
+        If so many files are asked for that the results could not be merged.
     OutputError
         If the directory is not empty or cannot be written.
     """
+    if files is not None and not 1 <= files <= MOST_PARTS:
+        raise InputError(f"the number of files is 1 to {MOST_PARTS:,}, not {files:,}")
     parts = split(problem, stack, depth, engine)
     n_files = max(1, min(len(parts.stacks), files or MOST_FILES))
     begin = np.asarray(stack, np.int64).tolist()
@@ -90,24 +110,36 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     -------
     stacks : Stacks
     header : dict
-        What its header says: ``split``, ``part``, ``of``, and ``count`` and ``nodes`` above it.
+        What its header says: ``problem``, ``split``, ``part``, ``of``, and ``count`` and ``nodes``
+        above it.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or belongs to another problem.
+        If the file cannot be read, is damaged, or belongs to another problem.
     """
+    text = _text_of(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
         stacks = Stacks.from_jsonl(text, problem)
-    except InputError as error:
+        header = parse(text.partition("\n")[0], _PART)
+    except (InputError, ProblemError) as error:
         raise InputError(f"{path}: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InputError(f"{path}: {reason}") from error
-    header = json.loads(text.splitlines()[0])
-    return stacks, {k: v for k, v in header.items() if k not in ("batchsolve", "version")}
+    return stacks, {key: header[key] for key in ("problem", *_PART)}
+
+
+def result_of_part(header: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `merge_results` has to know of a part that was counted, sealed.
+
+    Parameters
+    ----------
+    header : mapping
+        What `read_part` returned.
+    result : mapping
+        ``count``, ``nodes`` and ``complete`` of its search.
+    """
+    above = {key: header[key] for key in _SUMS}
+    place = {key: header[key] for key in ("problem", *_PLACE)}
+    return sealed({**{key: result[key] for key in (*_SUMS, "complete")}, **place, "above": above})
 
 
 def merge_results(paths: Sequence[str]) -> dict[str, Any]:
@@ -127,7 +159,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If a file is no such result, or they belong to different splits, or doubled ones differ.
+        If a file is no such result or is damaged, or they belong to different splits, or doubled
+        ones differ.
     """
     if not paths:
         raise InputError("no results to merge; name the files that count --stacks --json printed")
@@ -135,9 +168,10 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     first = results[0]
     by_part: dict[int, dict[str, Any]] = {}
     for path, result in zip(paths, results, strict=True):
-        if result["split"] != first["split"]:
+        if any(result[key] != first[key] for key in ("split", "problem", "of", "above")):
             raise InputError(
-                f"{path}: belongs to split {result['split']}, {paths[0]} to {first['split']}"
+                f"{path}: belongs to split {result['split'][:60]}, {paths[0]} to "
+                f"{first['split'][:60]}"
             )
         known = by_part.setdefault(result["part"], result)
         if known["count"] != result["count"] and known["complete"] and result["complete"]:
@@ -162,15 +196,25 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_result(path: str) -> dict[str, Any]:
+    text = _text_of(path)
+    try:
+        result = parse(text, {**_RESULT, SEAL: TEXT})
+        check(result, {"part": whole(0, result["of"] - 1)})
+    except InputError as error:
+        raise InputError(
+            f"{path}: not a result of batchsolve count --stacks PART --json: {error}"
+        ) from error
+    if not is_whole({key: result[key] for key in (*_RESULT, SEAL)}):
+        raise InputError(
+            f"{path}: is damaged: its seal is not that of its numbers; count that part again"
+        )
+    return result
+
+
+def _text_of(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
-            result = json.load(file)
-        for key in ("split", "part", "of", "above", "count", "nodes", "complete"):
-            result[key]
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{path}: not a result of batchsolve count --stacks PART --json"
-        ) from error
-    return dict(result)
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputError(f"{path}: {reason}") from error

@@ -1,20 +1,51 @@
 """The record of a run on disk: an SQLite file that says what is done and what is left.
 
 A journal belongs to one run of one kind with one set of settings, and to one process at a time.
+
+SQLite notices a damaged page only if its structure breaks. So every step records a *seal*, too: a
+checksum of the settings, the state and the sums over the checksums of all stacks and all parts. The
+sums do not depend on the order of rows, so that a step brings them up to date by its own rows.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from batchsolve.errors import JournalError, OutputError
 
-VERSION = 2
+VERSION = 3
+_AT_ONCE = 500  # parameters of a statement; SQLite allows 999 at least
+_SUMS = 2**64  # sums of checksums are kept modulo this
+_UNWRITABLE = {  # what SQLite says of a disk, and not of what a file holds
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+
+
+class Part(NamedTuple):
+    """A file of solutions.
+
+    Attributes
+    ----------
+    name : str
+    rows : int
+    checksum : int
+        See `batchsolve.tables.outputs.Written`.
+    """
+
+    name: str
+    rows: int
+    checksum: int
 
 
 class Journal:
@@ -41,9 +72,13 @@ class Journal:
         Kind, version and settings of the run.
     """
 
+    about: dict[str, Any]
+    _about: str  # the same as it was recorded
+    _sums: tuple[int, int]  # of the checksums of stacks, and of parts
+
     def __init__(self, path: str, kind: str, settings: Mapping[str, Any]) -> None:
         self.path = path
-        self.about: dict[str, Any] = {"kind": kind, "version": VERSION, "settings": dict(settings)}
+        mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
         try:
             self._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
         except sqlite3.OperationalError as error:
@@ -55,16 +90,10 @@ class Journal:
                 self._db.execute("PRAGMA synchronous = FULL")
                 self._db.execute("BEGIN EXCLUSIVE")
                 if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    self._db.execute("CREATE TABLE run (about TEXT NOT NULL)")
-                    self._db.execute("CREATE TABLE progress (state TEXT NOT NULL)")
-                    self._db.execute(
-                        "CREATE TABLE stacks "
-                        "(number INTEGER PRIMARY KEY, options BLOB, weight REAL)"
-                    )
-                    self._db.execute("CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER)")
-                    self._db.execute("INSERT INTO run VALUES (?)", [json.dumps(self.about)])
+                    self._begin(mine)
                 else:
                     self._check()
+                    self._compare(mine)
                 self._db.execute("COMMIT")
         except BaseException:
             self._db.close()
@@ -78,7 +107,7 @@ class Journal:
 
     @classmethod
     def read(cls, path: str) -> Journal:
-        """Open the journal of any run, to look at it."""
+        """Open the journal of any run, to look at it; it raises what opening it to go on does."""
         if not os.path.exists(path):
             raise JournalError(f"{path}: there is no journal")
         journal = cls.__new__(cls)
@@ -86,8 +115,7 @@ class Journal:
         journal._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
         try:
             with journal._errors():
-                (about,) = journal._db.execute("SELECT about FROM run").fetchone()
-                journal.about = json.loads(about)
+                journal._check()
         except BaseException:
             journal._db.close()
             raise
@@ -102,7 +130,7 @@ class Journal:
         state: Mapping[str, Any],
         done: Iterable[int] = (),
         new: Iterable[tuple[int, bytes, float]] = (),
-        parts: Iterable[tuple[str, int]] = (),
+        parts: Iterable[Part] = (),
     ) -> None:
         """Take a step, all of it or nothing.
 
@@ -114,18 +142,23 @@ class Journal:
             Numbers of stacks that are not outstanding any more.
         new : iterable of (int, bytes, float)
             Number, options (little-endian uint32) and weight of stacks that now are.
-        parts : iterable of (str, int)
-            Name and number of rows of files of solutions.
+        parts : iterable of Part
+            New files of solutions.
         """
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.execute("DELETE FROM progress")
-                self._db.execute("INSERT INTO progress VALUES (?)", [json.dumps(state)])
-                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
-                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", new)
-                self._db.executemany("INSERT INTO parts VALUES (?, ?)", parts)
+                stacks, files = self._sums
+                gone, added, written = list(done), list(new), list(parts)
+                stacks += sum(map(_checksum, added)) - sum(map(_checksum, self._taken(gone)))
+                files += sum(map(_checksum, written))
+                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
+                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", added)
+                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", written)
+                sums = stacks % _SUMS, files % _SUMS
+                self._seal(json.dumps(state), sums)
                 self._db.execute("COMMIT")
+                self._sums = sums
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
@@ -136,45 +169,84 @@ class Journal:
         with self._errors():
             return self._db.execute("SELECT number, options, weight FROM stacks").fetchall()
 
-    def parts(self) -> dict[str, int]:
-        """Return the name and the number of rows of every file of solutions."""
+    def parts(self) -> list[Part]:
+        """Return every file of solutions."""
         with self._errors():
-            return dict(self._db.execute("SELECT name, rows FROM parts ORDER BY name"))
+            rows = self._db.execute("SELECT name, rows, checksum FROM parts ORDER BY name")
+            return [Part(*row) for row in rows]
 
     def state(self) -> dict[str, Any] | None:
         """Return the state recorded last, or None if there is none yet."""
         with self._errors():
-            row = self._db.execute("SELECT state FROM progress").fetchone()
-            state = None if row is None else json.loads(row[0])
-            if not isinstance(state, dict | None):
-                raise TypeError("its state is no object")
-        return state
+            (state,) = self._db.execute("SELECT state FROM progress").fetchone()
+            return None if state is None else dict(json.loads(state))
 
     def remove(self) -> None:
         """Close the journal and delete its file."""
         self._db.close()
         os.remove(self.path)
 
+    def _begin(self, about: dict[str, Any]) -> None:
+        self._db.execute("CREATE TABLE run (about TEXT NOT NULL)")
+        self._db.execute("CREATE TABLE progress (state TEXT, seal TEXT NOT NULL)")
+        self._db.execute(
+            "CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, weight REAL)"
+        )
+        self._db.execute(
+            "CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER)"
+        )
+        self.about, self._about = about, json.dumps(about)
+        self._db.execute("INSERT INTO run VALUES (?)", [self._about])
+        self._sums = 0, 0
+        self._seal(None, self._sums)
+
+    def _seal(self, state: str | None, sums: tuple[int, int]) -> None:
+        self._db.execute("DELETE FROM progress")
+        seal = f"{_checksum((self._about, state, *sums)):016x}"
+        self._db.execute("INSERT INTO progress VALUES (?, ?)", [state, seal])
+
+    def _taken(self, numbers: list[int]) -> Iterator[tuple[int, bytes, float]]:
+        """Yield the stacks of these numbers."""
+        for begin in range(0, len(numbers), _AT_ONCE):
+            some = numbers[begin : begin + _AT_ONCE]
+            places = ", ".join("?" * len(some))
+            where = f"SELECT * FROM stacks WHERE number IN ({places})"
+            found = self._db.execute(where, some).fetchall()
+            if len(found) != len(some):
+                raise ValueError(f"{len(some) - len(found)} stacks are gone")
+            yield from found
+
     def _check(self) -> None:
+        """Read what run it is; raise unless all rows are those that were recorded."""
         damage = self._db.execute("PRAGMA quick_check").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(damage)
-        (about,) = self._db.execute("SELECT about FROM run").fetchone()
-        theirs = json.loads(about)
-        if theirs["version"] != VERSION:
+        (self._about,) = self._db.execute("SELECT about FROM run").fetchone()
+        self.about = json.loads(self._about)
+        if self.about["version"] != VERSION:
             raise JournalError(
                 f"{self.path}: was begun by another version of batchsolve (its journal has the "
-                f"format {theirs['version']}, this version writes {VERSION}); end it with that "
+                f"format {self.about['version']}, this version writes {VERSION}); end it with that "
                 f"version, or delete it to begin again"
             )
-        if theirs["kind"] != self.about["kind"]:
+        [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
+        self._sums = self._sum_of("stacks"), self._sum_of("parts")
+        if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
+            raise ValueError("its seal is not that of what it holds")
+
+    def _sum_of(self, table: str) -> int:
+        return sum(map(_checksum, self._db.execute(f"SELECT * FROM {table}"))) % _SUMS
+
+    def _compare(self, mine: Mapping[str, Any]) -> None:
+        """Raise unless the journal is of the same run."""
+        theirs = self.about
+        if theirs["kind"] != mine["kind"]:
             raise JournalError(
-                f"{self.path}: the journal of a {theirs['kind']} run, not of a "
-                f"{self.about['kind']} run"
+                f"{self.path}: the journal of a {theirs['kind']} run, not of a {mine['kind']} run"
             )
-        mine = json.loads(json.dumps(self.about["settings"]))
-        for name in mine.keys() | theirs["settings"].keys():
-            now, then = mine.get(name), theirs["settings"].get(name)
+        settings = json.loads(json.dumps(mine["settings"]))
+        for name in settings.keys() | theirs["settings"].keys():
+            now, then = settings.get(name), theirs["settings"].get(name)
             if now != then:
                 raise JournalError(
                     f"{self.path}: the interrupted run had {name} = {then!r}, this one has "
@@ -185,18 +257,27 @@ class Journal:
     def damaged(self, why: object) -> JournalError:
         """Return the error to raise where the contents of the journal make no sense."""
         return JournalError(
-            f"{self.path}: the journal is damaged ({why}); delete it to begin again"
+            f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it has "
+            f"written stays where it is; move both away to begin again"
         )
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise JournalError(f"{self.path}: in use by another process") from error
-            raise OutputError(
-                f"{self.path}: cannot be written ({error}); make room, and go on with --resume"
-            ) from error
-        except (sqlite3.DatabaseError, TypeError, ValueError, KeyError) as error:
+            if code in _UNWRITABLE:
+                raise OutputError(
+                    f"{self.path}: cannot be written ({error}); make room, and go on with --resume"
+                ) from error
             raise self.damaged(error) from error
+        except (TypeError, ValueError, KeyError, RecursionError) as error:
+            raise self.damaged(error) from error
+
+
+def _checksum(row: tuple[Any, ...]) -> int:
+    """Return a checksum of 64 bits of some values of JSON or SQLite."""
+    return int.from_bytes(hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest())

@@ -24,12 +24,12 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, summary
-from batchsolve.runs.export import JOURNAL, SOLUTIONS
-from batchsolve.runs.journal import Journal
+from batchsolve.runs.export import JOURNAL, SOLUTIONS, check_part
+from batchsolve.runs.journal import Journal, Part
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.tables.outputs import disk_errors
+from batchsolve.tables.outputs import Written, disk_errors
 from batchsolve.workers.pool import Pool
 
 SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
@@ -58,7 +58,8 @@ class Run:
     OutputError
         If the directory holds something, and `resume` is not set.
     JournalError
-        If the journal is damaged, of another problem, or in use by another process.
+        If the journal or a file of solutions is damaged, or the journal is of another problem or
+        in use by another process.
 
     Notes
     -----
@@ -199,7 +200,7 @@ class Run:
         ids = np.array([row[1] for row in rows], np.int64)
         weights = np.array([row[2] for row in rows], np.float64)
         totals = Totals(**state)
-        recorded = sum(parts.values())
+        recorded = sum(part.rows for part in parts)
         if self._collect and recorded != totals.count:
             raise JournalError(
                 f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
@@ -210,15 +211,10 @@ class Run:
     def _remove_unrecorded_parts(self) -> None:
         folder = os.path.join(self._directory, SOLUTIONS)
         parts = self._journal.parts()
-        present = set(os.listdir(folder))
-        for name in present - parts.keys():
+        for name in set(os.listdir(folder)) - {part.name for part in parts}:
             os.remove(os.path.join(folder, name))
-        for name, rows in parts.items():
-            path = os.path.join(folder, name)
-            if name not in present or pq.read_metadata(path).num_rows != rows:
-                raise JournalError(
-                    f"{path}: is missing or damaged; delete {self._directory} to begin again"
-                )
+        for part in parts:
+            check_part(self._directory, part)
 
     def keep(self, changes: Changes) -> None:
         """Write changes down, all of them or nothing."""
@@ -227,8 +223,8 @@ class Run:
         records = map(_as_record, new.ids.tolist(), new.stacks, new.weights.tolist())
         self._journal.record(asdict(self._totals), done, records, parts)
 
-    def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[tuple[str, int]]:
-        """Write what workers rendered to files; return their names and numbers of rows."""
+    def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
+        """Write what workers rendered to files."""
         small = [_is_small(part) for part, _ in outputs]
         parts = [output for output, joins in zip(outputs, small, strict=True) if not joins]
         rest = [output for output, joins in zip(outputs, small, strict=True) if joins]
@@ -246,7 +242,10 @@ class Run:
                 file.flush()
                 os.fsync(file.fileno())
         sync_directory(folder)
-        return [(name, n) for name, (_, n) in zip(names, parts, strict=True)]
+        return [
+            Part(name, n, Written().plus(part).checksum)
+            for name, (part, n) in zip(names, parts, strict=True)
+        ]
 
 
 def _is_small(part: pa.Buffer) -> bool:

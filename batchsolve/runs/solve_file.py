@@ -29,7 +29,7 @@ from batchsolve.tables.blocks import Block, Position
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, check_output, open_output, partial_path
+from batchsolve.tables.outputs import Output, Written, check_output, open_output, partial_path
 from batchsolve.tables.reader import Batch
 from batchsolve.workers.pool import Pool
 
@@ -241,12 +241,12 @@ class FileRun:
     def _solve(
         self, corpus: Corpus, engine: Engine, handover: Handover | None, journal: Journal | None
     ) -> None:
-        position, finished = self._restore(journal) if journal else (None, False)
+        written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and not os.path.exists(partial_path(self.output)):
             journal.remove()  # the run was stopped between its last two steps
             return
         table = AnswerTable(corpus, self.search.limit or PROVES_UNIQUENESS, self.settings.stats)
-        output = open_output(self.output, table.schema, position)
+        output = open_output(self.output, table.schema, written)
         writer = _Writer(table, encoder_for(self.output))
         rows = RowSearch(
             corpus.problem, engine, self.pool, self.search, corpus.reader, writer, handover
@@ -331,14 +331,14 @@ class FileRun:
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
         return Journal(path, "solve", {**search, **same, "box": box, "inputs": inputs})
 
-    def _restore(self, journal: Journal) -> tuple[int | None, bool]:
-        """Take up the sums of an interrupted run; return its position and whether it finished."""
+    def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
+        """Take up the sums of an interrupted run; return what it wrote and whether it finished."""
         state = journal.state()
         if state is None:
             return None, False
         try:
             self.totals = Summary(**state["totals"])
-            position, finished = int(state["position"]), bool(state["finished"])
+            written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
             self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])
         except (KeyError, TypeError, ValueError) as error:
@@ -346,7 +346,7 @@ class FileRun:
         partial = partial_path(self.output)
         if not finished and not os.path.exists(partial):
             raise JournalError(f"{partial}: is gone; delete {journal.path} to begin again")
-        return position, finished
+        return written, finished
 
     def record(self, journal: Journal | None, output: Output, finished: bool = False) -> None:
         """Make what is written durable, and note how far that is."""
@@ -358,7 +358,7 @@ class FileRun:
     def state(self, output: Output, finished: bool = False) -> dict[str, Any]:
         """Return what a journal has to know of what is written so far."""
         return {
-            "position": output.position(),
+            "written": output.written(),
             "begin": self.begin,
             "file_name": self.file_name,
             "rows_of_file": self.rows_of_file,

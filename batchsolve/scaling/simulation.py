@@ -21,7 +21,6 @@ from batchsolve.problems.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
 from batchsolve.search.rules import (
     FIRST_BUDGET,
-    LEAST_BUDGET,
     MOST_OUT,
     MOST_STACKS,
     SPLIT_NODES,
@@ -168,11 +167,7 @@ def simulate(
         workers,
         (1 / costs.rate, costs.overhead, costs.master),
         -1.0 if rules.budget is None else float(rules.budget),
-        (
-            sizing.full_seconds * costs.rate,
-            max(float(LEAST_BUDGET), sizing.least_seconds * costs.rate),
-            float(FIRST_BUDGET),
-        ),
+        (*sizing.bounds(costs.rate), float(FIRST_BUDGET)),
         (sizing.pieces, MOST_STACKS),
         (TASKS_OUT * workers, MOST_OUT * workers),
         max(MOST_TASKS, 10 * workers),

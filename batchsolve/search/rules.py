@@ -20,7 +20,8 @@ FULL_TURNS, LEAST_TURNS = 5, 1  # what a task takes at least while many pieces w
 PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
 FEW_PIECES, MANY_PIECES = 4, 240  # fewer for each worker, down to the former, of more than these
 FIRST_BUDGET = 50_000  # while the speed of a worker is not known
-LEAST_BUDGET = 5_000  # so that a task is worth handing out
+FIRST_ENTRIES = 10**9  # nodes × entries of the problem, so that large ones begin with fewer nodes
+LEAST_BUDGET = 5_000  # so that a task is worth handing out, unless these nodes take long
 MOST_STACKS = 4096  # in a task; those that it does not come to are copied
 MOST_OUT = 8  # tasks a worker may be ahead of what was collected
 STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
@@ -69,8 +70,34 @@ class Sizing:
         waiting : int
             How many pieces wait.
         """
-        full, least = self.full_seconds * rate, self.least_seconds * rate
-        return int(task_nodes(waiting / self.pieces, full, max(least, float(LEAST_BUDGET))))
+        return int(task_nodes(waiting / self.pieces, *self.bounds(rate)))
+
+    def bounds(self, rate: float) -> tuple[float, float]:
+        """Return the nodes of a task while many pieces wait, and the fewest of any.
+
+        Examples
+        --------
+        >>> Sizing.of(2).bounds(1e6), Sizing.of(2).bounds(1e3)  # nodes of a microsecond, or slow
+        ((200000.0, 5000.0), (200.0, 200.0))
+        """
+        full = max(1.0, self.full_seconds * rate)
+        return full, max(self.least_seconds * rate, min(float(LEAST_BUDGET), full))
+
+
+def first_budget(n_entries: int) -> int:
+    """Return the nodes of a task while the speed of a worker is not known.
+
+    Parameters
+    ----------
+    n_entries : int
+        Items of all options of the problem: the more there are, the longer a node takes.
+
+    Examples
+    --------
+    >>> first_budget(2_916), first_budget(4_000_000)  # 9×9 Sudoku, and 1,000 queens
+    (50000, 250)
+    """
+    return max(1, min(FIRST_BUDGET, FIRST_ENTRIES // max(1, n_entries)))
 
 
 def task_nodes(share: float, full: float, least: float) -> float:

@@ -106,15 +106,23 @@ class Scheduler:
         Number of workers.
     budget : int, optional
         Nodes a task may visit; sized by time by default.
+    first_budget : int
+        The same, while the speed of a worker is not known.
 
     Notes
     -----
     `next_task` is called in whatever thread a worker becomes free; one lock guards the queue.
     """
 
-    def __init__(self, goal: Goal, jobs: int, budget: int | None = None) -> None:
+    def __init__(
+        self,
+        goal: Goal,
+        jobs: int,
+        budget: int | None = None,
+        first_budget: int = FIRST_BUDGET,
+    ) -> None:
         self._goal = goal
-        self._fixed_budget = budget
+        self._fixed_budget, self._first_budget = budget, first_budget
         self._sizing = Sizing.of(jobs)
         self._most_out = MOST_OUT * jobs
         self._lock = threading.RLock()
@@ -164,6 +172,11 @@ class Scheduler:
                 promised = sum(out.budget for out in self._out.values())
                 piece = self._queue.pop()
                 budget = min(self._budget(piece.is_fresh), most_nodes)
+                if (
+                    budget < MOST_STACKS
+                ):  # a stack takes a node, and preparing for others takes time
+                    piece, *rest = piece.cut(1, max(1, budget))
+                    self._queue.extend(reversed(rest))
                 begun = self._goal.begin(piece, budget, promised)
                 if begun is None:
                     self._queue.append(piece)
@@ -215,7 +228,7 @@ class Scheduler:
         if self._fixed_budget is not None:
             return self._fixed_budget
         if self._nodes == 0:
-            return FIRST_BUDGET
+            return self._first_budget
         waiting = self._sizing.pieces if is_fresh else len(self._queue) + 1
         return self._sizing.budget(self._nodes / max(self._seconds, 1e-9), waiting)
 

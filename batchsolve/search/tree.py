@@ -19,7 +19,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER
+from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
 from batchsolve.search.scheduler import Draws, Scheduler, run_round
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Done, Pool
@@ -330,7 +330,8 @@ class TreeSearch:
         self._settings = settings
         self._work = TreeWork(engine, problem, render)  # one object, so that it is sent once
         self._goal = TreeGoal(problem, settings, collect, begin, totals or Totals(), keep)
-        self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
+        first = first_budget(problem.indices.size)
+        self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget, first)
         self._scheduler.add(begin)
         self.rates: dict[str, float] = {}
 
@@ -393,7 +394,7 @@ class TreeSearch:
     def _split(self) -> Iterator[Done]:
         """Expand the tree, here, to a depth, or for as long as it pays."""
         goal, scheduler, settings = self._goal, self._scheduler, self._settings
-        if settings.node_limit is not None or settings.split_depth == 0:
+        if settings.node_limit is not None or settings.split_depth == 0 or goal.enough:
             return
         if settings.split_depth is not None:
             yield from self._expand(settings.split_depth, UNLIMITED)

@@ -12,20 +12,49 @@ import gzip
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import IO, Any, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, OutputError
+from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.sources import split_suffixes
 
 ROW_GROUP = 65_536
 COPY_BYTES = 1 << 20
+
+
+class Written(NamedTuple):
+    """What a file held when it was recorded.
+
+    Attributes
+    ----------
+    n_bytes : int
+    checksum : int
+        CRC-32 of these bytes: it is added to as they are written, at some gigabytes a second.
+    """
+
+    n_bytes: int = 0
+    checksum: int = 0
+
+    def plus(self, data: pa.Buffer | bytes) -> Written:
+        """Return what a file holds once more is appended."""
+        return Written(self.n_bytes + len(data), zlib.crc32(data, self.checksum))
+
+
+def written_to(file: IO[bytes], most: int | None = None) -> Written:
+    """Return what a file holds, from where it stands to its end, or so many bytes of it."""
+    written = Written()
+    left = sys.maxsize if most is None else most
+    while left and (data := file.read(min(COPY_BYTES, left))):
+        written = written.plus(data)
+        left -= len(data)
+    return written
 
 
 class Output(Protocol):
@@ -35,8 +64,8 @@ class Output(Protocol):
         """Append what an encoder made of the next rows."""
         ...
 
-    def position(self) -> int:
-        """Return the position for `open_output` of what was taken so far."""
+    def written(self) -> Written:
+        """Return what was taken so far, for `open_output` to go on from there."""
         ...
 
     def sync(self) -> None:
@@ -53,14 +82,15 @@ class Output(Protocol):
 
 
 class _File:
-    """Appends to ``OUT.partial``; positions are bytes.
+    """Appends to ``OUT.partial``.
 
     Parameters
     ----------
     path : str
     header : bytes
         What an output that begins anew begins with.
-    position : int or None
+    written : Written or None
+        What it holds, unless it begins anew.
     finished : (suffix, function) or None
         Makes the finished file ``OUT.partial`` + suffix of ``OUT.partial``, if they differ.
     """
@@ -69,31 +99,46 @@ class _File:
         self,
         path: str,
         header: bytes,
-        position: int | None,
+        written: Written | None,
         finished: tuple[str, Callable[[str, str], None]] | None,
     ) -> None:
         self._path = path
         self._partial = partial_path(path)
         self._finished = finished
-        mode = "wb" if position is None else "r+b"
+        mode = "wb" if written is None else "r+b"
         with disk_errors(self._partial):
             self._file: IO[bytes] = open(self._partial, mode)  # noqa: SIM115
-            if position is None:
-                self._file.write(header)
-            elif os.path.getsize(self._partial) < position:
-                raise OSError(f"it is shorter than its journal says ({position} bytes)")
+        self._written = Written()
+        try:
+            if written is None:
+                self.write(header)
             else:
-                self._file.seek(position)
-                self._file.truncate()
+                self._go_on_from(written)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _go_on_from(self, written: Written) -> None:
+        with disk_errors(self._partial):
+            self._written = written_to(self._file, written.n_bytes)
+            if self._written.n_bytes < written.n_bytes:
+                raise OSError(f"it is shorter than its journal says ({written.n_bytes} bytes)")
+            if self._written != written:
+                raise JournalError(
+                    f"{self._partial}: is damaged: its first {written.n_bytes:,} bytes are not "
+                    f"those that were written; delete it and its journal to begin again"
+                )
+            self._file.truncate()
 
     def write(self, data: pa.Buffer | bytes) -> None:
         with disk_errors(self._partial):
             self._file.write(data)
+        self._written = self._written.plus(data)
 
-    def position(self) -> int:
+    def written(self) -> Written:
         with disk_errors(self._partial):
             self._file.flush()
-            return self._file.tell()
+        return self._written
 
     def sync(self) -> None:
         with disk_errors(self._partial):
@@ -128,8 +173,8 @@ class _StandardOutput:
         with disk_errors("standard output"):
             self._file.write(data)
 
-    def position(self) -> int:
-        return 0
+    def written(self) -> Written:
+        return Written()
 
     def sync(self) -> None:
         with disk_errors("standard output"):
@@ -169,7 +214,7 @@ def check_output(path: str) -> None:
         raise OutputError(f"{path}: the directory {parent} does not exist")
 
 
-def open_output(path: str, schema: pa.Schema, position: int | None = None) -> Output:
+def open_output(path: str, schema: pa.Schema, written: Written | None = None) -> Output:
     """Open an output for what the encoder of its path makes.
 
     Parameters
@@ -178,19 +223,24 @@ def open_output(path: str, schema: pa.Schema, position: int | None = None) -> Ou
         The output, checked by `check_output`; ``-`` is standard output.
     schema : pyarrow.Schema
         Its columns.
-    position : int, optional
-        What `Output.position` returned; what was written after it is discarded.
+    written : Written, optional
+        What `Output.written` returned; what was written after that is discarded.
+
+    Raises
+    ------
+    JournalError
+        If what was written before has changed.
     """
     header = encoder_for(path).header(schema)
     if path == "-":
         return _StandardOutput(header)
     suffix, compression = split_suffixes(path)
     if suffix == ".parquet":
-        return _File(path, header, position, (".whole", partial(_regroup, schema=schema)))
+        return _File(path, header, written, (".whole", partial(_regroup, schema=schema)))
     if compression:
         pack = partial(_compress, compression=compression)
-        return _File(path, header, position, (compression, pack))
-    return _File(path, header, position, None)
+        return _File(path, header, written, (compression, pack))
+    return _File(path, header, written, None)
 
 
 class Sink:
@@ -212,9 +262,9 @@ class Sink:
         self._output.write(self._encoder.rows(table))
 
 
-def open_sink(path: str, schema: pa.Schema, position: int | None = None) -> Sink:
+def open_sink(path: str, schema: pa.Schema) -> Sink:
     """Open an output for tables; see `open_output`."""
-    return Sink(encoder_for(path), open_output(path, schema, position))
+    return Sink(encoder_for(path), open_output(path, schema))
 
 
 def partial_path(path: str) -> str:

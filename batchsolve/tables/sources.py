@@ -285,7 +285,7 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
 
 def _looks_like_header(line: str) -> bool:
     """Whether a line of an unnamed format begins a CSV table: words, not a grid."""
-    fields = next(csv.reader([line], delimiter=_delimiter(line)), [])
+    fields = _fields(line, _delimiter(line))
     words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
     return bool(words) and len(words) >= len(fields) / 2
 
@@ -306,14 +306,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
         if quoted:
             raise never_closed(head[begin:])
         end = len(head)
-    try:
-        names = next(csv.reader(io.StringIO(head[begin:end].decode()), delimiter=delimiter))
-    except csv.Error as error:
-        raise InputError(
-            f"the header cannot be read, for there is a carriage return in it that ends no line: "
-            f"{head[begin:end][:80]!r}; end all lines alike"
-        ) from error
-    names = [name.strip() for name in names]
+    names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:
         names = [f"column_{k + 1}" for k in range(len(names))]
@@ -325,6 +318,16 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     if twice:
         raise InputError(f"the header names column {twice[0]!r} twice; rename one")
     return names, end
+
+
+def _fields(header: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(header), delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InputError(
+            f"the header cannot be read, for there is a carriage return in it that ends no line: "
+            f"{header[:80]!r}; end all lines alike"
+        ) from error
 
 
 def looks_like_grid(text: str) -> bool:

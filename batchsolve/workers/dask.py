@@ -24,6 +24,7 @@ from batchsolve.workers.base import Capabilities, Workers, cannot_load
 
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
+AGAIN_SECONDS = 60  # for one that died to begin anew; on a busy machine it took more than ten
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
 
 _works: dict[str, Any] = {}  # in a worker: what clients have brought there
@@ -118,7 +119,7 @@ class DaskWorkers(Workers):
             self._client = opened.enter_context(client)
             self.jobs = self._width()
             self._opened = opened.pop_all()
-        return _Backend(client=client, wait_for_workers_timeout=JOIN_SECONDS), {}
+        return _Backend(client=client, wait_for_workers_timeout=AGAIN_SECONDS), {}
 
     def _width(self) -> int:
         """Return the number of threads of the cluster."""

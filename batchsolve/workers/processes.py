@@ -20,6 +20,7 @@ from typing import Any
 from joblib.externals.loky.backend import resource_tracker
 
 from batchsolve.workers.base import Workers
+from batchsolve.workers.watchdog import Watchdog
 
 IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
 LARGE_BYTES = 64 << 10
@@ -36,6 +37,7 @@ class Processes(Workers):
     """
 
     folder = ""
+    _watchdog: Watchdog | None = None
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         try:
@@ -43,9 +45,16 @@ class Processes(Workers):
         except OSError:  # it is not there, or full
             self.folder = tempfile.mkdtemp(prefix="batchsolve-")
         resource_tracker.register(self.folder, "folder")  # which removes it if we are killed
+        self._watchdog = Watchdog(self._executor)
         return "loky", {}
 
+    def _executor(self) -> Any:
+        """Return loky's executor, which joblib makes anew after workers have died."""
+        return getattr(getattr(self._parallel, "_backend", None), "_workers", None)
+
     def _close(self) -> None:
+        if self._watchdog is not None:
+            self._watchdog.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
         if not os.path.exists(self.folder):
             resource_tracker.unregister(self.folder, "folder")

@@ -208,6 +208,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
     assert result.stderr.strip() == "batchsolve: interrupted"
 
 
+def test_an_interrupt_before_the_command_line_runs_is_one_line():
+    script = """
+import batchsolve.__main__, signal
+signal.raise_signal(signal.SIGINT)
+"""
+    result = python(script)
+    assert result.returncode == 130
+    assert result.stderr.strip() == "batchsolve: interrupted"
+
+
+def test_a_time_limit_holds_while_a_problem_is_read():
+    result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "batchsolve: the time limit was reached before the search began\n"
+
+
 def test_main_leaves_an_ignored_interrupt_ignored():
     script = f"""
 import signal

@@ -1,8 +1,10 @@
 import signal
+import time
 
 import pytest
 
-from batchsolve.cli.terminal import interrupts
+from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
+from batchsolve.settings import SearchSettings
 
 
 def press():
@@ -88,3 +90,22 @@ def test_ignored_interrupts_stay_ignored():
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_time_limit_ends_what_comes_before_a_search():
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(TimeIsUp), time_limited(SearchSettings(time_limit=0.01)):
+        time.sleep(600)
+    with pytest.raises(TimeIsUp), time_limited(SearchSettings(time_limit=1e-9)) as rest:
+        rest()
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_what_a_time_limit_leaves_is_for_the_search():
+    with time_limited(SearchSettings(time_limit=1e9, limit=3)) as rest:
+        left = rest()
+        assert left.limit == 3
+        assert 0 < left.time_limit < 1e9
+    with time_limited(SearchSettings(limit=3)) as rest:
+        assert rest() == SearchSettings(limit=3)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.runs import export
 from batchsolve.runs.export import export_run, sorted_table
-from batchsolve.runs.journal import Journal
+from batchsolve.runs.journal import Journal, Part
+from batchsolve.tables.outputs import written_to
 
 NAMES = [
     "",
@@ -46,11 +47,12 @@ def make_run(directory, schema, parts, kind="enumerate"):
             name = f"{k:08d}.parquet"
             table = pa.table([pa.array(sorted(rows, key=in_order), schema.field(0).type)], schema)
             pq.write_table(table, directory / "solutions" / name, store_schema=k % 2 == 0)
-            record(journal, name, len(rows))
+            record(journal, directory, name, len(rows))
 
 
-def record(journal, name, rows):
-    journal._db.execute("INSERT INTO parts VALUES (?, ?)", (name, rows))
+def record(journal, directory, name, rows):
+    with open(directory / "solutions" / name, "rb") as file:
+        journal.record({}, parts=[Part(name, rows, written_to(file).checksum)])
 
 
 def exported(tmp_path, schema, parts, suffix, number):
@@ -154,7 +156,7 @@ def test_missing_and_damaged_parts(tmp_path, small_loads, damage):
         pq.write_table(pq.read_table(part).slice(1), part)
     else:
         pq.write_table(pa.table({"x": list(range(1000))}), part)
-    match = "00000002.parquet: is missing or damaged; delete .*run to begin again"
+    match = "00000002.parquet: is missing or damaged, and 1,000 solutions .*; delete .*run to begin"
     with pytest.raises(JournalError, match=match):
         export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"))
     assert os.listdir(tmp_path) == ["run"]

@@ -82,6 +82,7 @@ USELESS = [
     ("in.parquet", b"PAR1 and nothing more", ["in.parquet", "arquet"]),
     ("in.jsonl", b"[1]\n[2]\n", ["JSON object"]),
     ("in.json", json.dumps([{"puzzle": P}]).encode(), ["JSON object"]),
+    ("in.txt", f"# LF\n{P}\r{P}\r".encode(), ["carriage return", "end all lines alike"]),
     ("in.tsv", f"puzzle,solution\n{P},{S}\n".encode(), ["tab"]),
     ("in.csv", b"puzzle\n4.0807e+79\n1.2e+80\n", ["'4.0807e+79'", "81 characters"]),
     ("in.csv", f"puzzle\n{P.lstrip('1')}\n".encode(), ["'puzzle' holds no grids", "81"]),

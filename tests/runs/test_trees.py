@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from batchsolve.runs import journal
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
-from batchsolve.runs.job_array import merge_results, read_part, write_parts
+from batchsolve.runs.job_array import merge_results, read_part, result_of_part, write_parts
 from batchsolve.search import pieces, scheduler, tree
 
 KNOWN = {
@@ -380,11 +381,9 @@ def test_parts_add_up_to_the_whole(tmp_path):
     results = []
     for path in sorted((tmp_path / "parts").iterdir()):
         stacks, header = read_part(str(path), problem)
-        result = count(problem, stacks)
-        above = {"count": header.pop("count"), "nodes": header.pop("nodes")}
-        facts = {"count": result.count, "nodes": result.nodes, "complete": result.complete}
+        result = asdict(count(problem, stacks))
         results.append(tmp_path / f"{path.stem}.json")
-        results[-1].write_text(json.dumps({**header, "above": above, **facts}))
+        results[-1].write_text(json.dumps({**result, **result_of_part(header, result)}))
     names = list(map(str, results))
     whole = count(problem)
     merged = merge_results(names)

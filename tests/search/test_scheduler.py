@@ -169,3 +169,18 @@ def test_the_rate_can_be_forgotten(jobs):
     scheduler.forget_rate()
     scheduler.add_behind(numbered(2))
     assert scheduler.next_task()[1][1] == FIRST_BUDGET
+
+
+def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
+    goal = Counting(9)
+    scheduler = Scheduler(goal, jobs=1, first_budget=4)
+    scheduler.add_behind(numbered(9))
+    sizes = []
+    while drawn := scheduler.next_task():
+        number, (piece, budget) = drawn
+        assert budget == 4
+        sizes.append(len(piece))
+        assert scheduler.take(Done(number, None, Result(Piece.join([])), Timing(0.0, 0.0, "")))
+        scheduler.forget_rate()
+    assert sizes == [4, 4, 1]
+    assert scheduler.is_empty

@@ -521,10 +521,10 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
         size = int(random.integers(0, 90))
         if random.random() < 0.3:  # interrupted after rows that are not in its journal
             output.sync()
-            position = output.position()
+            written = output.written()
             output.write(encoder.rows(table.slice(begin, 5)))
             output.close()
-            output = open_output(pieces, SCHEMA, position)
+            output = open_output(pieces, SCHEMA, written)
         output.write(encoder.rows(table.slice(begin, size)))
         begin += size
     assert not os.path.exists(pieces)

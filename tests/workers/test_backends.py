@@ -239,11 +239,14 @@ def test_ctrl_c_ends_a_run_and_its_cluster(backend, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not list(run.glob("solutions/*.parquet")):
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        while not list(run.glob("solutions/*.parquet")):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, out) == (130, "")
     kept = f"what is done is kept in {run}; go on with --resume"
     assert err == f"\nbatchsolve: interrupted; {kept}\n"

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from failing import Failing
+from failing import Failing, HalfAnswered
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 from batchsolve.search.tree import TreeWork
+from batchsolve.workers import watchdog
 from batchsolve.workers.pool import Done, Pool
 
 PROBLEM = Sudoku(2, 2)
@@ -109,3 +110,14 @@ def test_bad_pools_are_refused():
         Pool(1, "mpi")
     with pytest.raises(InputError, match="1 or more"):
         Pool(0)
+
+
+def test_a_worker_that_dies_with_half_of_its_answer_written_holds_nobody_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(watchdog, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(watchdog, "LOOK_SECONDS", 0.1)
+    with Pool(2, "loky") as pool:
+        found = list(pool.start(HalfAnswered(str(tmp_path / "once")), enumerate("abcdef")))
+    assert (tmp_path / "once").exists()
+    assert sorted((done.number, len(done.result)) for done in found) == [
+        (k, 100_000) for k in range(6)
+    ]

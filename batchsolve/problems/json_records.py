@@ -1,0 +1,148 @@
+"""Records in JSON: what their fields hold is checked once, where they are read, and sealed.
+
+A *form* has a `Kind` for every field that a record must have, or the form of a record within it.
+A *seal* is a checksum of a record, kept in it, which tells whether it was changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from batchsolve.errors import InputError
+
+SEAL = "seal"  # the field that holds it
+SEAL_BYTES = 8
+MOST_DIGITS = 4000  # of a number; Python refuses to write more than 4,300 of them
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field may hold.
+
+    Attributes
+    ----------
+    what : str
+        In words, for messages.
+    holds : callable
+        Whether a value is of this kind.
+    """
+
+    what: str
+    holds: Callable[[Any], bool]
+
+
+Form: TypeAlias = "Mapping[str, Kind | Form]"
+
+
+def whole(least: int = 0, most: int = 10**MOST_DIGITS - 1) -> Kind:
+    """Return the whole numbers between two bounds."""
+    if least == most:
+        what = f"{least}"
+    elif most < 10**MOST_DIGITS - 1:
+        what = f"a whole number from {least} to {most}"
+    else:
+        what = f"a whole number from {least} on, of at most {MOST_DIGITS:,} digits"
+    return Kind(what, lambda value: type(value) is int and least <= value <= most)
+
+
+def list_of(kind: Kind) -> Kind:
+    """Return the lists of such values."""
+    return Kind(
+        f"a list, each of it {kind.what}",
+        lambda value: isinstance(value, list) and all(map(kind.holds, value)),
+    )
+
+
+TEXT = Kind("a text", lambda value: isinstance(value, str))
+TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
+SECONDS = Kind(
+    "a number from 0 on",
+    lambda value: type(value) in (int, float) and math.isfinite(value) and value >= 0,
+)
+
+
+def parse(text: str, form: Form) -> dict[str, Any]:
+    """Read a record, which may have further fields.
+
+    Raises
+    ------
+    InputError
+        If the text is no JSON object, or a field is missing or holds something else.
+
+    Examples
+    --------
+    >>> parse('{"part": 3, "of": 8}', {"part": whole(), "of": whole(1)})
+    {'part': 3, 'of': 8}
+    >>> parse('{"part": "3"}', {"part": whole(0, 7)})
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: the field 'part' is "3"; expected a whole number from 0 to 7
+    """
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON ({error.msg}, at character {error.pos + 1})") from error
+    except ValueError as error:
+        raise InputError(f"a number of more than {MOST_DIGITS:,} digits") from error
+    except RecursionError as error:
+        raise InputError("lists or objects within each other, too deep to be read") from error
+    check(record, form)
+    return dict(record)
+
+
+def check(record: Any, form: Form, name: str = "") -> None:
+    """Raise `InputError` unless a record has the fields of a form.
+
+    Parameters
+    ----------
+    record : object
+        As `json.loads` returns it.
+    form : mapping
+    name : str
+        What messages call the record; empty for one that is in no other.
+    """
+    if not isinstance(record, dict):
+        raise InputError(_expected(record, f"an object with the fields {', '.join(form)}", name))
+    for key, kind in form.items():
+        path = f"{name}.{key}" if name else key
+        if key not in record:
+            raise InputError(f"the field {path!r} is missing")
+        value = record[key]
+        if not isinstance(kind, Kind):
+            check(value, kind, path)
+        elif not kind.holds(value):
+            raise InputError(_expected(value, kind.what, path))
+
+
+def _expected(value: Any, what: str, name: str) -> str:
+    found = json.dumps(value)
+    shown = found if len(found) <= 60 else f"{found[:60]}…"
+    return f"{f'the field {name!r} is ' if name else ''}{shown}; expected {what}"
+
+
+def sealed(record: Mapping[str, Any], content: str = "") -> dict[str, Any]:
+    """Return a record with its seal, which is over the content that follows it, too.
+
+    Examples
+    --------
+    >>> record = sealed({"part": 3})
+    >>> is_whole(record), is_whole({**record, "part": 4}), is_whole(record, "more")
+    (True, False, False)
+    """
+    return {**record, SEAL: _checksum(record, content)}
+
+
+def is_whole(record: Mapping[str, Any], content: str = "") -> bool:
+    """Return whether a record and the content that follows it are what was sealed."""
+    fields = {key: value for key, value in record.items() if key != SEAL}
+    return bool(record[SEAL] == _checksum(fields, content))
+
+
+def _checksum(record: Mapping[str, Any], content: str) -> str:
+    text = json.dumps(record, sort_keys=True) + "\n" + content
+    return hashlib.blake2b(text.encode(), digest_size=SEAL_BYTES).hexdigest()

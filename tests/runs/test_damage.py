@@ -1,0 +1,184 @@
+"""What a run has on disk is damaged at random: resuming is one error, or right; never wrong."""
+
+import os
+import random
+import shutil
+import sqlite3
+from contextlib import contextmanager
+
+import pytest
+
+import batchsolve as bs
+from batchsolve.errors import BatchsolveError
+from batchsolve.runs.export import export_run
+from batchsolve.runs.run import Run, describe_run
+
+PUZZLE = "1.....2..3.....4"
+PROBLEM = bs.Sudoku(2, 2)
+
+
+def flip(path, rng):
+    """Flip one bit of a file, somewhere, but not where pages are empty."""
+    data = bytearray(path.read_bytes())
+    place = rng.choice([k for k, byte in enumerate(data) if byte])
+    data[place] ^= 1 << rng.randrange(8)
+    path.write_bytes(data)
+
+
+def change_a_row(path, rng):
+    """Change or delete a row of a journal, which stays a valid database."""
+    with sqlite3.connect(path) as journal:
+        table, column, value = rng.choice(
+            [
+                ("stacks", "options", b"\1\0\0\0"),
+                ("stacks", "weight", 0.125),
+                ("stacks", "number", 99_999),
+                ("stacks", None, None),
+                ("stacks", "options", "text"),
+                ("progress", "state", "{}"),
+                ("progress", "state", None),
+                ("progress", "seal", "0" * 16),
+                ("progress", None, None),
+                ("run", "about", "[]"),
+                ("run", None, None),
+                ("parts", "rows", 1),
+                ("parts", "checksum", 1),
+                ("parts", "checksum", "x"),
+                ("parts", None, None),
+            ]
+        )
+        rows = journal.execute(f"SELECT rowid FROM {table}").fetchall()
+        if rows:
+            (row,) = rng.choice(rows)
+            if column is None:
+                journal.execute(f"DELETE FROM {table} WHERE rowid = ?", [row])
+            else:
+                journal.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", [value, row])
+    journal.close()
+
+
+@contextmanager
+def naming(path):
+    """Yield a list to which an error is added that is raised here, and that names a path."""
+    raised = []
+    try:
+        yield raised
+    except BatchsolveError as error:
+        raised.append(error)
+    assert all(str(path) in str(error) for error in raised)
+
+
+@pytest.fixture(scope="module")
+def search(tmp_path_factory):
+    """A run that was interrupted, with parts and outstanding stacks; and what it comes to."""
+    directory = tmp_path_factory.mktemp("damage") / "run"
+    with Run(directory, PROBLEM, collect=True) as run:
+        run.search(limit=60, jobs=1, budget=30)
+        run.search(limit=150, jobs=1, budget=30)
+    whole = directory.parent / "whole"
+    with Run(whole, PROBLEM, collect=True) as run:
+        run.search(jobs=1)
+    export_run(str(whole), str(whole.parent / "whole.csv"))
+    facts = describe_run(str(directory))
+    assert facts["parts"] > 1
+    assert facts["outstanding"] > 1
+    return directory, (whole.parent / "whole.csv").read_bytes()
+
+
+def finish(directory):
+    """Go on with a run; return its export, or None if that is refused."""
+    with naming(directory) as refused:
+        with Run(directory, PROBLEM, collect=True, resume=True) as run:
+            assert run.search(jobs=1).count == 288
+        export_run(str(directory), f"{directory}.csv")
+    if refused:
+        return None
+    with open(f"{directory}.csv", "rb") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("where", ["journal", "part", "row", "part before the export"])
+def test_a_damaged_search_is_refused_or_right(search, tmp_path, where):
+    directory, right = search
+    rng, refused, times = random.Random(where), 0, 40
+    for k in range(times):
+        copy = tmp_path / str(k)
+        shutil.copytree(directory, copy)
+        parts = sorted((copy / "solutions").iterdir())
+        if where == "journal":
+            flip(copy / "journal.sqlite", rng)
+        elif where == "row":
+            change_a_row(copy / "journal.sqlite", rng)
+        else:
+            flip(rng.choice(parts), rng)
+        if where == "part before the export":
+            with pytest.raises(bs.JournalError, match="missing or damaged"):
+                export_run(str(copy), str(tmp_path / "out.csv"))
+            refused += 1
+            continue
+        found = finish(copy)
+        assert found in (None, right)
+        refused += found is None
+    # a bit of a page that holds nothing is of no account
+    assert refused == times if where.startswith("part") else refused > 5
+
+
+def test_looking_at_a_damaged_run_is_refused(search, tmp_path):
+    shutil.copytree(search[0], tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
+        journal.execute("DELETE FROM stacks WHERE number = (SELECT max(number) FROM stacks)")
+    journal.close()
+    with pytest.raises(bs.JournalError, match=r"the journal is damaged \(its seal is not"):
+        describe_run(str(tmp_path / "run"))
+
+
+def test_a_run_of_the_format_before_is_refused(tmp_path):
+    with Run(tmp_path / "run", PROBLEM) as run:
+        run.search(limit=100, jobs=1)
+    with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
+        journal.execute("""UPDATE run SET about = replace(about, '"version": 3', '"version": 2')""")
+    journal.close()
+    for look in (
+        lambda: Run(tmp_path / "run", PROBLEM, resume=True),
+        lambda: describe_run(str(tmp_path / "run")),
+    ):
+        with pytest.raises(bs.JournalError, match="begun by another version"):
+            look()
+
+
+@pytest.fixture(scope="module", params=[".csv", ".jsonl.gz", ".parquet"])
+def corpus(request, tmp_path_factory):
+    """A folder with an interrupted run over a corpus, the output's name, and the right bytes."""
+    folder = tmp_path_factory.mktemp("corpus")
+    path, out = folder / "in.csv", f"out{request.param}"
+    path.write_text("puzzle\n" + f"{PUZZLE}\n" * 160 + "x\n" + f"{PUZZLE}\n" * 140)
+    bs.solve_file(str(path), str(folder / out), jobs=1)
+    right = (folder / out).read_bytes()
+    (folder / out).unlink()
+    with pytest.raises(bs.InputError):  # records all rows before the one that stops it
+        bs.solve_file(str(path), str(folder / out), jobs=1, chunk=20, stop_on_invalid=True)
+    return folder, out, right
+
+
+@pytest.mark.parametrize("where", ["journal", "partial", "row"])
+def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
+    folder, out, right = corpus
+    rng, refused, times = random.Random(where), 0, 15
+    partial, journal = folder / f"{out}.partial", folder / f"{out}.partial.journal"
+    kept = partial.read_bytes(), journal.read_bytes()
+    for _ in range(times):
+        if where == "row":
+            change_a_row(journal, rng)
+        else:
+            flip(partial if where == "partial" else journal, rng)
+        with naming(partial) as errors:
+            bs.solve_file(str(folder / "in.csv"), str(folder / out), jobs=1, resume=True)
+        refused += len(errors)
+        if not errors:
+            assert (folder / out).read_bytes() == right
+            (folder / out).unlink()
+        partial.write_bytes(kept[0])
+        journal.write_bytes(kept[1])
+        for name in set(os.listdir(folder)) - {"in.csv", partial.name, journal.name}:
+            os.remove(folder / name)
+    assert refused == times if where == "partial" else refused > 2

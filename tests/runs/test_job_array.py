@@ -1,0 +1,176 @@
+"""Files of a job array: stacks and results that are malformed or damaged are one clear error."""
+
+import json
+import random
+from dataclasses import asdict
+
+import pytest
+from typer.testing import CliRunner
+
+from batchsolve import InputError
+from batchsolve.cli import app
+from batchsolve.problems.families import queens
+from batchsolve.runs.count import count
+from batchsolve.runs.job_array import merge_results, read_part, result_of_part, write_parts
+
+PROBLEM = queens(6)
+DEEP = "[" * 100_000 + "]" * 100_000
+WRONG = ["null", '"x"', '"1"', "1.5", "[]", "{}", "[[]]", "-1", "1e99", "NaN", "9" * 5000, DEEP]
+
+
+@pytest.fixture
+def array(tmp_path):
+    """Return the files of the stacks of a split, and those of their results."""
+    write_parts(PROBLEM, str(tmp_path / "parts"), depth=1, files=2)
+    parts = sorted((tmp_path / "parts").iterdir())
+    results = []
+    for path in parts:
+        stacks, header = read_part(str(path), PROBLEM)
+        result = asdict(count(PROBLEM, stacks, jobs=1))
+        results.append(tmp_path / f"{path.stem}.json")
+        results[-1].write_text(json.dumps({**result, **result_of_part(header, result)}))
+    return parts, results
+
+
+def invoke(*arguments):
+    """Run a command; fail on anything but an exit of its own accord."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done
+
+
+def with_field(record, path, text):
+    """Return JSON of a record in which a field is another text."""
+    changed = json.loads(json.dumps(record))
+    *outer, name = path.split(".")
+    place = changed
+    for key in outer:
+        place = place[key]
+    place[name] = "?"
+    return json.dumps(changed).replace('"?"', text)
+
+
+FIELDS = ["split", "part", "of", "above", "count", "nodes", "complete", "seal"]
+
+
+@pytest.mark.parametrize("path", [*FIELDS, "problem", "above.count", "above.nodes"])
+def test_a_result_with_another_value_is_refused(array, path):
+    _, (first, second) = array
+    good = json.loads(first.read_text())
+    for text in [*WRONG, "true", "0", "1000000000000"]:
+        first.write_text(with_field(good, path, text))
+        if json.loads(first.read_text() if len(text) < 99 else "0") == good:
+            continue
+        done = invoke("merge", first, second)
+        assert done.exit_code == 2, text
+        assert done.stderr.startswith(f"batchsolve: {first}: "), text
+        assert done.stderr.count("\n") == 1, text
+
+
+def test_a_result_without_a_field_is_refused(array):
+    _, (first, _) = array
+    good = json.loads(first.read_text())
+    for name in FIELDS:
+        first.write_text(json.dumps({key: good[key] for key in good if key != name}))
+        with pytest.raises(InputError, match=f"the field '{name}' is missing"):
+            merge_results([str(first)])
+
+
+def test_a_message_says_what_would_be_right(array):
+    _, (first, second) = array
+    good = json.loads(first.read_text())
+    why = "0000.json: not a result of batchsolve count --stacks PART --json: the field "
+    fields = "an object with the fields count, nodes"
+    for path, text, right in [
+        ("part", "2", "'part' is 2; expected a whole number from 0 to 1"),
+        ("of", '"2"', "'of' is \"2\"; expected a whole number from 1 to 1000000"),
+        ("complete", "1", "'complete' is 1; expected true or false"),
+        (
+            "above",
+            "[0, 1]",
+            rf"'above' is \[0, 1\]; expected {fields}",
+        ),
+    ]:
+        first.write_text(with_field(good, path, text))
+        with pytest.raises(InputError, match=why + right):
+            merge_results([str(first), str(second)])
+
+
+def test_counts_may_be_long(array):
+    parts, (first, second) = array
+    _, header = read_part(str(parts[0]), PROBLEM)
+    result = {"count": 10**3999, "nodes": 7, "complete": True}
+    first.write_text(json.dumps(result_of_part(header, result)))
+    done = invoke("merge", first, second, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["count"]) == (0, 10**3999 + 2)
+
+
+HEADER = ["batchsolve", "version", "problem", "split", "part", "of", "count", "nodes", "seal"]
+
+
+@pytest.mark.parametrize("path", HEADER)
+def test_a_header_of_stacks_with_another_value_is_refused(array, path):
+    (part, _), _ = array
+    header, _, lines = part.read_text().partition("\n")
+    for text in [*WRONG, "true", "3"]:
+        part.write_text(with_field(json.loads(header), path, text) + "\n" + lines)
+        done = invoke("count", "queens:6", "--stacks", part, "-j", "1")
+        assert done.exit_code == 2, text
+        assert done.stderr.startswith(f"batchsolve: {part}: "), text
+        assert done.stderr.count("\n") == 1, text
+
+
+@pytest.mark.parametrize("path", ["root", "stack"])
+def test_a_stack_with_another_value_is_refused(array, path):
+    (part, _), _ = array
+    header, first, *rest = part.read_text().splitlines()
+    wrong = [*WRONG, f"[{10**30}]", "[-1]", '["1"]', "[1.5]", "[4000000000]", "[0, 1]"]
+    for text in wrong:
+        if path == "root" and text == "-1":
+            continue  # any 64 bits; the seal tells
+        lines = [header, with_field(json.loads(first), path, text), *rest]
+        part.write_text("\n".join(lines) + "\n")
+        done = invoke("count", "queens:6", "--stacks", part, "-j", "1")
+        assert done.exit_code == 2, text
+        assert done.stderr.startswith(f"batchsolve: {part}: "), text
+
+
+def test_a_stack_that_is_gone_is_noticed(array):
+    (part, _), _ = array
+    header, _, *rest = part.read_text().splitlines(keepends=True)
+    part.write_text(header + "".join(rest))
+    with pytest.raises(InputError, match=r"0000\.jsonl: the stacks are damaged.*; split anew"):
+        read_part(str(part), PROBLEM)
+
+
+def test_flipped_bits_never_change_a_total(array):
+    parts, results = array
+    rng = random.Random(7)
+    total = merge_results(list(map(str, results)))
+    for path, read in [
+        (results[0], lambda: merge_results(list(map(str, results)))),
+        (parts[0], lambda: read_part(str(parts[0]), PROBLEM)),
+    ]:
+        good, right = path.read_bytes(), read()
+        refused = 0
+        for _ in range(300):
+            place = rng.randrange(len(good))
+            path.write_bytes(
+                good[:place] + bytes([good[place] ^ 1 << rng.randrange(8)]) + good[place + 1 :]
+            )
+            try:
+                found = read()
+            except InputError:
+                refused += 1
+            else:  # a change that means nothing: in a field that is not added up, or in a blank
+                assert path is results[0]
+                assert found == right == total
+        assert refused > 100
+        path.write_bytes(good)
+
+
+def test_more_files_than_can_be_merged_are_not_written(tmp_path):
+    with pytest.raises(InputError, match="the number of files is 1 to 1,000,000, not 1,000,001"):
+        write_parts(PROBLEM, str(tmp_path / "parts"), depth=1, files=1_000_001)
+    assert not (tmp_path / "parts").exists()
