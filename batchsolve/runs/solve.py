@@ -179,7 +179,7 @@ def solve(
     Examples
     --------
     >>> solve("1.....2..3.....4")
-    Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=13)
+    Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=1)
     """
     problem, notation, grid = read_grid(text, box, alphabet)
     result = solve_batch(grid[None], problem, limit=limit, jobs=1)

@@ -19,18 +19,15 @@ SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.
 GENERAL = [name for name in engine_names() if name not in SUDOKU_ONLY]
 COLLECTING = [name for name in engine_names() if not get_engine(name).capabilities.counts_only]
 COLOURED = [name for name in engine_names() if get_engine(name).capabilities.colors]
-ONE_SHAPE = [name for name in engine_names() if get_engine(name).capabilities.box_shape]
+LARGER_BOXES = [name for name in engine_names() if get_engine(name).capabilities.least_box > 1]
 TINY = [Sudoku(*box) for box in ((1, 1), (1, 2), (3, 1))]
 SMALL = Sudoku(2, 2)
 USUAL = Sudoku(3, 3)
 
 every_engine = pytest.mark.parametrize("engine", engine_names())
 collecting_engines = pytest.mark.parametrize("engine", COLLECTING)
-engines_for_small_grids = pytest.mark.parametrize(
-    "engine", [name for name in engine_names() if name not in ONE_SHAPE]
-)
-collecting_engines_for_small_grids = pytest.mark.parametrize(
-    "engine", [name for name in COLLECTING if name not in ONE_SHAPE]
+engines_for_tiny_boxes = pytest.mark.parametrize(
+    "engine", [name for name in engine_names() if name not in LARGER_BOXES]
 )
 general_engines = pytest.mark.parametrize("engine", GENERAL)
 
@@ -83,9 +80,9 @@ def usual_stacks(draw):
 @st.composite
 def starts(draw, engine):
     """A small problem that an engine takes, and stacks: one partial cover to search."""
-    if engine in ONE_SHAPE:
+    if engine in LARGER_BOXES and draw(st.booleans()):
         return USUAL, Stacks.from_lists([draw(hard_stacks() | usual_stacks())])
-    problem = draw(supported(engine) | st.just(SMALL))
+    problem = SMALL if engine in LARGER_BOXES else draw(supported(engine) | st.just(SMALL))
     stack, covered = [], set()
     if problem.colors is not None:
         for o in draw(st.lists(st.integers(0, problem.n_options - 1), max_size=3)):
@@ -224,13 +221,12 @@ def test_the_frontier_says_which_stacks_it_descends_from(
 
 @every_engine
 def test_a_task_of_no_stacks(engine):
-    problem = USUAL if engine in ONE_SHAPE else SMALL
-    outcome = get_engine(engine).search(problem, Task.of(Stacks.empty(), keep=keep_all(engine)))
+    outcome = get_engine(engine).search(SMALL, Task.of(Stacks.empty(), keep=keep_all(engine)))
     sizes = [len(part) for part in vars(outcome).values()]
     assert sizes == [0] * len(sizes)
 
 
-@engines_for_small_grids
+@engines_for_tiny_boxes
 @given(data=st.data())
 def test_stacks_are_partial_covers(engine, data):
     problem = data.draw(supported(engine))
@@ -297,7 +293,7 @@ def test_solutions_come_in_lexicographic_order(engine, data):
     assert covers_in_order == sorted(covers_in_order)
 
 
-@collecting_engines_for_small_grids
+@collecting_engines
 @given(clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=6))
 def test_sudoku_grids_agree_with_cell_by_cell_search(engine, clues):
     grid = np.zeros(16, np.uint8)
@@ -323,7 +319,7 @@ def test_a_puzzle_has_its_one_solution(engine, one_puzzle):
     assert grids == [solution]
 
 
-@engines_for_small_grids
+@engines_for_tiny_boxes
 @pytest.mark.parametrize(
     ("box", "clues", "expected"),
     [((2, 2), [], 288), ((1, 5), [1, 2, 3, 4, 5], 161_280 // 120)],
@@ -359,7 +355,7 @@ def test_a_problem_without_options_has_none(engine):
     assert outcome.nodes.tolist() == [1]
 
 
-@engines_for_small_grids
+@every_engine
 def test_threads_may_share_an_engine(engine):
     shared = pickle.loads(pickle.dumps(get_engine(engine)))
     with ThreadPoolExecutor(4) as threads:
@@ -376,16 +372,17 @@ def test_engines_for_any_problem_support_any_problem(engine):
 @pytest.mark.parametrize("engine", SUDOKU_ONLY)
 def test_engines_for_sudoku_refuse_other_problems(engine):
     kernel, problem = get_engine(engine), ExactCover([0, 1], [0], 1)
-    check_support(kernel, USUAL if engine in ONE_SHAPE else SMALL)
+    check_support(kernel, SMALL)
     for ask in (check_support, lambda kernel, problem: kernel.search(problem, Task.of(WHOLE))):
         with pytest.raises(InputError, match="solves Sudoku only, not ExactCover"):
             ask(kernel, problem)
 
 
-@pytest.mark.parametrize("engine", ONE_SHAPE)
-@pytest.mark.parametrize("box", [(2, 2), (1, 9), (9, 1), (4, 4)])
-def test_engines_for_one_shape_refuse_other_grids(engine, box):
-    with pytest.raises(InputError, match=r"solves 9×9 Sudoku with boxes of 3×3 only, not Sudoku"):
+@pytest.mark.parametrize("engine", LARGER_BOXES)
+@pytest.mark.parametrize("box", [(1, 9), (9, 1), (6, 6)])
+def test_engines_for_some_shapes_refuse_other_grids(engine, box):
+    message = r"boxes of 2 rows and columns or more, up to 32×32, not Sudoku"
+    with pytest.raises(InputError, match=message):
         get_engine(engine).search(Sudoku(*box), Task.of(WHOLE))
 
 
@@ -412,23 +409,27 @@ def test_loading_an_engine_imports_no_other():
     ("box", "name"),
     [
         ((1, 1), "dlx"),
-        ((2, 2), "dlx"),
+        ((2, 2), "lanes"),
         ((3, 3), "lanes"),
         ((1, 9), "dlx"),
         ((9, 1), "dlx"),
-        ((3, 4), "dlx"),
-        ((4, 4), "cells"),
+        ((4, 4), "lanes"),
         ((1, 16), "cells"),
-        ((5, 5), "cells"),
+        ((4, 8), "lanes"),
+        ((6, 6), "cells"),
     ],
 )
 def test_puzzles_in_rows_are_solved_by_the_engine_that_suits_their_shape(box, name):
     assert engine_for_rows("auto", Sudoku(*box)).name == name
 
 
-def test_one_problem_is_searched_by_the_engines_of_one_tree():
-    names = [engine.name for engine in engines_for("auto", USUAL)]
-    assert names == ["dlx", "bits", "cells"]
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [(USUAL, ["lanes"]), (Sudoku(1, 5), ["dlx", "bits", "cells"])],
+    ids=["9×9", "Latin squares"],
+)
+def test_one_problem_is_searched_by_the_engines_of_one_tree(problem, expected):
+    assert [engine.name for engine in engines_for("auto", problem)] == expected
 
 
 @every_engine
