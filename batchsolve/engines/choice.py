@@ -3,9 +3,11 @@
 For one problem, `auto` means the engines of one tree: they visit the same nodes, so they may take
 turns in one search, and which of them is fastest can be measured on the way without changing a
 result. An engine made for Sudoku goes before them: its tree is another and smaller one, and it was
-the fastest at all grids that were measured, of one solution or of millions. For puzzles in rows it means the engine that suits the shape of the grids, and perhaps
-another that takes over a row after a number of nodes: what is written there depends on the engine's
-tree, and must not depend on timing. So the shape decides that number, too.
+the fastest at all grids that were measured, of one solution or of millions.
+
+For puzzles in rows it means the engine that suits the shape of the grids, and perhaps another that
+takes over a row after a number of nodes: what is written there depends on the engine's tree, and
+must not depend on timing. So the shape decides that number, too.
 """
 
 from __future__ import annotations

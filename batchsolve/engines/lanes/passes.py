@@ -27,7 +27,7 @@ stacks: without them it would outgrow the processor's cache of instructions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import accumulate, product
 from typing import Any, NamedTuple
@@ -98,21 +98,27 @@ class _Chute:
 
     Parameters
     ----------
-    segments : dict
-        (line, box) -> the cells where the two meet.
+    n, length : int
+        Number of lines, and of cells in which one of them meets a box.
+    segments : iterable of (tuple of (int, int), list of Vector)
+        Line and box, and the cells where the two meet. They are asked for one by one, so that few
+        vectors are in use at a time.
     gathered : VectorArray
         What is found out about all units, named above.
     """
 
     def __init__(
-        self, segments: dict[tuple[int, int], list[Vector]], gathered: VectorArray
+        self,
+        n: int,
+        length: int,
+        segments: Iterable[tuple[tuple[int, int], list[Vector]]],
+        gathered: VectorArray,
     ) -> None:
-        self._gathered = gathered
-        self._n = 1 + max(line for line, _ in segments)
-        self._length = len(segments[0, 0])
-        found = {s: _once_and_twice(cells) for s, cells in segments.items()}
-        self._once = {s: once for s, (once, _) in found.items()}
-        self._twice = {s: twice for s, (_, twice) in found.items()}
+        self._n, self._length, self._gathered = n, length, gathered
+        self._once: dict[tuple[int, int], Vector] = {}
+        self._twice: dict[tuple[int, int], Vector] = {}
+        for s, cells in segments:
+            self._once[s], self._twice[s] = _once_and_twice(cells)
         self.lines = [[(line, box) for box in range(self._n)] for line in range(self._n)]
         self.boxes = [[(line, box) for line in range(self._n)] for box in range(self._n)]
 
@@ -163,8 +169,15 @@ class _Emitter:
         self.n = self.rows * self.columns
 
     def array(self, n: int) -> VectorArray:
-        """Return an array of n vectors, zeros."""
+        """Return an array of n vectors."""
         return VectorArray.on_stack(self.builder, self.grid.kind, n)
+
+    def zeros(self, n: int) -> VectorArray:
+        """Return an array of n vectors of zeros."""
+        array, none = self.array(n), self.grid[0] & 0
+        for i in range(n):
+            array[i] = none
+        return array
 
     def segments_of_band(self, band: Place) -> Iterator[tuple[int, int, list[tuple[int, Place]]]]:
         """Yield row and box within a band, and the columns and the cells where they meet."""
@@ -178,10 +191,10 @@ class _Pass(_Emitter):
 
     def emit(self) -> list[Any]:
         """Write it; return bits for the lanes that contradict, stay the same, are solved."""
-        self.row, self.column, self.box = (self.array(self.n) for _ in range(3))
+        self.row, self.column, self.box = self.array(self.n), self.zeros(self.n), self.array(self.n)
         # by segment of a row: what is locked out, and what has several places in row and box
         self.out, self.not_single = (self.array(self.n * self.rows) for _ in range(2))
-        self.gathered = self.array(5)
+        self.gathered = self.zeros(5)
         repeat(self.builder, self.columns, self._find_naked_singles)
         repeat(self.builder, self.columns, self._review_band)
         repeat(self.builder, self.rows, self._review_stack)
@@ -193,18 +206,22 @@ class _Pass(_Emitter):
         return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
 
     def _find_naked_singles(self, band: Place) -> None:
+        none = self.grid[0] & 0
+        row, box = [none] * self.rows, [none] * self.rows
         for i, k, cells in self.segments_of_band(band):
             naked = [_naked(self.grid[cell]) for _, cell in cells]
             for (x, _), digit in zip(cells, naked, strict=True):
                 self.column[x] |= digit
-            self.row[band * self.rows + i] |= (both := _any(naked))
-            self.box[band * self.rows + k] |= both
+            row[i] |= (both := _any(naked))
+            box[k] |= both
+        for i in range(self.rows):
+            self.row[band * self.rows + i], self.box[band * self.rows + i] = row[i], box[i]
 
-    def _review_band(self, band: Place) -> None:
-        segments: dict[tuple[int, int], list[Vector]] = {}
+    def _left_in_band(self, band: Place) -> Iterator[tuple[tuple[int, int], list[Vector]]]:
+        """Yield line, box and cells of a band, without the digits of naked singles."""
         for i, k, cells in self.segments_of_band(band):
             taken = self.row[band * self.rows + i] | self.box[band * self.rows + k]
-            segments[i, k] = []
+            segment = []
             for x, cell in cells:
                 here = self.grid[cell]
                 left = here & ~(taken | self.column[x])
@@ -212,8 +229,11 @@ class _Pass(_Emitter):
                 left = left.equals(0).select(here, left)
                 self.gathered[CHANGED] |= here & ~left
                 self.grid[cell] = left
-                segments[i, k].append(left)
-        chute = _Chute(segments, self.gathered)
+                segment.append(left)
+            yield (i, k), segment
+
+    def _review_band(self, band: Place) -> None:
+        chute = _Chute(self.rows, self.columns, self._left_in_band(band), self.gathered)
         first = band * self.rows
         in_row = [chute.review(u, self.row[first + i]) for i, u in enumerate(chute.lines)]
         in_box = [chute.review(u, self.box[first + k]) for k, u in enumerate(chute.boxes)]
@@ -232,13 +252,11 @@ class _Pass(_Emitter):
 
         lines = boxes = range(self.columns)
         rows_of_box = [range(k * self.rows, (k + 1) * self.rows) for k in boxes]
-        chute = _Chute(
-            {
-                (i, k): [self.grid[cell(y, i)] & ~self.out[segment(y)] for y in rows_of_box[k]]
-                for i, k in product(lines, boxes)
-            },
-            self.gathered,
+        left_in_stack = (
+            ((i, k), [self.grid[cell(y, i)] & ~self.out[segment(y)] for y in rows_of_box[k]])
+            for i, k in product(lines, boxes)
         )
+        chute = _Chute(self.columns, self.rows, left_in_stack, self.gathered)
         first = stack * self.columns
         in_column = [chute.review(u, self.column[first + i]) for i, u in enumerate(chute.lines)]
         column_out = chute.locked_out()
@@ -271,11 +289,11 @@ class _Choice(_Emitter):
         The branch cells go to the first vector of an array.
         """
         self.pairs_in_row, self.places_in_box = self.array(self.n), self.array(self.n)
-        self.in_a_pair, self.in_two_pairs = self.array(self.n), self.array(self.n)
+        self.in_a_pair, self.in_two_pairs = self.zeros(self.n), self.zeros(self.n)
         repeat(self.builder, self.columns, self._count)
         # the largest rank, the first cell of its row, and the first cell of the row at hand
-        self.best, self.smallest = self.array(3), self.array(1)
-        self.smallest[0] = ~self.smallest[0]
+        self.best, self.smallest = self.zeros(3), self.array(1)
+        self.smallest[0] = self.grid[0]
         repeat(self.builder, self.columns, self._rank)
         place[0] = self.best[1] + (self.n - 1) - (self.best[0] & (self.column_unit - 1))
         return self.smallest[0].equals(0).bits()

@@ -15,7 +15,6 @@ from numba.core.cgutils import alloca_once, for_range, get_or_insert_function
 
 _PLACE = ir.IntType(64)
 _CACHE_LINE = 64  # bytes
-_MOST_AT_ONCE = 8  # vectors of an array that are cleared without a loop
 
 
 class Mask:
@@ -149,20 +148,13 @@ class VectorArray:
 
     @classmethod
     def on_stack(cls, builder: Any, kind: Any, n: int) -> VectorArray:
-        """Make an array of n vectors, zeros, that lasts as long as the function.
+        """Make an array of n vectors that lasts as long as the function.
 
         LLVM keeps its vectors in registers, where all places are known when the code is written.
         """
         pointer = alloca_once(builder, ir.ArrayType(kind, n))
         pointer.align = _CACHE_LINE
-        array = cls(builder, kind, pointer, _CACHE_LINE)
-        none = Vector(builder, ir.Constant(kind, [0] * kind.count))
-        if n <= _MOST_AT_ONCE:
-            for i in range(n):
-                array[i] = none
-        else:
-            repeat(builder, n, lambda i: array.__setitem__(i, none))
-        return array
+        return cls(builder, kind, pointer, _CACHE_LINE)
 
     def _place(self, i: Place | int) -> Any:
         return self._builder.gep(self._base, [_place(i)])
