@@ -240,7 +240,7 @@ def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
 
 
 def test_most_grids_of_these_tests_need_guesses():
-    spared = [guessing_grids(100, seed, spared=seed) for seed in range(2)]
+    spared = [guessing_grids(200, seed, spared=seed) for seed in range(2)]
     for grids in (*spared, random_grids(100, 0, clues=(17, 30))):
         outcome = LANES.search(USUAL, Task.of(USUAL.stacks(grids), limit=100))
         assert np.count_nonzero(outcome.nodes > 1) > 50
