@@ -119,7 +119,7 @@ def rate_of(engine: Engine, problem: ExactCover, stacks: Stacks) -> tuple[float,
     while spent < TURN_SECONDS:
         nodes = 0
         for k in range(0, len(stacks), TASK_ROWS):
-            task = Task.of(stacks.between(k, k + TASK_ROWS), limit=2, keep=1)
+            task = Task.of(stacks.between(k, k + TASK_ROWS), limit=2, keep=1, any_order=True)
             nodes += int(engine.search(problem, task).nodes.sum())
         n_times += 1
         spent = time.perf_counter() - begin

@@ -58,7 +58,7 @@ else
     listed=("$many" langford:12)
     rows=(1000000)
 fi
-puzzles+=(datasets/hard9.csv datasets/sudoku9.csv)
+puzzles+=(datasets/{hard9,sudoku9,sudoku4,sudoku6,sudoku16,sudoku25}.csv)
 in_memory=()  # keeps the disk out of the figures
 [ ! -w /dev/shm ] || in_memory=(--folder /dev/shm)
 against_c=()
@@ -98,7 +98,8 @@ run batchsolve scale queens:20 --jobs 1,2 --repeat 3 --time-limit 20 \
 run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
     --forecast-workers 1024,100000 -o "$out/forecast-22"
 run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
-    --repeat 5 --patience 4 --most 12 --puzzles "${puzzles[@]}" --out "$out/engines.json"
+    --repeat 5 --patience 4 --most 12 --out "$out/engines.json"
+run python scripts/bench_engines.py --puzzles "${puzzles[@]}" --out "$out/puzzles.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
     --workers "$many" pentominoes:6x10 --out "$out/search.json"
 run python scripts/bench_search.py "${against_c[@]}" --enumerate "${listed[@]}" "${in_memory[@]}" \

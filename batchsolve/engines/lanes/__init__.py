@@ -1,9 +1,10 @@
-"""9×9 Sudoku, many grids side by side in the lanes of vector registers.
+"""Sudoku, many grids side by side in the lanes of vector registers.
 
-Every lane searches one root: it propagates its grid with all the others (`passes`), and where
-that leads no further it guesses: it puts its candidates aside and tries the candidates of the
-branch cell in ascending order. A lane that is done takes the next root. Adjacent stacks of one root
-go through one lane, one after another, for they share a limit.
+Every lane searches below one stack: it propagates its grid with all the others (`passes`), and
+where that leads no further it guesses: it puts its candidates aside and tries the candidates of the
+branch cell in ascending order. A lane that is done takes the next stacks, or, where none is left,
+branches of another lane. Where a limit or an allowance has to be kept exactly, the stacks of one
+root go through one lane, one after another.
 
 A *node* is a partial cover that is propagated: the stack itself, and every guess. Propagation ends
 in the one fixpoint that the options selected so far lead to, on which the branch cell depends; so
@@ -57,7 +58,7 @@ def best_width(n_digits: int) -> int:
 
 @dataclass(frozen=True)
 class SudokuLanes:
-    """The engine of 9×9 Sudoku in SIMD lanes.
+    """The engine of Sudoku in SIMD lanes.
 
     Parameters
     ----------

@@ -166,15 +166,10 @@ def _count_cover(form, n, w, task, out, lane, k, level):
 
 @inlined
 def _guess(form, n, w, lane, level):
-    """Put the candidates of a lane aside; return the level of its guesses.
-
-    Where a cell has no candidates, the level stays the same.
-    """
+    """Put the candidates of a lane aside; return the level of its guesses."""
     n_digits = _n_digits(form)
     chosen = U(w.branch[lane])
     candidates = U(w.grid[chosen * n + lane])
-    if candidates == 0:
-        return level
     w.rest[level, lane] = candidates
     w.path[lane, level] = chosen * n_digits
     for cell in range(_n_cells(form)):
