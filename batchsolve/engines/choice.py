@@ -50,11 +50,11 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
         engine = get_engine(name)
         check_support(engine, problem)
         return [engine]
-    candidates = list(map(get_engine, engine_names()))
     if isinstance(problem, Sudoku):
         best = engine_for_rows(AUTO, problem)
         if best.capabilities.sudoku_only:
             return [best]
+    candidates = map(get_engine, engine_names())
     return [e for e in candidates if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
 
 

@@ -172,9 +172,8 @@ class Scheduler:
                 promised = sum(out.budget for out in self._out.values())
                 piece = self._queue.pop()
                 budget = min(self._budget(piece.is_fresh), most_nodes)
-                if (
-                    budget < MOST_STACKS
-                ):  # a stack takes a node, and preparing for others takes time
+                # a stack takes a node, and preparing for others takes time
+                if budget < MOST_STACKS:
                     piece, *rest = piece.cut(1, max(1, budget))
                     self._queue.extend(reversed(rest))
                 begun = self._goal.begin(piece, budget, promised)

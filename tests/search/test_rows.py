@@ -95,20 +95,30 @@ def test_answers_do_not_depend_on_how_the_search_is_cut_up(grids, limit, node_li
         assert cut == expected
 
 
+def rows_of_clues(most):
+    """Up to eight rows of clues for a 4×4 grid, each a cell and a digit."""
+    clue = st.tuples(st.integers(0, 15), st.integers(1, 4))
+    return st.lists(st.lists(clue, max_size=most), max_size=8)
+
+
+def grids_of(rows):
+    """The 4×4 grids with these clues; of two in a cell the later one counts."""
+    grids = np.zeros((len(rows), 16), np.uint8)
+    for grid, clues in zip(grids, rows, strict=True):
+        for cell, digit in clues:
+            grid[cell] = digit
+    return grids
+
+
 @settings(max_examples=25)
 @given(
-    rows=st.lists(
-        st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=7), max_size=8
-    ),
+    rows=rows_of_clues(most=7),
     limit=st.integers(1, 3),
     budget=st.integers(1, 30),
     depth=st.integers(0, 4),
 )
 def test_answers_are_those_of_the_oracle(rows, limit, budget, depth):
-    grids = np.zeros((len(rows), 16), np.uint8)
-    for grid, clues in zip(grids, rows, strict=True):
-        for cell, digit in clues:
-            grid[cell] = digit
+    grids = grids_of(rows)
     found = answers(grids, limit=limit, budget=budget, split_depth=depth)
     straight = answers(grids, jobs=1, batch=100, limit=limit)
     assert found == straight
@@ -293,18 +303,13 @@ def test_rows_searched_whole_have_the_same_answers_however_they_are_cut_up(
 
 @settings(max_examples=25)
 @given(
-    rows=st.lists(
-        st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=5), max_size=8
-    ),
+    rows=rows_of_clues(most=5),
     limit=st.integers(1, 4),
     after=st.integers(1, 20),
     budget=st.integers(1, 30),
 )
 def test_answers_of_rows_handed_over_are_those_of_the_oracle(rows, limit, after, budget):
-    grids = np.zeros((len(rows), 16), np.uint8)
-    for grid, clues in zip(grids, rows, strict=True):
-        for cell, digit in clues:
-            grid[cell] = digit
+    grids = grids_of(rows)
     handover = Handover(get_engine("sat"), after)
     found = answers(grids, limit=limit, engine=get_engine("dlx"), handover=handover, budget=budget)
     for grid, (status, count, solution) in zip(grids, found, strict=True):

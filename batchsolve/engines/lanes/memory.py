@@ -131,15 +131,14 @@ class Written(NamedTuple):
     def order_of_segments(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of n segments in tree order, and the stack above each of them."""
         n_stacks = len(self.result.counts)
-        following = self.following
         steps, stacks = np.zeros(n, np.int64), np.arange(n)  # steps from the stack's own segment
         n_more = np.zeros(n_stacks, np.int64)
         for stack in np.flatnonzero(self.following[:n_stacks] >= 0).tolist():
-            segment = int(following[stack])
+            segment = int(self.following[stack])
             while segment >= 0:
                 n_more[stack] += 1
                 steps[segment], stacks[segment] = n_more[stack], stack
-                segment = int(following[segment])
+                segment = int(self.following[segment])
         own_places = np.arange(n_stacks) + np.cumsum(n_more) - n_more
         return own_places[stacks] + steps, stacks
 

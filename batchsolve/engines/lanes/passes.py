@@ -114,13 +114,13 @@ class _Chute:
         segments: Iterable[tuple[tuple[int, int], list[Vector]]],
         gathered: VectorArray,
     ) -> None:
-        self._n, self._length, self._gathered = n, length, gathered
+        self._length, self._gathered = length, gathered
         self._once: dict[tuple[int, int], Vector] = {}
         self._twice: dict[tuple[int, int], Vector] = {}
         for s, cells in segments:
             self._once[s], self._twice[s] = _once_and_twice(cells)
-        self.lines = [[(line, box) for box in range(self._n)] for line in range(self._n)]
-        self.boxes = [[(line, box) for line in range(self._n)] for box in range(self._n)]
+        self.lines = [[(line, box) for box in range(n)] for line in range(n)]
+        self.boxes = [[(line, box) for line in range(n)] for box in range(n)]
 
     def review(self, unit: list[tuple[int, int]], naked: Vector) -> Vector:
         """Look at a unit with these naked singles; return the digits with several places."""

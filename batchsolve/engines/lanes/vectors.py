@@ -104,21 +104,20 @@ class Vector:
 
 
 class Place:
-    """A place in an array that is known only when the code runs: an integer with operators."""
+    """A place in an array that is known only when the code runs: an integer with operators.
+
+    It stands to the left of them.
+    """
 
     def __init__(self, builder: Any, value: Any) -> None:
         self._builder = builder
         self.value = value
 
-    def __add__(self, other: Place | int) -> Place:
-        return Place(self._builder, self._builder.add(self.value, _place(other)))
-
-    __radd__ = __add__
+    def __add__(self, number: int) -> Place:
+        return Place(self._builder, self._builder.add(self.value, _place(number)))
 
     def __mul__(self, factor: int) -> Place:
         return Place(self._builder, self._builder.mul(self.value, _place(factor)))
-
-    __rmul__ = __mul__
 
 
 def _place(i: Place | int) -> Any:
