@@ -5,10 +5,9 @@ sorted, grids by their bytes and lists name by name, so that equal sets of cover
 All of it is done on whole batches, by kernels and by Arrow, without a Python object for a cover
 and without the interpreter lock, so that two threads render at twice the speed of one.
 
-Two ideas make it cheap. Covers come as a search finds them, and neighbours in a search tree differ
-in their last few options only: a grid is a copy of the one before it, with these few changed. And
-to be sorted, a row becomes a short string of 64-bit *words* that compares as the row does: a word
-packs the *ranks* of as many digits or names as fit, the first of them in its highest bits.
+To be sorted, a row becomes a short string of 64-bit *words* that compares as the row does: a word
+packs the *ranks* of as many digits or names as fit, the first of them in its highest bits. Cells in
+which all grids agree are left out.
 """
 
 # compiled kernels are typed by their arguments
@@ -39,7 +38,6 @@ GRID, OPTIONS = "grid", "options"
 
 _WORD_BITS = 64
 _MOST_BYTES = 2**31 - 1  # what the 32-bit offsets of an Arrow column reach
-_BLOCK = 16  # options compared at a time, so that the compiler uses vectors
 _FEW = 32  # options that are sorted faster by insertion
 _CACHED_PROBLEMS = 8
 
@@ -92,7 +90,7 @@ class CoverRenderer:
         Parameters
         ----------
         covers : Stacks
-            Complete covers, in any order; fastest in the order in which a search finds them.
+            Complete covers, in any order.
 
         Returns
         -------
@@ -307,33 +305,25 @@ def _grid_lines(
 
     If there is a head, digits are escaped as JSON wants it. The result is like that of `_join`.
     """
-    n, n_cells = len(covers), problem.n_cells
+    n, n_cells, n_digits = len(covers), problem.n_cells, problem.n_digits
     if np.any(np.diff(covers.offsets) != n_cells):
         raise ValueError(f"not all of these covers of {problem!r} have {n_cells} options")
-    filled = covers.options.reshape(n, n_cells)
-    digits = notation.symbols or [str(digit + 1) for digit in range(problem.n_digits)]
+    digits = notation.symbols or [str(digit + 1) for digit in range(n_digits)]
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
-    shared, order = _sort_grids(filled, _ranks(digits, notation.separator))
-    places = np.empty(n, np.uint32)
-    places[order] = np.arange(n, dtype=np.uint32)
-    if notation.symbols and all(len(text) == 1 for text in texts):
-        template = _ascii(head + texts[0] * n_cells + tail)
-        bytes_of = _of_options(problem, len(head), _ascii("".join(texts)))
-        lines = _fill_lines(filled, shared, places, *bytes_of, template)
-        return np.arange(n + 1) * template.size, lines.reshape(-1)
-    numbers = _of_options(problem, 0, np.arange(problem.n_digits, dtype=np.uint8))
-    template = np.zeros(n_cells, np.uint8)
-    keys = _fill_lines(filled, shared, places, *numbers, template).reshape(-1)
+    is_byte = bool(notation.symbols) and all(len(text) == 1 for text in texts)
+    keys = _ascii("".join(texts)) if is_byte else np.arange(n_digits, dtype=np.uint8)
+    cell_of = np.repeat(np.arange(n_cells, dtype=np.uint32), n_digits)  # a division is slower
+    key_of = np.tile(keys, n_cells)
+    grids = _fill_grids(covers.options.reshape(n, n_cells), cell_of, key_of)
+    rank = np.zeros(256, np.uint64)
+    rank[keys] = _ranks(digits, notation.separator)
+    order = _sort_grids(grids, rank, n_digits)
+    if is_byte:
+        lines = _frame(grids, order, _ascii(head), _ascii(tail))
+        return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
-    return _join(np.arange(n + 1) * n_cells, keys, *_pieces(texts), *frame)
-
-
-def _of_options(
-    problem: Sudoku, skip: int, symbols: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-    """Return for every option where in a line it is written, and the byte; a division is slower."""
-    cells = np.arange(problem.n_cells, dtype=np.uint32) + skip
-    return np.repeat(cells, problem.n_digits), np.tile(symbols, problem.n_cells)
+    keys_in_order = grids[order].reshape(-1)
+    return _join(np.arange(n + 1) * n_cells, keys_in_order, *_pieces(texts), *frame)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
@@ -349,128 +339,87 @@ def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
 
 
 def _sort_grids(
-    covers: npt.NDArray[np.uint32], ranks: npt.NDArray[np.uint64]
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Return how much each cover shares with the one before, and the covers' sorted order.
+    grids: npt.NDArray[np.uint8], rank: npt.NDArray[np.uint64], n_digits: int
+) -> npt.NDArray[np.uint32]:
+    """Return the order in which grids ascend, given the rank of every key."""
+    bits = max((n_digits - 1).bit_length(), 1)
+    per_word = _WORD_BITS // bits
+    varying = np.flatnonzero(_differences(grids))
+    words = _pack_grids(grids, varying, rank, bits, per_word)
+    return _sorted_order(np.arange(len(grids) + 1) * words.shape[1], words.reshape(-1))
+
+
+@kernel
+def _fill_grids(covers, cell_of, key_of):
+    """Return covers as grids.
 
     Parameters
     ----------
     covers : ndarray of uint32, shape (n, N²)
-    ranks : ndarray of uint64, shape (N,)
+    cell_of, key_of : ndarray of uint32 and uint8, shape (N³,)
+        Option -> its cell, and what stands there for its digit.
 
     Returns
     -------
-    shared, order : ndarray of uint32, shape (n,)
+    grids : ndarray of uint8, shape (n, N²)
     """
-    n, n_cells = covers.shape
-    bits = max((ranks.size - 1).bit_length(), 1)
-    cells_per_word = _WORD_BITS // bits
-    shared, seen = _shared_prefixes(covers, ranks.size * n_cells)
-    varying = seen.reshape(n_cells, ranks.size).any(axis=1)
-    number = np.maximum(np.cumsum(varying) - 1, 0)  # of a cell among those that vary
-    word_of, place = np.divmod(number, cells_per_word)
-    shift_of = _WORD_BITS - bits * (place + 1)
-    words = np.empty((n, word_of[-1] + 1), np.uint64)
-    bits_of = ranks << shift_of.astype(np.uint64)[:, None]  # of an option: a cell and a digit
-    bits_of[~varying] = 0
-    words_of = np.repeat(word_of.astype(np.uint32), ranks.size)
-    _pack_grids(covers, shared, words_of, bits_of.reshape(-1), words)
-    return shared, _sorted_order(np.arange(n + 1) * words.shape[1], words.reshape(-1))
+    grids = np.empty(covers.shape, np.uint8)
+    for k in range(covers.shape[0]):
+        for x in range(covers.shape[1]):
+            option = covers[k, x]
+            grids[k, cell_of[option]] = key_of[option]
+    return grids
 
 
 @kernel
-def _shared_prefixes(covers, n_options):
-    """Compare every cover with the one before it.
-
-    Returns
-    -------
-    shared : ndarray of uint32, shape (n,)
-        How many options at its beginning a cover shares with the one before; 0 for the first.
-    seen : ndarray of bool, shape (n_options,)
-        The options that are not shared. Cells that have none of them are alike in all grids.
-    """
-    n, length = covers.shape
-    shared = np.zeros(n, np.uint32)
-    seen = np.zeros(n_options, np.bool_)
-    for k in range(1, n):
-        x = 0
-        while x + _BLOCK <= length:
-            differs = np.uint32(0)
-            for y in range(x, x + _BLOCK):
-                differs |= covers[k, y] ^ covers[k - 1, y]
-            if differs:
-                break
-            x += _BLOCK
-        while x < length and covers[k, x] == covers[k - 1, x]:
-            x += 1
-        shared[k] = x
-        for y in range(x, length):
-            seen[covers[k, y]] = True
-    return shared, seen
+def _differences(grids):
+    """Return, for every cell, whether not all grids agree there."""
+    differs = np.zeros(grids.shape[1], np.uint8)
+    for k in range(1, grids.shape[0]):
+        for cell in range(differs.size):
+            differs[cell] |= grids[k, cell] ^ grids[0, cell]
+    return differs != 0
 
 
 @kernel
-def _pack_grids(covers, shared, words_of, bits_of, words):
-    """Pack the ranks of the digits in the cells that vary.
+def _pack_grids(grids, varying, rank, bits, per_word):
+    """Pack the ranks of the keys in the cells that vary.
 
     Parameters
     ----------
-    covers : ndarray of uint32, shape (n, N²)
-    shared
-        See `_shared_prefixes`.
-    words_of, bits_of : ndarray of uint32 and uint64, shape (N³,)
-        Option -> the word of its cell, and the rank of its digit at the cell's place there; 0 if
-        the cell does not vary.
+    grids : ndarray of uint8, shape (n, N²)
+    varying : ndarray of int64
+        The cells that vary.
+    rank : ndarray of uint64, shape (256,)
+        Key -> its rank.
+    bits, per_word : int
+        How many bits a rank takes, and how many ranks a word.
+
+    Returns
+    -------
     words : ndarray of uint64, shape (n, words of a row)
-        Written.
     """
-    n, length = covers.shape
-    row = np.zeros(words.shape[1], np.uint64)
-    for k in range(n):
-        for x in range(shared[k], length):
-            row[words_of[covers[k, x]]] ^= bits_of[covers[k, x]]
-        if k > 0:  # take out what the cover before put in
-            for x in range(shared[k], length):
-                row[words_of[covers[k - 1, x]]] ^= bits_of[covers[k - 1, x]]
-        for x in range(row.size):
-            words[k, x] = row[x]
+    n_words = max(1, (varying.size + per_word - 1) // per_word)
+    words = np.empty((grids.shape[0], n_words), np.uint64)
+    for k in range(grids.shape[0]):
+        for w in range(n_words):
+            word = np.uint64(0)
+            for x in range(w * per_word, min((w + 1) * per_word, varying.size)):
+                word = word << np.uint64(bits) | rank[grids[k, varying[x]]]
+            words[k, w] = word
+    return words
 
 
 @kernel
-def _fill_lines(covers, shared, places, cells_of, bytes_of, template):
-    """Write every grid as a line of bytes, one byte a cell.
-
-    Parameters
-    ----------
-    covers : ndarray of uint32, shape (n, N²)
-    shared : ndarray of uint32, shape (n,)
-        See `_shared_prefixes`.
-    places : ndarray of uint32, shape (n,)
-        Cover -> its line.
-    cells_of, bytes_of : ndarray of uint32 and uint8, shape (N³,)
-        Option -> where in a line it is written, and the byte.
-    template : ndarray of uint8, shape (width,)
-        A line as it is before cells are filled.
-
-    Returns
-    -------
-    lines : ndarray of uint8, shape (n, width)
-    """
-    n, length = covers.shape
-    width = np.uintp(template.size)
-    data = np.empty(np.uintp(n) * width, np.uint8)
-    before = np.uintp(0)
-    for k in range(n):
-        begin = np.uintp(places[k]) * width
-        if k == 0:
-            data[begin : begin + width] = template
-        else:
-            for x in range(width):
-                data[begin + x] = data[before + x]
-        for x in range(shared[k], length):
-            data[begin + np.uintp(cells_of[covers[k, x]])] = bytes_of[covers[k, x]]
-        before = begin
-    return data.reshape((n, template.size))
+def _frame(grids, order, head, tail):
+    """Write grids in this order, a row each, between two texts."""
+    begin, end = head.size, head.size + grids.shape[1]
+    lines = np.empty((order.size, end + tail.size), np.uint8)
+    for k in range(order.size):
+        lines[k, :begin] = head
+        lines[k, begin:end] = grids[order[k]]
+        lines[k, end:] = tail
+    return lines
 
 
 # ---- lists ----------------------------------------------------------------------------------

@@ -402,7 +402,7 @@ def test_one_grid_is_searched_by_all_lanes_as_by_one(width, seed, n_blanks, budg
     seed=st.integers(0, 2**20),
     n_blanks=st.integers(45, 60),
     limit=st.integers(1, 30),
-    budget=st.integers(50, 3000),
+    budget=st.integers(50, 6000),
 )
 @settings(max_examples=30)
 def test_in_any_order_nothing_before_the_last_cover_is_lost(width, seed, n_blanks, limit, budget):

@@ -27,21 +27,19 @@ from llvmlite import binding
 
 from batchsolve.engines.contract import Capabilities, Outcome, Task, check_support
 from batchsolve.engines.lanes.memory import (
-    FOUND,
-    HANDED_BACK,
-    SEGMENTS,
     Result,
     TaskArrays,
     Written,
+    keep_room,
     kind_of_lanes,
     room_for_covers,
     room_for_frontier,
     workspace,
 )
 from batchsolve.engines.lanes.passes import Form
+from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 
 WIDTHS = (8, 16, 32)
@@ -87,6 +85,9 @@ class SudokuLanes:
         form = Form.of(width, sudoku.box_rows, sudoku.box_columns)
         stacks = task.stacks
         memory = workspace(form, task)
+        # lanes that share a root go broad before one goes deep: a small budget would end there,
+        # with a large frontier and no cover
+        any_order = task.any_order and task.budget >= width * sudoku.n_cells
         arrays = TaskArrays(
             stacks.offsets,
             stacks.options,
@@ -95,7 +96,7 @@ class SudokuLanes:
             task.allowances,
             task.depth,
             task.keep,
-            task.any_order,
+            any_order,
         )
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = Written(
@@ -106,33 +107,6 @@ class SudokuLanes:
         )
         while not search_on(form, memory, arrays, written):
             written = written.with_more_room(memory.left)
-        return _outcome(task, written, memory.left)
-
-
-def _outcome(task: Task, written: Written, left: np.ndarray) -> Outcome:
-    """Return what was written, in tree order."""
-    roots = task.stacks.roots
-    places, stacks = written.order_of_segments(left[SEGMENTS])
-    covers, frontier = written.covers, written.frontier
-
-    segments = covers.origins[: left[FOUND]]
-    order = np.argsort(places[segments], kind="stable")
-    order = _first_of_roots(order, roots[stacks[segments[order]]], task.keep)
-    options = covers.options.take(order, axis=0).astype(np.uint32)
-    offsets = np.arange(len(order) + 1) * options.shape[1]
-    solutions = Stacks(offsets, options.reshape(-1), roots[stacks[segments[order]]])
-
-    segments = frontier.origins[: left[HANDED_BACK]]
-    parents = stacks[segments]
-    offsets = frontier.offsets[: len(segments) + 1]
-    handed_back = Stacks(offsets, frontier.options[: offsets[-1]], roots[parents])
-    order = np.argsort(places[segments], kind="stable")
-    weights = frontier.weights[order]
-    return Outcome(*written.result, solutions, handed_back.take(order), weights, parents[order])
-
-
-def _first_of_roots(order: np.ndarray, roots: np.ndarray, n: int) -> np.ndarray:
-    """Return the first n of each root; those of one root are adjacent."""
-    is_first = np.concatenate([[True], roots[1:] != roots[:-1]])[: len(roots)]
-    begins = np.flatnonzero(is_first)
-    return order[np.arange(len(roots)) - begins[np.cumsum(is_first) - 1] < n]
+        outcome = outcome_of(task, written, memory.left)
+        keep_room(written.covers)
+        return outcome

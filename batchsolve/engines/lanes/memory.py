@@ -128,20 +128,6 @@ class Written(NamedTuple):
             following = np.concatenate([following, np.full(len(following), -1)])
         return Written(self.result, covers, frontier, following)
 
-    def order_of_segments(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places of n segments in tree order, and the stack above each of them."""
-        n_stacks = len(self.result.counts)
-        steps, stacks = np.zeros(n, np.int64), np.arange(n)  # steps from the stack's own segment
-        n_more = np.zeros(n_stacks, np.int64)
-        for stack in np.flatnonzero(self.following[:n_stacks] >= 0).tolist():
-            segment = int(self.following[stack])
-            while segment >= 0:
-                n_more[stack] += 1
-                steps[segment], stacks[segment] = n_more[stack], stack
-                segment = int(self.following[segment])
-        own_places = np.arange(n_stacks) + np.cumsum(n_more) - n_more
-        return own_places[stacks] + steps, stacks
-
 
 def _aligned(n: int, kind: np.dtype) -> np.ndarray:
     """Return an array of n integers that begins where a cache line does."""
@@ -190,7 +176,7 @@ _MOST_BYTES = 10_000_000  # for each thread
 
 
 def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
-    """Return room for a cover of every stack, the same for every task of a thread.
+    """Return room for a cover of every stack, or what the thread has kept if that is more.
 
     The first use of fresh memory costs page faults.
     """
@@ -198,8 +184,14 @@ def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
     kept: Covers | None = getattr(_THREAD, "covers", None)
     if kept is None or len(kept.origins) < n_rows or kept.options.shape[1] != n_cells:
         kept = Covers(np.empty((n_rows + 1, n_cells), np.uint16), np.empty(n_rows, np.int64))
-        _THREAD.covers = kept
+        keep_room(kept)
     return kept
+
+
+def keep_room(covers: Covers) -> None:
+    """Keep room for covers, whose content is of no more use, for the next task of the thread."""
+    if covers.options.nbytes <= _MOST_BYTES:
+        _THREAD.covers = covers
 
 
 def room_for_frontier(longest: int, n_cells: int) -> Frontier:
