@@ -26,14 +26,14 @@ from peers import PEERS, yardstick
 
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 from batchsolve.scaling.machine import machine
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import read_problem
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
-TASK_ROWS = 4096
+TASK_CELLS = 1 << 18  # of grids; workers get blocks of so many bytes
 TURN_SECONDS = 0.5  # at least, or a fast engine's turn would be too short to be measured
 
 
@@ -113,13 +113,14 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def rate_of(engine: Engine, problem: ExactCover, stacks: Stacks) -> tuple[float, int]:
+def rate_of(engine: Engine, problem: Sudoku, stacks: Stacks) -> tuple[float, int]:
     """Return the stacks that an engine searches in a second, and the nodes of all of them."""
+    n_rows = TASK_CELLS // problem.n_cells
     begin, n_times, spent = time.perf_counter(), 0, 0.0
     while spent < TURN_SECONDS:
         nodes = 0
-        for k in range(0, len(stacks), TASK_ROWS):
-            task = Task.of(stacks.between(k, k + TASK_ROWS), limit=2, keep=1, any_order=True)
+        for k in range(0, len(stacks), n_rows):
+            task = Task.of(stacks.between(k, k + n_rows), limit=2, keep=1, any_order=True)
             nodes += int(engine.search(problem, task).nodes.sum())
         n_times += 1
         spent = time.perf_counter() - begin
@@ -127,10 +128,17 @@ def rate_of(engine: Engine, problem: ExactCover, stacks: Stacks) -> tuple[float,
 
 
 def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
-    """Compare the engines that solve rows, one thread, tasks as workers get them."""
+    """Compare the engines that solve rows, one thread, tasks as workers get them.
+
+    A short list is repeated until it fills one.
+    """
     corpus = Corpus([path])
     problem = corpus.problem
     stacks = Stacks.concatenate([batch.stacks(problem) for batch in corpus.batches(1 << 30)])
+    n_puzzles = len(stacks)
+    n_times = -(-TASK_CELLS // (n_puzzles * problem.n_cells))
+    roots = np.arange(n_puzzles * n_times)
+    stacks = Stacks.concatenate([stacks] * n_times).with_roots(roots)
     rates: dict[str, list[float]] = {"dlx": [], "lanes": []}
     nodes: dict[str, int] = {}
     for turn in range(repeat + 1):
@@ -140,10 +148,11 @@ def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
                 found.append(rate)
     medians = {name: statistics.median(found) for name, found in rates.items()}
     return {
-        "puzzles": len(stacks),
+        "puzzles": n_puzzles,
+        "repeated": n_times,
         "a second": medians,
         "lanes against dlx": medians["lanes"] / medians["dlx"],
-        "nodes a puzzle": {name: n / len(stacks) for name, n in nodes.items()},
+        "nodes a puzzle": {name: n / roots.size for name, n in nodes.items()},
     }
 
 

@@ -43,7 +43,7 @@ _STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**
 
 
 @kernel
-def _gather(offsets, options, places):
+def gather(offsets, options, places):
     """Copy the stacks at some places, one behind the other."""
     bounds = np.zeros(places.size + 1, np.int64)
     for k in range(places.size):
@@ -133,7 +133,7 @@ class Stacks:
                 return self
             places = np.flatnonzero(places)
         places = places.astype(np.int64, copy=False)
-        offsets, options = _gather(self.offsets, self.options, places)
+        offsets, options = gather(self.offsets, self.options, places)
         return Stacks(offsets, options, self.roots[places])
 
     def between(self, begin: int, end: int) -> Stacks:

@@ -6,55 +6,80 @@ import numpy as np
 
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, Written
-from batchsolve.problems.kernels import kernel
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.kernels import helper, kernel
+from batchsolve.problems.stacks import Stacks, gather
 
 
 def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
     """Return the outcome of a task, given what was written and `Lanes.left`."""
     roots = task.stacks.roots
-    covers, frontier = written.covers, written.frontier
-    places, stacks = _order_of_segments(written.following, len(roots), left[SEGMENTS])
-
-    segments = covers.origins[: left[FOUND]]
-    order = _in_tree_order(places, segments)
-    roots_found = roots[stacks[segments[order]]]
-    kept = _first_of_each(roots_found, task.keep)
-    options = _copied(covers.options, order[kept])
+    options, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
+        written.covers, written.frontier, written.following, left, roots, task.keep
+    )
     offsets = np.arange(len(options) + 1) * options.shape[1]
-    solutions = Stacks(offsets, options.reshape(-1), roots_found[kept])
-
-    segments = frontier.origins[: left[HANDED_BACK]]
-    parents = stacks[segments]
-    offsets = frontier.offsets[: len(segments) + 1]
-    handed_back = Stacks(offsets, frontier.options[: offsets[-1]], roots[parents])
-    order = _in_tree_order(places, segments)
-    weights = frontier.weights[order]
-    return Outcome(*written.result, solutions, handed_back.take(order), weights, parents[order])
-
-
-def _order_of_segments(
-    following: np.ndarray, n_stacks: int, n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of n segments in tree order, and the stack above each of them."""
-    steps, stacks = np.zeros(n, np.int64), np.arange(n)  # steps from the stack's own segment
-    n_more = np.zeros(n_stacks, np.int64)
-    for stack in np.flatnonzero(following[:n_stacks] >= 0).tolist():
-        segment = int(following[stack])
-        while segment >= 0:
-            n_more[stack] += 1
-            steps[segment], stacks[segment] = n_more[stack], stack
-            segment = int(following[segment])
-    own_places = np.arange(n_stacks) + np.cumsum(n_more) - n_more
-    return own_places[stacks] + steps, stacks
+    solutions = Stacks(offsets, options.reshape(-1), of_covers)
+    handed_back = Stacks(left_offsets, left_options, roots[parents])
+    return Outcome(*written.result, solutions, handed_back, weights, parents)
 
 
 @kernel
-def _in_tree_order(places, segments):
-    """Sort by the places of segments; those of one segment stay in order. A counting sort."""
+def _in_tree_order(covers, frontier, following, left, roots, keep):
+    """Copy covers and frontier in tree order.
+
+    Returns
+    -------
+    options, of_covers : ndarray of uint32 and int64, shapes (n, cells) and (n,)
+        The first covers of each root, as many as are to be kept; and their roots.
+    left_offsets, left_options, weights, parents : ndarray of int64, uint32, float64, int64
+        The frontier.
+    """
+    places, tops = _places_of_segments(following, roots.size, left[SEGMENTS])
+    segments = covers.origins[: left[FOUND]]
+    order = _order(places, segments)
+    of_covers = np.empty(order.size, np.int64)
+    n = before = 0  # covers that are kept, and those of the present root before this one
+    for k in order:
+        root = roots[tops[segments[k]]]
+        before = before + 1 if n > 0 and of_covers[n - 1] == root else 0
+        if before < keep:
+            order[n], of_covers[n] = k, root
+            n += 1
+    options = np.empty((n, covers.options.shape[1]), np.uint32)
+    for k in range(n):
+        row = covers.options[order[k]]
+        for x in range(row.size):
+            options[k, x] = row[x]
+
+    segments = frontier.origins[: left[HANDED_BACK]]
+    order = _order(places, segments)
+    left_offsets, left_options = gather(frontier.offsets, frontier.options, order)
+    weights, parents = frontier.weights[order], tops[segments[order]]
+    return options, of_covers[:n], left_offsets, left_options, weights, parents
+
+
+@helper
+def _places_of_segments(following, n_stacks, n):
+    """Return the places of segments in tree order, and the stacks at their tops."""
+    places, tops = np.empty(n, np.int64), np.empty(n, np.int64)
+    place = 0
+    for stack in range(n_stacks):
+        segment = stack
+        while segment >= 0:
+            places[segment], tops[segment] = place, stack
+            place += 1
+            segment = following[segment]
+    return places, tops
+
+
+@helper
+def _order(places, segments):
+    """Return the order by places of segments; those of one segment stay as they are.
+
+    A counting sort.
+    """
     begins = np.zeros(places.size + 1, np.int64)
-    for k in range(segments.size):
-        begins[places[segments[k]] + 1] += 1
+    for segment in segments:
+        begins[places[segment] + 1] += 1
     for place in range(places.size):
         begins[place + 1] += begins[place]
     order = np.empty(segments.size, np.int64)
@@ -63,22 +88,3 @@ def _in_tree_order(places, segments):
         order[begins[place]] = k
         begins[place] += 1
     return order
-
-
-@kernel
-def _copied(rows, order):
-    """Copy rows of options in another order; one pass over them is all that this costs."""
-    options = np.empty((order.size, rows.shape[1]), np.uint32)
-    for k in range(order.size):
-        row = rows[order[k]]
-        for x in range(row.size):
-            options[k, x] = row[x]
-    return options
-
-
-def _first_of_each(roots: np.ndarray, n: int) -> np.ndarray:
-    """Return the places of the first n of each root; those of one root are adjacent."""
-    is_first = np.concatenate([[True], roots[1:] != roots[:-1]])[: len(roots)]
-    begins = np.flatnonzero(is_first)
-    places = np.arange(len(roots))
-    return places[places - begins[np.cumsum(is_first) - 1] < n]
