@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from batchsolve.errors import JournalError, OutputError
+from batchsolve.tables.outputs import disk_errors
 
 VERSION = 3
 _AT_ONCE = 500  # parameters of a statement; SQLite allows 999 at least
@@ -79,10 +80,9 @@ class Journal:
     def __init__(self, path: str, kind: str, settings: Mapping[str, Any]) -> None:
         self.path = path
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
-        try:
-            self._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
-        except sqlite3.OperationalError as error:
-            raise OutputError(f"{path}: {error}") from error
+        with disk_errors(path):  # it says why, where SQLite says "unable to open database file"
+            open(path, "ab").close()
+        self._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
         try:
             with self._errors():
                 self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -144,7 +144,14 @@ class Journal:
             Number, options (little-endian uint32) and weight of stacks that now are.
         parts : iterable of Part
             New files of solutions.
+
+        Raises
+        ------
+        OutputError
+            If the step cannot be written, or the file is gone, and nothing more would be kept.
         """
+        if not os.path.exists(self.path):
+            raise OutputError(f"{self.path}: was deleted or moved while the run went on")
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:

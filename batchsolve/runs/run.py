@@ -167,7 +167,10 @@ class Run:
                     if on_progress is not None:
                         on_progress(tree)
             except BaseException as error:
-                error.add_note(f"what is done is kept in {self._directory}; go on with --resume")
+                if os.path.exists(self._journal.path):
+                    error.add_note(
+                        f"what is done is kept in {self._directory}; go on with --resume"
+                    )
                 self._begin = None  # what is left is what the journal says
                 raise
             self._begin = tree.outstanding, tree.totals

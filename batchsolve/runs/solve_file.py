@@ -257,8 +257,8 @@ class FileRun:
             self.record(journal, output, finished=True)
             output.finish()
         except BaseException as error:
-            if journal and "-" not in self.paths:
-                partial = partial_path(self.output)
+            partial = partial_path(self.output)
+            if journal and "-" not in self.paths and os.path.exists(partial):
                 error.add_note(f"the rows done are kept in {partial}; go on with --resume")
             raise
         finally:
@@ -308,7 +308,7 @@ class FileRun:
         """Refuse to overwrite what an interrupted run left, unasked."""
         partial = partial_path(self.output)
         path = partial + ".journal"
-        begun = os.path.exists(path)
+        begun = os.path.exists(path) and os.path.getsize(path) > 0  # nothing: the disk was full
         if begun and not self.settings.resume:
             Journal.read(path).close()  # raises if the run is going on in another process
             raise OutputError(

@@ -22,6 +22,7 @@ from batchsolve.errors import InputError
 from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import Run
 from batchsolve.scaling.task_log import TaskLog
+from batchsolve.tables.outputs import disk_errors
 
 TASK_SCHEMA = pa.schema(
     [
@@ -133,6 +134,8 @@ def new_directory(path: str) -> Path:
     ------
     InputError
         If it does, or is no directory.
+    OutputError
+        If it cannot be made.
     """
     home = Path(path)
     if home.exists() and not home.is_dir():
@@ -141,7 +144,8 @@ def new_directory(path: str) -> Path:
         raise InputError(
             f"{path}: is not empty; an experiment is not written over another: name a new directory"
         )
-    home.mkdir(parents=True, exist_ok=True)
+    with disk_errors(str(path)):
+        home.mkdir(parents=True, exist_ok=True)
     return home
 
 
@@ -152,10 +156,11 @@ def about(arguments: Sequence[str]) -> dict[str, Any]:
 
 def write_experiment(home: Path, experiment: Experiment) -> None:
     """Write the tables of an experiment, and what made it."""
-    pacsv.write_csv(runs_table(experiment.runs), home / "runs.csv")
-    pq.write_table(tasks_table(experiment), home / "subproblems.parquet", compression="zstd")
-    text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
-    (home / "machine.json").write_text(text)
+    with disk_errors(str(home)):
+        pacsv.write_csv(runs_table(experiment.runs), home / "runs.csv")
+        pq.write_table(tasks_table(experiment), home / "subproblems.parquet", compression="zstd")
+        text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
+        (home / "machine.json").write_text(text)
 
 
 def runs_table(runs: Iterable[Run]) -> pa.Table:

@@ -1,0 +1,203 @@
+"""Disks that are full or read-only, folders that vanish, clocks that step back."""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+import batchsolve as bs
+from batchsolve.problems.families import family
+from batchsolve.runs.journal import Journal
+from batchsolve.runs.run import Run, describe_run
+from batchsolve.search import tree
+
+CLUES = "1.......2.......3.......4.......5.......6.......7.......8.......9" + 16 * "."
+N_ROWS = 3000
+
+
+def on_small_disk(folder, script):
+    """Run a shell script with a small disk at folder/disk; return what is said, line by line."""
+    disk = folder / "disk"
+    disk.mkdir()
+    shell = f"""
+    mount -t tmpfs -o size=300k tmpfs {disk} || exit 77
+    batchsolve() {{ {sys.executable} -m batchsolve "$@" --jobs 1 --quiet 2>> {folder}/said; }}
+    {script}
+    """
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", shell]
+    if not shutil.which("unshare"):
+        pytest.skip("there is no command to mount a small disk")
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if result.returncode in (1, 77) and not (folder / "said").exists():
+        pytest.skip(f"a small disk cannot be mounted here: {result.stderr}")
+    assert result.returncode == 0, result.stderr
+    return (folder / "said").read_text().splitlines()
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("puzzle\n" + f"{CLUES}\n" * N_ROWS)
+    return path
+
+
+@pytest.fixture
+def expected(corpus, tmp_path):
+    bs.solve_file(str(corpus), str(tmp_path / "expected.csv"))
+    return (tmp_path / "expected.csv").read_bytes()
+
+
+def test_a_full_disk_is_said_and_more_room_is_all_it_takes(expected, tmp_path):
+    said = on_small_disk(
+        tmp_path,
+        """
+        batchsolve solve in.csv -o disk/out.csv; [ $? = 2 ] || exit 1
+        batchsolve solve in.csv -o disk/out.csv --resume; [ $? = 2 ] || exit 2
+        mount -o remount,size=10m disk
+        batchsolve solve in.csv -o disk/out.csv --resume; [ $? = 0 ] || exit 3
+        cp disk/out.csv . && [ "$(ls disk)" = out.csv ] || exit 4
+        """,
+    )
+    each = [
+        "batchsolve: disk/out.csv.partial: cannot be written: No space left on device",
+        "batchsolve: the rows done are kept in disk/out.csv.partial; go on with --resume",
+    ]
+    assert said == 2 * each
+    assert (tmp_path / "out.csv").read_bytes() == expected
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_nothing_in_the_way(expected, tmp_path):
+    said = on_small_disk(
+        tmp_path,
+        """
+        dd if=/dev/zero of=disk/other bs=1k count=296 2> /dev/null
+        batchsolve solve in.csv -o disk/out.csv; [ $? = 2 ] || exit 1
+        batchsolve enumerate queens:8 -o disk/run > /dev/null; [ $? = 2 ] || exit 2
+        mount -o remount,size=10m disk
+        batchsolve solve in.csv -o disk/out.csv; [ $? = 0 ] || exit 3
+        batchsolve enumerate queens:8 -o disk/run --resume > /dev/null; [ $? = 0 ] || exit 4
+        cp -r disk/out.csv disk/run .
+        """,
+    )
+    assert [line for line in said if "cannot be written" not in line] == []
+    assert [line.split(":")[1].strip() for line in said] == [
+        "disk/out.csv.partial.journal",
+        "disk/run/journal.sqlite",
+    ]
+    assert all("is full" in line and line.endswith("go on with --resume") for line in said)
+    assert (tmp_path / "out.csv").read_bytes() == expected
+    assert describe_run(str(tmp_path / "run"))["count"] == 92
+
+
+def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
+    said = on_small_disk(
+        tmp_path,
+        """
+        mount -o remount,ro disk
+        batchsolve solve in.csv -o disk/out.csv; [ $? = 2 ] || exit 1
+        batchsolve count queens:5 --run disk/run; [ $? = 2 ] || exit 2
+        batchsolve enumerate queens:5 -o disk/run; [ $? = 2 ] || exit 3
+        """,
+    )
+    assert said == [
+        f"batchsolve: disk/{name}: cannot be written: Read-only file system"
+        for name in ("out.csv.partial.journal", "run", "run")
+    ]
+
+
+def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
+    corpus, expected, tmp_path, monkeypatch
+):
+    """Network file systems say so only then."""
+    out = tmp_path / "out.csv"
+    sync, n_syncs = os.fsync, 0
+
+    def sync_some(handle):
+        nonlocal n_syncs
+        n_syncs += 1
+        if n_syncs > 2:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+        sync(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("batchsolve.runs.solve_file.JOURNAL_SECONDS", 0)
+        patch.setattr("os.fsync", sync_some)
+        with pytest.raises(
+            bs.OutputError, match="cannot be written: Disk quota exceeded"
+        ) as failed:
+            bs.solve_file(str(corpus), str(out), chunk=10, jobs=1)
+    assert n_syncs > 2
+    assert any("go on with --resume" in note for note in failed.value.__notes__)
+    bs.solve_file(str(corpus), str(out), resume=True)
+    assert out.read_bytes() == expected
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, monkeypatch, moved):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.setattr("batchsolve.runs.solve_file.JOURNAL_SECONDS", 0)
+    rows = []
+
+    def vanish(progress):
+        rows.append(progress.new_rows)
+        if len(rows) == 3 and moved:
+            folder.rename(tmp_path / "elsewhere")
+        elif len(rows) == 3:
+            shutil.rmtree(folder)
+
+    with pytest.raises(bs.OutputError, match="was deleted or moved while the run") as failed:
+        bs.solve_file(str(corpus), str(folder / "out.csv"), chunk=10, jobs=1, on_progress=vanish)
+    assert sum(rows) < N_ROWS
+    assert not hasattr(failed.value, "__notes__")  # nothing is kept there
+    if moved:
+        (tmp_path / "elsewhere").rename(folder)
+        bs.solve_file(str(corpus), str(folder / "out.csv"), resume=True)
+        assert os.listdir(folder) == ["out.csv"]
+
+
+@pytest.mark.parametrize("collect", [False, True])
+def test_a_run_whose_folder_vanishes_ends(tmp_path, monkeypatch, collect):
+    monkeypatch.setattr(tree, "STEP_SECONDS", 0)
+    with Run(str(tmp_path / "run"), family("queens:8"), collect=collect) as run:
+        shutil.rmtree(tmp_path / "run")
+        with pytest.raises(bs.OutputError, match=r"deleted or moved|No such file") as failed:
+            run.search(jobs=1, budget=50)
+    assert not hasattr(failed.value, "__notes__")
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path):
+    problem = family("queens:8")
+    with Run(str(tmp_path / "run"), problem) as run:
+        run.search(limit=10)
+        with pytest.raises(bs.JournalError, match="in use by another process"):
+            Run(str(tmp_path / "run"), problem, resume=True)
+        assert run.search().count == 92
+
+
+def test_a_clock_that_steps_back_changes_nothing(corpus, expected, tmp_path, monkeypatch):
+    """As when it is set while a run goes on; every reading is an hour before the one before it."""
+    readings = iter(range(1_700_000_000, 0, -3600))
+    monkeypatch.setattr(time, "time", lambda: float(next(readings)))
+    out = tmp_path / "out.csv"
+    bs.solve_file(str(corpus), str(out), chunk=100, jobs=2)
+    assert out.read_bytes() == expected
+    with Run(str(tmp_path / "run"), family("queens:8"), collect=True) as run:
+        assert not run.search(jobs=2, budget=50, node_limit=300).complete
+        result = run.search(jobs=2, budget=50)
+    assert result.count == 92
+    assert 0 <= result.seconds < 3600
+    parts = sorted((tmp_path / "run" / "solutions").iterdir())
+    assert sum(pq.read_metadata(part).num_rows for part in parts) == 92
+
+
+def test_an_empty_journal_is_that_of_a_run_that_never_began(tmp_path):
+    path = tmp_path / "journal"
+    path.touch()
+    with Journal(str(path), "solve", {"limit": 2}) as journal:
+        assert journal.state() is None
