@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
+from itertools import islice
+
+MOST_SHOWN = 80  # characters of a name
+MOST_LISTED = 12  # names
 
 
 class BatchsolveError(Exception):
@@ -23,6 +28,41 @@ class OutputError(BatchsolveError, OSError):
 
 class JournalError(BatchsolveError):
     """The record of an interrupted run is damaged, foreign, or in use."""
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text that a message shows; files hold names of any length.
+
+    Examples
+    --------
+    >>> len(shortened("x" * 5000))
+    81
+    """
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+def quoted(value: object) -> str:
+    """Return a name or a value as messages show it, between quotation marks if it is text.
+
+    Examples
+    --------
+    >>> print(quoted("puzzle"))
+    'puzzle'
+    """
+    return shortened(repr(value))
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return the first of some names as messages show them, parted by commas.
+
+    Examples
+    --------
+    >>> listed(["id", "puzzle"])
+    "'id', 'puzzle'"
+    """
+    each = list(islice(names, MOST_LISTED + 1))
+    more = [] if len(each) <= MOST_LISTED else ["…"]
+    return ", ".join([*map(quoted, each[:MOST_LISTED]), *more])
 
 
 def check_installed(who: str, module: str, extra: str) -> None:

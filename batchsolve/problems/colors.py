@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import ProblemError
+from batchsolve.errors import ProblemError, quoted
 
 MOST_COLORS = 2**32 - 2  # dancing links mark entries with 0 and with 2**32 - 1
 
@@ -27,7 +27,8 @@ def number_colors(
     for o, (row, given) in enumerate(zip(rows, colors, strict=True)):
         if absent := [item for item in given if item not in row]:
             raise ProblemError(
-                f"option {o} gives the item {absent[0]!r} a colour, but does not have that item"
+                f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
+                f"that item"
             )
         entries += [number.setdefault(given[i], len(number) + 1) if i in given else 0 for i in row]
     return entries, list(map(str, number))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import ProblemError
+from batchsolve.errors import ProblemError, quoted
 from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
 
 
@@ -136,12 +136,12 @@ class ExactCover:
         number = {item: k for k, item in enumerate(items)}
         if len(number) != len(items):
             twice = next(item for k, item in enumerate(items) if number[item] != k)
-            raise ProblemError(f"item {twice!r} is declared twice; name every item once")
+            raise ProblemError(f"item {quoted(twice)} is declared twice; name every item once")
         for o, row in enumerate(rows):
             for item in row:
                 if item not in number:
                     raise ProblemError(
-                        f"option {o} names the unknown item {item!r}; "
+                        f"option {o} names the unknown item {quoted(item)}; "
                         f"declare it among the primary or the secondary items"
                     )
         indptr = np.cumsum([0, *map(len, rows)])

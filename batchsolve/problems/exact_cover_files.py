@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.exact_cover import ExactCover
 
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
@@ -112,7 +112,9 @@ def read_json(text: str) -> ExactCover:
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in known]:
-        raise InputError(f"the field {unknown[0]!r} is not known; there is: {', '.join(known)}")
+        raise InputError(
+            f"the field {quoted(unknown[0])} is not known; there is: {', '.join(known)}"
+        )
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
     lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None
@@ -134,10 +136,12 @@ def read_npz(data: bytes) -> ExactCover:
     form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
     form = form.decode(errors="replace") if isinstance(form, bytes) else str(form)
     if form != "csr":
-        raise InputError(f"the matrix has the form {form!r}; save matrix.tocsr()")
+        raise InputError(f"the matrix has the form {quoted(form)}; save matrix.tocsr()")
     for name in ("indptr", "indices", "data", "shape"):
         if name not in arrays:
-            raise InputError(f"no array is called {name!r}; write it with scipy.sparse.save_npz")
+            raise InputError(
+                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz"
+            )
     indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
     n_options, n_items = _integers(arrays["shape"], "shape", 2)
     (n_primary,) = _integers(arrays.get("n_primary", np.array(n_items)), "n_primary", 1)
@@ -228,7 +232,9 @@ def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"line {number}: item {name!r} is named twice; name every item once")
+            raise InputError(
+                f"line {number}: item {quoted(name)} is named twice; name every item once"
+            )
         seen.add(name)
     return names, len(names) if n_primary is None else n_primary
 
@@ -250,11 +256,11 @@ def _problem(
             if name not in item_of:
                 raise InputError(f"line {number}: {_unknown(name, item_of, names)}")
             if name in seen:
-                raise InputError(f"line {number}: the option names item {name!r} twice")
+                raise InputError(f"line {number}: the option names item {quoted(name)} twice")
             if color and item_of[name] < n_primary:
                 raise InputError(
-                    f"line {number}: {word[:60]!r} gives the primary item {name!r} a colour; only "
-                    f"secondary items, those after '|', may have one"
+                    f"line {number}: {word[:60]!r} gives the primary item {quoted(name)} a colour; "
+                    f"only secondary items, those after '|', may have one"
                 )
             seen.add(name)
             indices.append(item_of[name])
@@ -274,8 +280,8 @@ def _problem(
 def _unknown(name: str, item_of: dict[str, int], names: Sequence[str]) -> str:
     item = name.partition(":")[0]
     if item in item_of:
-        return f"{name[:60]!r} gives item {item!r} a colour; .ec has no colours, write .dlx"
-    known = " ".join(names[:8]) + (" …" if len(names) > 8 else "")
+        return f"{name[:60]!r} gives item {quoted(item)} a colour; .ec has no colours, write .dlx"
+    known = " ".join(map(shortened, names[:8])) + (" …" if len(names) > 8 else "")
     return f"the option names the unknown item {name[:60]!r}; the items are: {known}"
 
 
@@ -389,11 +395,11 @@ def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
     for k, name in enumerate(names):
         if name.split() != [name] or set(name) & set(reserved):
             raise InputError(
-                f"{what} {k} is called {name!r}; here names are words without "
+                f"{what} {k} is called {quoted(name)}; here names are words without "
                 f"{' or '.join(reserved)}"
             )
         if name in seen:
-            raise InputError(f"two {what}s are called {name!r}; give them different names")
+            raise InputError(f"two {what}s are called {quoted(name)}; give them different names")
         seen.add(name)
     return names
 

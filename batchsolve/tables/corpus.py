@@ -11,7 +11,7 @@ from itertools import chain
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, listed, quoted, shortened
 from batchsolve.problems.notation import Notation, default_box
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -95,7 +95,7 @@ class Corpus:
         self._check_schemas()
         twice = [name for name in self.columns if self.columns.count(name) > 1]
         if twice:
-            raise InputError(f"{paths[0]}: names the column {twice[0]!r} twice; rename one")
+            raise InputError(f"{paths[0]}: names the column {quoted(twice[0])} twice; rename one")
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Position(0, 0))
         self._sample = self._read_sample()
@@ -176,7 +176,7 @@ class Corpus:
     def _choose_columns(self, column: str | None) -> tuple[str, str | None]:
         if column is not None:
             if column not in self.columns:
-                raise InputError(f"no column is called {column!r}; there is: {self._names()}")
+                raise InputError(f"no column is called {quoted(column)}; there is: {self._names()}")
             return column, self._solution_column({column})
         by_name = self._named(PUZZLE_NAMES)
         if len(by_name) > 1:
@@ -189,7 +189,7 @@ class Corpus:
             grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
         if len(grids) != 1:
             if grids:
-                which = f"several columns hold grids ({', '.join(grids)})"
+                which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 which = f"no column is known as a puzzle column, nor holds grids: {self._names()}"
             raise InputError(f"{which}{self._parted()}; say which with --column")
@@ -214,11 +214,12 @@ class Corpus:
         return self.notation
 
     def _named(self, known: Sequence[str]) -> list[str]:
-        lower = {name.lower().strip().replace(" ", "_"): name for name in self.columns}
-        return [lower[name] for name in known if name in lower]
+        plain = [name.lower().strip().replace(" ", "_") for name in self.columns]
+        each = list(zip(self.columns, plain, strict=True))
+        return [column for name in known for column, like in each if like == name]
 
     def _names(self) -> str:
-        return ", ".join(map(repr, self.columns))
+        return listed(self.columns)
 
     def _parted(self) -> str:
         """Say what parts the columns, for that may be what is wrong."""
@@ -238,8 +239,8 @@ class Corpus:
                 alphabet = alphabet or "1-9"
             else:
                 raise InputError(
-                    f"column {self.column!r} holds no grids: {self._example()}; a 9×9 grid has 81 "
-                    f"characters, a 16×16 grid 256"
+                    f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid "
+                    f"has 81 characters, a 16×16 grid 256"
                 )
         shape = box or default_box(size)
         if shape is None:
@@ -252,7 +253,7 @@ class Corpus:
         except AmbiguousNotationError as error:
             notation = self._notation_of_whole_column(size, error)
         except InputError as error:
-            raise InputError(f"column {self.column!r}: {error}: {self._example()}") from error
+            raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
         return problem, notation
 
     def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
@@ -265,7 +266,7 @@ class Corpus:
                 survey.add(as_text(block.rows().table[self.column], self.column))
             return survey.notation(size)
         except AmbiguousNotationError as error:
-            raise InputError(f"column {self.column!r}: {error}") from error
+            raise InputError(f"column {quoted(self.column)}: {error}") from error
 
     def _example(self) -> str:
         text = str(self._sample[self.column][0].as_py()).strip()
@@ -273,7 +274,7 @@ class Corpus:
 
 
 def _describe(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} ({field.type})" for field in schema)
+    return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
 
 
 def _grids(column: pa.ChunkedArray) -> Survey | None:

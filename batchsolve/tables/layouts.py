@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted
 
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
 MOST_RECORD_BYTES = 64 << 20
@@ -255,8 +255,8 @@ class JsonLines:
         for number, record in enumerate(records, 1):
             if extra := record.keys() - known:
                 raise RowsError(
-                    f"the field {sorted(extra)[0]!r} is new; give every object of the file the "
-                    f"same fields",
+                    f"the field {quoted(sorted(extra)[0])} is new; give every object of the file "
+                    f"the same fields",
                     number,
                     number,
                 )
@@ -302,7 +302,7 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         raise RowsError(
-            f"the field {field.name!r} has values of another type than in the first rows "
+            f"the field {quoted(field.name)} has values of another type than in the first rows "
             f"({field.type}); give it one type",
             1,
             len(records),

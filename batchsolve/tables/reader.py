@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -121,7 +121,8 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
         column = column.cast(pa.string())
     elif not pa.types.is_string(kind):
         raise InputError(
-            f"column {name!r} holds {kind}, which does not keep leading zeros; store grids as text"
+            f"column {quoted(name)} holds {shortened(str(kind))}, which does not keep "
+            f"leading zeros; store grids as text"
         )
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, listed, quoted, shortened
 from batchsolve.problems.drawings import NoGridError, draw_grid, read_grid
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.exact_cover_files import (
@@ -309,12 +309,12 @@ def _find_row(path: str, row: str) -> int:
     if number is not None:
         raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
     if not found:
-        raise InputError(f"no row has {value!r} in column {column!r}")
+        raise InputError(f"no row has {quoted(value)} in column {quoted(column)}")
     if len(found) > 1:
         numbers = ", ".join(str(k + 1) for k in found[:5]) + (", …" if len(found) > 5 else "")
         raise InputError(
-            f"{len(found):,} rows have {value!r} in column {column!r} ({numbers}); name one by its "
-            f"number, as in {path}#{found[0] + 1}"
+            f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({numbers}); "
+            f"name one by its number, as in {path}#{found[0] + 1}"
         )
     return found[0]
 
@@ -322,12 +322,14 @@ def _find_row(path: str, row: str) -> int:
 def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the places where a column has a value, compared as text."""
     if column not in table.column_names:
-        names = ", ".join(map(repr, table.column_names))
-        raise InputError(f"no column is called {column!r}; there is: {names}")
+        raise InputError(
+            f"no column is called {quoted(column)}; there is: {listed(table.column_names)}"
+        )
     try:
         same = pc.equal(table[column].cast(pa.string()), value)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(
-            f"column {column!r} holds {table[column].type}, not text; name the row by its number"
+            f"column {quoted(column)} holds {shortened(str(table[column].type))}, not text; name "
+            f"the row by its number"
         ) from error
     return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

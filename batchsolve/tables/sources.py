@@ -16,7 +16,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted
 from batchsolve.tables import blocks
 from batchsolve.tables.blocks import (
     Block,
@@ -301,9 +301,9 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     ``column_2``, …
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
-    end, quoted = record_end(head, begin, delimiter, most=1)
+    end, is_open = record_end(head, begin, delimiter, most=1)
     if end == begin:
-        if quoted:
+        if is_open:
             raise never_closed(head[begin:])
         end = len(head)
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
@@ -316,7 +316,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
         return names, begin
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise InputError(f"the header names column {twice[0]!r} twice; rename one")
+        raise InputError(f"the header names column {quoted(twice[0])} twice; rename one")
     return names, end
 
 

@@ -99,6 +99,23 @@ def test_an_input_of_no_use_is_refused(solve, name, data, words):
     solve(data, name=name).assert_refused(*words)
 
 
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("in.csv", f"{LONG},b\n1,2\n", ["no column is known", "…"]),
+        ("in.csv", f"{LONG},{LONG}\n1,2\n", ["twice", "…"]),
+        ("in.csv", ",".join(map(str, range(1000))) + "\n", ["no column is known", "'11', …"]),
+    ],
+)
+def test_a_message_does_not_show_all_of_a_long_name(solve, name, data, words):
+    done = solve(data, name=name)
+    done.assert_refused(*words)
+    assert len(done.err) < 1000
+
+
 @pytest.mark.parametrize("data", ["", "a,b\n1,2\n", "puzzle,id,id\n1,2,3\n"])
 def test_after_a_refused_input_there_is_one_message_and_no_rest(solve, tmp_path, data):
     done = solve(data)
@@ -152,6 +169,8 @@ HARMLESS = [
     ("in.csv", f"puzzle|solution\n{P}|{S}\n\n\n{P2}|{S2}\n"),
     ("in.dat", f"quizzes,solutions\n{P},{S}\n{P2},{S2}\n"),
     ("in.csv", f"{P},{S}\n{P2},{S2}\n"),
+    ("in.csv", f"puzzle,Puzzle,solution\n{P},1,{S}\n{P2},2,{S2}\n"),
+    ("in.csv", f"PUZZLE,puzzle,solution\n1,{P},{S}\n2,{P2},{S2}\n"),
     ("in.csv", f" puzzle ,Solution\n{P}  , {S}\n {P2},{S2} \n"),
     ("in.csv", f'puzzle,note,answer\n{P},"a\nb, ""c""",{S}\n{P2},"5"" x",{S2}\n'),
     ("in.csv", f'puzzle,note,answer\n{P},5" disk,{S}\n{P2},x,{S2}\n'),
