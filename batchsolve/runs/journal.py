@@ -22,6 +22,7 @@ from batchsolve.tables.outputs import disk_errors
 
 VERSION = 3
 _AT_ONCE = 500  # parameters of a statement; SQLite allows 999 at least
+_COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # what SQLite says of a disk, and not of what a file holds
     sqlite3.SQLITE_PERM,
@@ -242,7 +243,11 @@ class Journal:
             raise ValueError("its seal is not that of what it holds")
 
     def _sum_of(self, table: str) -> int:
-        return sum(map(_checksum, self._db.execute(f"SELECT * FROM {table}"))) % _SUMS
+        rows = self._db.execute(f"SELECT * FROM {table}")
+        columns = tuple(about[0] for about in rows.description)
+        if columns != _COLUMNS[table]:
+            raise ValueError(f"its {table} have the columns {', '.join(columns)}")
+        return sum(map(_checksum, rows)) % _SUMS
 
     def _compare(self, mine: Mapping[str, Any]) -> None:
         """Raise unless the journal is of the same run."""

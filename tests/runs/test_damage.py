@@ -7,8 +7,10 @@ import sqlite3
 from contextlib import contextmanager
 
 import pytest
+from typer.testing import CliRunner
 
 import batchsolve as bs
+from batchsolve.cli import app
 from batchsolve.errors import BatchsolveError
 from batchsolve.runs.export import export_run
 from batchsolve.runs.run import Run, describe_run
@@ -130,6 +132,25 @@ def test_looking_at_a_damaged_run_is_refused(search, tmp_path):
     journal.close()
     with pytest.raises(bs.JournalError, match=r"the journal is damaged \(its seal is not"):
         describe_run(str(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE stacks RENAME COLUMN weight TO other",
+        "ALTER TABLE parts RENAME COLUMN rows TO other",
+        "ALTER TABLE parts ADD COLUMN more TEXT",
+    ],
+)
+def test_an_export_of_a_journal_of_other_columns_is_refused_at_once(search, tmp_path, change):
+    shutil.copytree(search[0], tmp_path / "run")
+    with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
+        journal.execute(change)
+    journal.close()
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "run"), "-o", f"{tmp_path}/out.csv"])
+    assert done.exit_code == 2
+    assert "the journal is damaged" in done.stderr
+    assert os.listdir(tmp_path) == ["run"]
 
 
 def test_a_run_of_the_format_before_is_refused(tmp_path):
