@@ -238,7 +238,8 @@ def run_plan(
     Raises
     ------
     InputError
-        If an engine does not take a problem, or there is no such backend or engine.
+        If an engine does not take a problem, or there is no such backend or engine; or if a run was
+        stopped before it visited a node.
     ScalingError
         If the nodes or the count of a problem vary, which they must not.
     """
@@ -253,10 +254,20 @@ def run_plan(
         for workload, engine, backend, jobs, depth in combinations:
             label = {"run": number, "repeat": repeat, "split_depth": depth}
             run, log = measure(workload, engine, backend, jobs, plan, label)
+            _check_begun(run)
             _check_same_work(run, seen)
             on_run(run)
             yield run, log
             number += 1
+
+
+def _check_begun(run: Run) -> None:
+    """Refuse a run that has no speed."""
+    if not run.complete and run.nodes == 0:
+        raise InputError(
+            f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
+            f"visited, so there is no speed to compare; let it be longer"
+        )
 
 
 def _check_same_work(run: Run, seen: dict[tuple[str, str, int], Run]) -> None:

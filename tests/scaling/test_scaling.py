@@ -144,6 +144,13 @@ def test_runs_that_are_stopped_are_compared_by_nodes():
     assert list(Series(runs).speedups()) == [1]
 
 
+def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
+    command = ["scale", "queens:6", "-j", "1", "--time-limit", "1e-9", "-o", str(tmp_path / "x")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 2
+    assert "before a node was visited" in done.stderr
+
+
 def test_speedups_are_ratios_of_medians(experiment):
     run = experiment.runs[0]
     walls = {1: [8.0, 9.0, 100.0], 2: [5.0, 4.5, 1.0], 4: [3.0]}
