@@ -12,7 +12,7 @@ from itertools import chain
 import pyarrow as pa
 
 from batchsolve.errors import InputError, listed, quoted, shortened
-from batchsolve.problems.notation import Notation, default_box
+from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.tables.blocks import Block, Position
@@ -233,15 +233,14 @@ class Corpus:
         survey = Survey()
         survey.add(as_text(self._sample[self.column], self.column))
         size = box[0] * box[1] if box else survey.size()
+        if not len(self._sample):  # nothing depends on what is chosen
+            size = size or 9
+            alphabet = alphabet or usual_notation(size).name
         if size is None:
-            if not len(self._sample):
-                size = 9
-                alphabet = alphabet or "1-9"
-            else:
-                raise InputError(
-                    f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid "
-                    f"has 81 characters, a 16×16 grid 256"
-                )
+            raise InputError(
+                f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
+                f"81 characters, a 16×16 grid 256"
+            )
         shape = box or default_box(size)
         if shape is None:
             raise InputError(f"there are no boxes for {size} digits; say --box RxC")

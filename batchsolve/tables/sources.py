@@ -276,7 +276,7 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return JsonLines.of(head), 0
     if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
-        names = head.split(b"\n", 1)[0].decode(errors="replace")
+        names = head.lstrip(b"\r\n").split(b"\n", 1)[0].decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return Delimited(tuple(columns), delimiter), header

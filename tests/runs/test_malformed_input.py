@@ -99,6 +99,13 @@ def test_an_input_of_no_use_is_refused(solve, name, data, words):
     solve(data, name=name).assert_refused(*words)
 
 
+@pytest.mark.parametrize("box", [[], ["--box", "2x2"], ["--box", "2x3"], ["--box", "5x5"]])
+def test_a_table_without_rows_is_solved_whatever_its_boxes(solve, tmp_path, box):
+    done = solve("puzzle\n", *box)
+    assert (done.code, done.rows) == (0, [])
+    assert done.out.read_text() == "puzzle,solution,status,n_solutions,message\n"
+
+
 LONG = "x" * 5000
 
 
@@ -169,6 +176,7 @@ HARMLESS = [
     ("in.csv", f"puzzle|solution\n{P}|{S}\n\n\n{P2}|{S2}\n"),
     ("in.dat", f"quizzes,solutions\n{P},{S}\n{P2},{S2}\n"),
     ("in.csv", f"{P},{S}\n{P2},{S2}\n"),
+    ("in.csv", f"\n\npuzzle;solution\n{P};{S}\n{P2};{S2}\n"),
     ("in.csv", f"puzzle,Puzzle,solution\n{P},1,{S}\n{P2},2,{S2}\n"),
     ("in.csv", f"PUZZLE,puzzle,solution\n1,{P},{S}\n2,{P2},{S2}\n"),
     ("in.csv", f" puzzle ,Solution\n{P}  , {S}\n {P2},{S2} \n"),
