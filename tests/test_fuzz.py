@@ -1,0 +1,208 @@
+"""The fuzzer: a few hundred inputs with a fixed seed, and that it finds what is planted."""
+
+import doctest
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import fuzz as script
+import numpy as np
+import pytest
+from fuzzing import grids, problems
+from fuzzing.cases import Draft
+from fuzzing.commands import Process, run_commands
+
+from batchsolve.engines.dlx import DancingLinks
+from batchsolve.problems.notation import Notation
+from batchsolve.runs import job_array, journal
+from batchsolve.tables.layouts import Delimited, Rows
+
+SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
+
+
+def found(kind, what="", inputs=400, seed=1):
+    """Return the first failure of a kind that the fuzzer finds here, in this process."""
+    for case in script.chosen(seed, inputs, [kind]):
+        failures = []
+        script.fuzz(run_commands, seed, iter([case]), failures.append)
+        if failures and what in failures[0].wrong:
+            return failures[0]
+    raise AssertionError(f"none of {inputs} inputs fails")
+
+
+def test_a_few_hundred_inputs(capsys):
+    assert script.main(["--inputs", "250", "--seed", "0"]) == 0, capsys.readouterr().out
+    table = capsys.readouterr().out
+    assert re.search(r"^all +250 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
+
+
+@pytest.mark.parametrize("module", [grids, problems])
+def test_examples_of_the_slow_searches(module):
+    done = doctest.testmod(module)
+    assert done.attempted
+    assert not done.failed
+
+
+def test_every_kind_is_drawn():
+    kinds = {name for _, name in script.chosen(1, 200, [kind.name for kind in script.KINDS])}
+    assert kinds == {kind.name for kind in script.KINDS}
+
+
+def test_a_case_is_made_of_its_seed_and_number():
+    for number in range(60):
+        kind, drawn = script.draw(7, number)
+        assert kind.name == script.kind_of(7, number)
+        for each in (drawn, script.draw(7, number)[1]):
+            text = each.text()
+            assert text == drawn.text()
+            assert each.on_disk(text) == drawn.on_disk(text)
+
+
+def test_a_lost_row_is_found(monkeypatch):
+    read = Delimited.rows
+
+    def lose_the_third(self, data):
+        rows = read(self, data)
+        kept = [k for k in range(len(rows.table)) if k != 2]
+        return rows if rows.faults else Rows(rows.table.take(kept))
+
+    monkeypatch.setattr(Delimited, "rows", lose_the_third)
+    lost = found("table", "is lost")
+    [data] = lost.draft.files.values()
+    assert data.count(b"\n") <= 4  # a header, and the third row of those that are left
+
+
+def test_a_wrong_solution_is_found(monkeypatch):
+    decode = Notation.decode
+
+    def swap(self, grids, where):
+        return decode(self, np.where((grids == 1) | (grids == 2), 3 - grids, grids), where)
+
+    monkeypatch.setattr(Notation, "decode", swap)
+    wrong = found("table", "and the solution")
+    assert sum(map(len, wrong.draft.files.values())) < 300
+
+
+def test_a_wrong_count_is_found(monkeypatch):
+    search = DancingLinks.search
+
+    def count_twice(self, problem, task):
+        outcome = search(self, problem, task)
+        return replace(outcome, counts=outcome.counts * 2)
+
+    monkeypatch.setattr(DancingLinks, "search", count_twice)
+    assert "count" in found("problem").wrong
+
+
+def test_an_exception_is_found_and_its_input_made_small(monkeypatch):
+    monkeypatch.setattr(job_array, "parse", lambda text, form: json.loads(text))
+    monkeypatch.setattr(job_array, "check", lambda record, form: record["of"] + 1)
+    failure = found("results", "raised ")
+    assert "  batchsolve merge" in str(failure)
+    assert f"input {failure.number} (results)" in str(failure)
+    assert sum(map(len, failure.draft.files.values())) < 1000
+
+
+@pytest.fixture
+def counted_twice(monkeypatch):
+    """A merge that adds the covers of a part twice."""
+    read = job_array._read_result
+
+    def read_twice(path):
+        result = read(path)
+        return {**result, "count": result["count"] * 2}
+
+    monkeypatch.setattr(job_array, "_read_result", read_twice)
+
+
+@pytest.mark.usefixtures("counted_twice")
+def test_a_wrong_total_is_found():
+    found("results", "said to be complete")
+
+
+@pytest.fixture
+def unsealed(monkeypatch):
+    """Journals whose seals are all the same."""
+    monkeypatch.setattr(journal, "_checksum", lambda row: 0)
+    for begun in (script.kept.search, script.kept.corpus):
+        begun.cache_clear()
+    yield
+    for begun in (script.kept.search, script.kept.corpus):
+        begun.cache_clear()
+
+
+@pytest.mark.parametrize("kind", ["search", "corpus"])
+@pytest.mark.usefixtures("unsealed")
+def test_damage_that_is_not_noticed_is_found(kind):
+    assert "run" in " ".join(found(kind).draft.files) or kind == "corpus"
+
+
+def misbehave():
+    """Let some commands hang, crash, or take more memory than there is."""
+    from batchsolve import engines
+    from batchsolve.runs import run
+    from batchsolve.tables import reading
+
+    reading.describe = lambda problem: time.sleep(1000)
+    engines.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
+    run.describe_run = lambda directory: bytearray(1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["show", "queens:4"], "hangs: 3 s were not enough"),
+        (["engines"], "crashes (-11)"),
+        (["runs", "x"], "raised MemoryError"),
+    ],
+)
+def test_the_end_of_the_process_is_a_failure_of_the_case(command, why):
+    quick = Draft({}, [])
+    with Process(3.0, 1000, misbehave, quick) as process:
+        drafts = [Draft({}, [command]), Draft({}, [["merge"]])]
+        outcomes = [process(draft) for draft in drafts]
+    raised = "".join(done.raised for done in outcomes[0].done)
+    wrong = outcomes[0].ended or f"raised {raised.strip().splitlines()[-1]}"
+    assert wrong.startswith(why)
+    if outcomes[0].ended:
+        assert "batchsolve" in outcomes[0].ended  # where it stood
+    assert outcomes[1].done[0].code == 2  # the next case is not concerned
+
+
+@pytest.mark.usefixtures("counted_twice")
+def test_a_failure_is_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(script, "Process", lambda *_: Here())
+    arguments = ["--kinds", "results", "--keep", str(tmp_path / "kept"), "--seed", "1"]
+    assert script.main(["--inputs", "20", *arguments]) == 1
+    said = capsys.readouterr().out
+    number = re.search(r"again: --seed 1 --only (\d+)", said)[1]
+    assert script.main(["--only", number, *arguments]) == 1
+    assert f"input {number} (results): " in capsys.readouterr().out
+    assert (tmp_path / "kept" / number / "failure.txt").read_text() in said
+
+
+class Here:
+    """Runs commands in this process."""
+
+    def __enter__(self):
+        return run_commands
+
+    def __exit__(self, *_):
+        pass
+
+
+def test_an_unknown_kind_is_refused():
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--kinds", "table,tables"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "no kind is called 'tables'; there is: table, problem" in done.stderr
