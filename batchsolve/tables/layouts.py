@@ -322,5 +322,14 @@ class ArrowTable:
     delimiter = ""
 
     def rows(self, data: pa.Table) -> Rows:
-        """Return the table."""
+        """Return the table, whose text Arrow has not looked at."""
+        try:
+            data.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise RowsError(
+                f"the file is damaged, or has text that is not UTF-8 ({_first_line(error)}); write "
+                f"it again",
+                1,
+                len(data),
+            ) from error
         return Rows(data)

@@ -308,6 +308,15 @@ def test_parquet_types(solve, columns, out):
     assert [text.replace(" ", "") for text in done.column("solution")] == [S, S2]
 
 
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_parquet_text_must_be_utf8(solve, out):
+    note = pa.Array.from_buffers(pa.string(), 2, pa.array([b"fine", b"\xc0"]).buffers())
+    pq.write_table(pa.table({"puzzle": [P, P2], "note": note}), "in.parquet")
+    done = solve(None, name="in.parquet", out=out)
+    assert done.code == 2
+    assert all(word in done.err for word in ["in.parquet: rows 1 to 2", "not UTF-8", "again"])
+
+
 def test_parquet_nulls_are_invalid_rows(solve):
     pq.write_table(pa.table({"puzzle": [P, None, P2], "solution": [S, S, None]}), "in.parquet")
     done = solve(None, name="in.parquet")
