@@ -25,6 +25,10 @@ class JournalError(BatchsolveError):
     """The record of an interrupted run is damaged, foreign, or in use."""
 
 
+class WorkersError(BatchsolveError, RuntimeError):
+    """Nobody is left to search: the workers of a cluster are gone, and none has come since."""
+
+
 def check_installed(who: str, module: str, extra: str) -> None:
     """Ask whether a module is installed that an extra of this package brings.
 
