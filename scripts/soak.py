@@ -1,0 +1,649 @@
+"""Kill runs, resume them, and compare what they end with: a soak.
+
+A case is a command of one job on one backend. It runs until its moment comes, then a signal goes to
+its process, to one worker, to all workers, or to the whole group as from a terminal; perhaps it is
+killed again while it goes on with ``--resume``. In the end there must be the same bytes, the same
+set of solutions, the same sums as without a kill; each exit code must be the one that is
+documented, with no traceback; and nothing may stay behind, neither files nor processes. Every case
+draws what happens from the seed and its number, so that it can be repeated alone::
+
+    python scripts/soak.py --kills 1000 --seed 1
+    python scripts/soak.py --seed 1 --case 417
+
+The table goes to ``benchmarks/results/soak.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, fields
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from batchsolve.runs.export import export_run
+from batchsolve.scaling.machine import machine
+
+HOME = Path(__file__).resolve().parents[1]
+HANG_SECONDS = 180.0  # three times as long as a backend waits for another worker
+LEAVE_SECONDS = 20.0  # for what a command has started to end after it
+LOOK_SECONDS = 0.02
+MOST_RESUMES = 6
+AGAIN = 0.5  # chance that a run is killed once more while it is resumed
+OK, ERROR = 0, 2  # exit codes
+OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143}
+
+BACKENDS = {  # and how often each is drawn; those of clusters take seconds to start
+    "threading": 50,
+    "loky": 28,
+    "dask": 4,
+    "dask-cluster": 8,
+    "ray": 3,
+    "ray-cluster": 7,
+}
+JOBS = (
+    *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl"),
+    *("enumerate", "count", "scale"),
+)
+SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
+VICTIMS = ("parent", "worker", "workers", "group", "node")
+MOMENTS = ("first", "uniform", "end")  # of a run that begins; another is "resume"
+SPANS = {"first": (0.0, 0.1), "end": (0.75, 1.05)}  # seconds, and shares of the usual duration
+
+# Every step recorded, not one a second, so that a short run has many that a kill can fall between.
+EAGER = """
+import batchsolve.__main__ as program
+import batchsolve.runs.solve_file, batchsolve.search.tree
+batchsolve.runs.solve_file.JOURNAL_SECONDS = batchsolve.search.tree.STEP_SECONDS = 0
+program.main()
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command, and what it comes to.
+
+    Attributes
+    ----------
+    arguments : callable
+        Takes a folder and how often the command was begun there; returns the arguments.
+    result : callable
+        Takes the same and what the command printed; returns what must be equal.
+    files : sequence of str
+        What is in the folder in the end.
+    """
+
+    arguments: Callable[[Path, int], list[str]]
+    result: Callable[[Path, int, str], str]
+    files: tuple[str, ...] | None
+
+
+def digest(path: Path) -> str:
+    """Return a checksum of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def solving(inputs: Path, suffix: str) -> Job:
+    """Return the job of solving a corpus from a file to one of the same kind."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        output = str(folder / f"out{suffix}")
+        how = ["--resume", "--engine", "dlx", "--chunk", "100"]
+        return ["solve", str(inputs / f"in{suffix}"), "-o", output, *how]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        return digest(folder / f"out{suffix}")
+
+    return Job(arguments, result, (f"out{suffix}",))
+
+
+def enumerating(grid: Path) -> Job:
+    """Return the job of writing down every solution of a grid."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        how = ["--resume", "--engine", "dlx", "--budget", "8000"]
+        return ["enumerate", str(grid), "-o", str(folder / "run"), *how]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        kept = set(os.listdir(folder / "run"))
+        if kept != {"journal.sqlite", "solutions"}:
+            return f"left in the run: {sorted(kept)}"
+        export_run(str(folder / "run"), str(folder / "sorted.csv"))
+        found = digest(folder / "sorted.csv")
+        (folder / "sorted.csv").unlink()
+        return found
+
+    return Job(arguments, result, ("run",))
+
+
+def counting(problem: str) -> Job:
+    """Return the job of counting the solutions of a problem; nodes must be the same, too."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        how = ["--resume", "--engine", "dlx", "--budget", "8000", "--json"]
+        return ["count", problem, "--run", str(folder / "run"), *how]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        facts = json.loads(printed)
+        return f"{facts['count']} in {facts['nodes']} nodes, {facts['failures'] or 'all'}"
+
+    return Job(arguments, result, ("run",))
+
+
+def scaling(problem: str) -> Job:
+    """Return the job of measuring searches, which cannot be resumed: it begins again elsewhere."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        return ["scale", problem, "-o", str(folder / f"scaling{begun}"), "--repeat", "1"]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        runs = pyarrow.csv.read_csv(folder / f"scaling{begun}" / "runs.csv").select(
+            ["count", "nodes", "complete"]
+        )
+        return str({tuple(row.values()) for row in runs.to_pylist()})
+
+    return Job(arguments, result, None)
+
+
+def jobs_in(folder: Path) -> dict[str, Job]:
+    """Write the inputs of the jobs into a folder; return the jobs."""
+    with open(HOME / "datasets" / "sudoku9.csv", newline="") as source:
+        rows = [{name: row[name] for name in ("puzzle", "level")} for row in csv.DictReader(source)]
+    table = pa.Table.from_pylist(rows)
+    for suffix in (".csv", ".csv.gz"):
+        with pa.output_stream(str(folder / f"in{suffix}")) as file:
+            pa.csv.write_csv(table, file)
+    pa.parquet.write_table(table, folder / "in.parquet", row_group_size=1000)
+    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "grid.txt").write_text("1234" + "." * 32)
+    return {
+        "solve-csv": solving(folder, ".csv"),
+        "solve-gz": solving(folder, ".csv.gz"),
+        "solve-parquet": solving(folder, ".parquet"),
+        "solve-jsonl": solving(folder, ".jsonl"),
+        "enumerate": enumerating(folder / "grid.txt"),
+        "count": counting("queens:12"),
+        "scale": scaling("queens:9"),
+    }
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of this machine, as the system describes it."""
+
+    pid: int
+    parent: int
+    session: int
+    command: str
+
+
+def processes() -> Iterator[Process]:
+    """Yield the processes that run."""
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError):
+            stat = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2]
+            state, parent, _, session, *_ = stat.split()
+            command = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            if state not in "ZX":
+                yield Process(int(name), int(parent), int(session), command)
+
+
+def is_worker(process: Process) -> bool:
+    """Whether a process is a worker of loky, Dask or Ray."""
+    if "resource_tracker" in process.command:
+        return False
+    marks = ("popen_loky", "spawn_main", "ray::PoolActor", "ray::IDLE")
+    return any(mark in process.command for mark in marks)
+
+
+class Cluster:
+    """A long-lived cluster of this machine with two workers, as one finds it by an address."""
+
+    def __init__(self, kind: str) -> None:
+        self._opened = ExitStack()
+        self._kind = kind
+        if kind == "dask":
+            import distributed
+
+            quiet: dict[str, Any] = {"silence_logs": 50, "dashboard_address": "127.0.0.1:0"}
+            self._cluster = self._opened.enter_context(
+                distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **quiet)
+            )
+            self.address = self._cluster.scheduler_address
+        else:
+            from ray.cluster_utils import Cluster as Nodes
+
+            self._cluster = Nodes(
+                True,
+                head_node_args={"num_cpus": 0, "include_dashboard": False},
+                shutdown_at_exit=False,  # for that, nodes could be added in the main thread only
+            )
+            self._opened.callback(self._cluster.shutdown)
+            self._node = self._join()
+            self.address = self._cluster.address
+
+    def workers(self) -> list[int]:
+        """Return the workers that are left; others take their place when they have died."""
+        if self._kind == "dask":
+            return [nanny.pid for nanny in self._cluster.workers.values() if nanny.pid]
+        raylet = self._node.all_processes["raylet"][0].process.pid
+        return [each.pid for each in processes() if is_worker(each) and each.parent == raylet]
+
+    def lose_node(self) -> None:
+        """Kill the machine that the workers are on, and let another join."""
+        self._cluster.remove_node(self._node, allow_graceful=False)
+        self._node = self._join()
+
+    def _join(self) -> Any:
+        # an address of its own, for a command takes a node of its own address for its own
+        return self._cluster.add_node(num_cpus=2, node_ip_address="127.0.0.2")
+
+    def close(self) -> None:
+        """Stop it."""
+        self._opened.close()
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A signal to a victim at a moment.
+
+    Attributes
+    ----------
+    signal, victim, moment : str
+    when : float
+        Seconds after the start if the moment is ``first``, else a share of the usual duration.
+    """
+
+    signal: str
+    victim: str
+    moment: str
+    when: float
+
+
+@dataclass
+class Case:
+    """One job on one backend, and what is done to it.
+
+    Attributes
+    ----------
+    number : int
+    job, backend : str
+    eager : bool
+        Whether every step is recorded at once.
+    kills : list of Kill
+        One for the first command, and perhaps for those that resume it.
+    told : list of str
+        What happened to each command.
+    failure : str
+        What was wrong; empty if all was right.
+    hung : bool
+    """
+
+    number: int
+    job: str
+    backend: str
+    eager: bool
+    kills: list[Kill]
+    told: list[str] = field(default_factory=list)
+    failure: str = ""
+    hung: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the case is of, as the option ``--only`` names it."""
+        return f"{self.job}/{self.backend}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cases are drawn from; see the constants of these names."""
+
+    jobs: list[str]
+    backends: list[str]
+    signals: list[str]
+    victims: list[str]
+    moments: list[str]
+
+    def draw(self, seed: int, number: int) -> Case:
+        """Draw what happens in a case."""
+        rng = random.Random(f"{seed}/{number}")
+        [backend] = rng.choices(self.backends, [BACKENDS[name] for name in self.backends])
+        job, eager, kills = rng.choice(self.jobs), rng.random() < 0.5, list[Kill]()
+        while not kills or (rng.random() < AGAIN and len(kills) < MOST_RESUMES):
+            moment = "resume" if kills else rng.choice(self.moments)
+            when = rng.random()
+            if moment in SPANS:
+                begin, end = SPANS[moment]
+                when = begin + (end - begin) * when
+            victims = list(self.victims)
+            if backend != "ray-cluster":
+                victims = [name for name in victims if name != "node"]
+            if backend == "threading" or moment == "first":  # there are no workers, or not yet
+                victims = [name for name in victims if name in ("parent", "group")] or ["parent"]
+            victim = rng.choice(victims)
+            how = "SIGKILL" if victim == "node" else rng.choice(self.signals)
+            kills.append(Kill(how, victim, moment, when))
+        return Case(number, job, backend, eager, kills)
+
+
+class WrongError(Exception):
+    """Something that must not happen."""
+
+
+class Soak:
+    """Runs cases, and keeps the table of what they came to.
+
+    Parameters
+    ----------
+    seed : int
+    home : Path
+        An empty folder.
+    backends : list of str
+    """
+
+    def __init__(self, seed: int, home: Path, backends: list[str]) -> None:
+        self.seed, self.home, self.backends = seed, home, backends
+        (home / "inputs").mkdir()
+        self.jobs = jobs_in(home / "inputs")
+        self.wanted: dict[str, str] = {}  # job -> what it comes to when nothing is killed
+        self.seconds: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=9))
+        self.table: Counter[tuple[str, ...]] = Counter()
+        self.failures: list[dict[str, Any]] = []
+        self.kills = self.cases = 0
+        self._clusters: dict[str, Cluster] = {}
+        self._alone = {name: threading.Lock() for name in backends if "-" in name}
+        self._lock = threading.Lock()
+
+    def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
+        """Run every job undisturbed, for what it comes to and how long it takes."""
+        for backend in backends:
+            if "-" in backend:
+                self._clusters[backend] = Cluster(backend.partition("-")[0])
+        cases = [Case(-1, job, backend, False, []) for backend in backends for job in names]
+        with ThreadPoolExecutor(at_once) as threads:
+            for case in threads.map(self.run, cases):
+                if case.failure:
+                    raise SystemExit(f"{case.name}, undisturbed: {case.failure}")
+
+    def close(self) -> None:
+        """Stop the clusters."""
+        for cluster in self._clusters.values():
+            cluster.close()
+
+    def run(self, case: Case) -> Case:
+        """Run a case, and note what it came to."""
+        with self._alone.get(case.backend, nullcontext()):
+            self._in_folder(case)
+        with self._lock:
+            self.cases += bool(case.kills)
+            for kill, told in zip(case.kills, case.told, strict=False):
+                row = (case.job, case.backend, kill.signal, kill.victim, kill.moment)
+                self.table[*row, told] += 1
+                self.kills += told != "too late"
+            if case.failure:
+                self.failures.append(asdict(case))
+        return case
+
+    def _in_folder(self, case: Case) -> None:
+        folder = self.home / f"case{case.number}-{case.job}-{case.backend}-{case.eager}"
+        folder.mkdir()
+        try:
+            result = self._through(case, folder)
+            wanted = self.wanted.setdefault(case.job, result)
+            if result != wanted:
+                raise WrongError(f"came to {result}, and not to {wanted}")
+        except (WrongError, OSError, ValueError) as error:
+            case.failure = f"{type(error).__name__}: {error}"
+        shutil.rmtree(folder)
+
+    def _through(self, case: Case, folder: Path) -> str:
+        """Run a command until it ends by itself, however often it is killed; return its result."""
+        job = self.jobs[case.job]
+        for begun in count():
+            kill = case.kills[begun] if begun < len(case.kills) else None
+            if begun > len(case.kills):
+                raise WrongError("does not end with what was not killed")
+            code, printed = self._command(case, folder, begun, kill)
+            if code == OK:
+                break
+        result = job.result(folder, begun, printed)
+        left = set(os.listdir(folder)) - {"messages", *(job.files or ())}
+        if job.files is not None and left:
+            raise WrongError(f"left behind: {sorted(left)}")
+        return result
+
+    def _command(self, case: Case, folder: Path, begun: int, kill: Kill | None) -> tuple[int, str]:
+        """Run a command once; return its exit code and what it printed."""
+        start = time.monotonic()
+        with open(folder / "messages", "w+") as messages, tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                self._line(case, self.jobs[case.job].arguments(folder, begun)),
+                stdout=output,
+                stderr=messages,
+                start_new_session=True,
+                env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+            )
+            try:
+                sent = kill is not None and self._kill(process, kill, case)
+                code = process.wait(HANG_SECONDS)
+                if not sent and begun == 0:
+                    self.seconds[case.name].append(time.monotonic() - start)
+                self._check_nobody_left(process.pid)
+            except subprocess.TimeoutExpired:
+                case.hung = True
+                process.send_signal(signal.SIGABRT)  # so that it says what each thread waits for
+                process.wait()
+                code = -signal.SIGABRT
+            finally:
+                kill_session(process.pid)
+            messages.seek(0)
+            output.seek(0)
+            said, printed = messages.read(), output.read()
+        self._tell(case, kill, sent, code, said)
+        return code, printed
+
+    def _line(self, case: Case, arguments: list[str]) -> list[str]:
+        """Return the whole command line."""
+        program = ["-c", EAGER] if case.eager else ["-m", "batchsolve"]
+        kind = case.backend.partition("-")[0]
+        workers = ["--jobs", "2"]
+        if case.backend in self._clusters:
+            workers = workers if kind == "ray" else []
+            workers += ["--scheduler", self._clusters[case.backend].address]
+        return [sys.executable, *program, *arguments, "--quiet", "--backend", kind, *workers]
+
+    def _kill(self, process: subprocess.Popen[Any], kill: Kill, case: Case) -> bool:
+        """Wait for the moment, and kill; return whether there was somebody to be killed."""
+        usual = statistics.median(self.seconds[case.name])
+        wait = kill.when if kill.moment == "first" else kill.when * usual
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(wait)
+        if kill.victim == "node" and process.poll() is None:
+            self._clusters[case.backend].lose_node()
+            return True
+        how, n_sent = getattr(signal, kill.signal), 0
+        victims = [process.pid]
+        if kill.victim in ("worker", "workers"):
+            victims = self._workers(process.pid, case.backend)
+            victims = victims[: 1 if kill.victim == "worker" else None]
+        for pid in victims:
+            if process.poll() is not None:
+                break
+            with suppress(ProcessLookupError):
+                (os.killpg if kill.victim == "group" else os.kill)(pid, how)
+                n_sent += 1
+        return n_sent > 0
+
+    def _workers(self, parent: int, backend: str) -> list[int]:
+        if backend in self._clusters:
+            return self._clusters[backend].workers()
+        return [each.pid for each in processes() if each.session == parent and is_worker(each)]
+
+    def _check_nobody_left(self, session: int) -> None:
+        deadline = time.monotonic() + LEAVE_SECONDS
+        while left := [each.command for each in processes() if each.session == session]:
+            if time.monotonic() > deadline:
+                raise WrongError(f"processes are left: {left}")
+            time.sleep(LOOK_SECONDS)
+
+    def _tell(self, case: Case, kill: Kill | None, sent: bool, code: int, said: str) -> None:
+        """Note how a command ended; raise unless that is as documented."""
+        told = "resumed" if sent else "too late"
+        if sent and code == OK:
+            told = "by itself"
+        allowed = {OK}
+        if kill is not None and sent:
+            at_once = -getattr(signal, kill.signal)
+            of_parent = OF_SIGNAL.get(kill.signal, at_once)
+            allowed.add(of_parent if kill.victim in ("parent", "group") else ERROR)
+            if kill.signal == "SIGINT" and before_the_program(said):
+                allowed |= {at_once, 1}
+            elif kill.signal == "SIGTERM" and not said:  # before, and after
+                allowed.add(at_once)
+        wrong = code not in allowed or case.hung
+        wrong |= "Traceback" in said and not before_the_program(said)
+        case.told.append("failed" if wrong else told)
+        if case.hung:
+            raise WrongError(f"hung for {HANG_SECONDS:.0f} s: {said[-8000:]}")
+        if wrong:
+            raise WrongError(f"exit code {code} and not in {sorted(allowed)}: {said[-3000:]}")
+
+
+def before_the_program(said: str) -> bool:
+    """Whether nothing was said, or by Python itself, which Ctrl-C met before it could be heard.
+
+    So it can be until the first two files of the package are read; and where Python ends, Ctrl-C
+    ends it at once, which to a shell is 130, too.
+    """
+    ours = rf"{re.escape(str(HOME))}/batchsolve/(?!__init__\.py|__main__\.py)"
+    return not said or ("KeyboardInterrupt" in said and not re.search(ours, said))
+
+
+def kill_session(session: int) -> None:
+    """Kill what is left of a command."""
+    for each in list(processes()):
+        if each.session == session:
+            with suppress(ProcessLookupError):
+                os.kill(each.pid, signal.SIGKILL)
+
+
+def rows_of(table: Counter[tuple[str, ...]]) -> list[dict[str, Any]]:
+    """Return the table, a row for each job, backend, signal, victim and moment."""
+    rows: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+    for (*what, told), n in sorted(table.items()):
+        rows[tuple(what)][told] = n
+    names = ("job", "backend", "signal", "victim", "moment")
+    return [{**dict(zip(names, what, strict=True)), **told} for what, told in rows.items()]
+
+
+def sums_of(table: Counter[tuple[str, ...]], *places: int) -> dict[str, dict[str, int]]:
+    """Return the sums of the table over all but some of its columns."""
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for (*what, told), n in sorted(table.items()):
+        sums[", ".join(what[place] for place in places)][told] += n
+    return {name: dict(told) for name, told in sums.items()}
+
+
+def report(soak: Soak, seconds: float) -> dict[str, Any]:
+    """Return all that is known of a soak."""
+    return {
+        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
+        "machine": machine(),
+        "seed": soak.seed,
+        "cases": soak.cases,
+        "kills": soak.kills,
+        "seconds": round(seconds),
+        "hangs": sum(failure["hung"] for failure in soak.failures),
+        "failures": soak.failures,
+        "by job": sums_of(soak.table, 0),
+        "by backend": sums_of(soak.table, 1),
+        "by signal and victim": sums_of(soak.table, 2, 3),
+        "by moment": sums_of(soak.table, 4),
+        "table": rows_of(soak.table),
+    }
+
+
+def main() -> int:
+    """Soak for as long as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=1000, help="stop after so many")
+    parser.add_argument("--minutes", type=float, help="stop after so many")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--case", type=int, help="run this case alone")
+    for name, all_of_them in (
+        ("jobs", JOBS),
+        ("backends", BACKENDS),
+        ("signals", SIGNALS),
+        ("victims", VICTIMS),
+        ("moments", MOMENTS),
+    ):
+        parser.add_argument(f"--{name}", default=",".join(all_of_them), metavar="LIST")
+    parser.add_argument("--at-once", type=int, default=1, help="cases that run side by side")
+    parser.add_argument("--folder", help="where the runs write to")
+    parser.add_argument("--out", default="benchmarks/results/soak.json")
+    chosen = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which commands inherit, see nohup
+    begin = time.monotonic()
+    end = begin + 60 * chosen.minutes if chosen.minutes else float("inf")
+    named = {f.name: getattr(chosen, f.name).split(",") for f in fields(Choice)}
+    choice = Choice(**named)
+    over = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="soak-", dir=chosen.folder) as home:
+        soak = Soak(chosen.seed, Path(home), choice.backends)
+        cases = (choice.draw(chosen.seed, number) for number in count())
+        try:
+            if chosen.case is not None:
+                case = choice.draw(chosen.seed, chosen.case)
+                soak.prepare([case.job], [case.backend])
+                print(json.dumps(asdict(soak.run(case)), indent=1))
+                return int(bool(case.failure))
+            soak.prepare(choice.jobs, choice.backends, chosen.at_once)
+
+            def work() -> None:
+                while soak.kills < chosen.kills and time.monotonic() < end and not over.is_set():
+                    with soak._lock:
+                        case = next(cases)
+                    soak.run(case)
+                    print(f"{soak.kills} {case.number} {case.name}: {case.kills} {case.told}")
+                    if case.failure:
+                        print(f"case {case.number}: {case.failure}", file=sys.stderr, flush=True)
+                    results = report(soak, time.monotonic() - begin)
+                    with soak._lock:
+                        Path(chosen.out).write_text(json.dumps(results, indent=1) + "\n")
+
+            with ThreadPoolExecutor(chosen.at_once) as threads:
+                try:
+                    for done in [threads.submit(work) for _ in range(chosen.at_once)]:
+                        done.result()
+                finally:  # after Ctrl-C
+                    over.set()
+        finally:
+            soak.close()
+    print(f"{soak.kills} kills in {soak.cases} cases, {len(soak.failures)} failures")
+    return int(bool(soak.failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
