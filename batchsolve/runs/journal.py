@@ -73,6 +73,7 @@ class Journal:
     """
 
     about: dict[str, Any]
+    _file: tuple[int, int]  # where it is, as the system knows it
     _about: str  # the same as it was recorded
     _sums: tuple[int, int]  # of the checksums of stacks, and of parts
 
@@ -95,6 +96,7 @@ class Journal:
                     self._check()
                     self._compare(mine)
                 self._db.execute("COMMIT")
+            self._file = _identity(path)
         except BaseException:
             self._db.close()
             raise
@@ -144,7 +146,18 @@ class Journal:
             Number, options (little-endian uint32) and weight of stacks that now are.
         parts : iterable of Part
             New files of solutions.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written, or was moved or deleted: SQLite would not mind, but nobody
+            could find what it records.
         """
+        if _identity(self.path) != self._file:
+            raise OutputError(
+                f"{self.path}: was moved or deleted while the run was going on; put it back where "
+                f"it was, with what was beside it, or begin again"
+            )
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -276,6 +289,15 @@ class Journal:
             raise self.damaged(error) from error
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             raise self.damaged(error) from error
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return what tells a file from others; no file has zeros."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return 0, 0
+    return facts.st_dev, facts.st_ino
 
 
 def _checksum(row: tuple[Any, ...]) -> int:
