@@ -16,8 +16,6 @@ The table goes to ``benchmarks/results/soak.json``.
 from __future__ import annotations
 
 import argparse
-import csv
-import hashlib
 import json
 import os
 import random
@@ -31,37 +29,33 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, nullcontext, suppress
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, fields
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
+from soak_jobs import HOME, Cluster, is_worker, jobs_in, processes
 
-from batchsolve.runs.export import export_run
 from batchsolve.scaling.machine import machine
 
-HOME = Path(__file__).resolve().parents[1]
 HANG_SECONDS = 180.0  # three times as long as a backend waits for another worker
 LEAVE_SECONDS = 20.0  # for what a command has started to end after it
 LOOK_SECONDS = 0.02
 MOST_RESUMES = 6
-AGAIN = 0.5  # chance that a run is killed once more while it is resumed
+AGAIN = 0.6  # chance that a run is killed once more while it is resumed
 OK, ERROR = 0, 2  # exit codes
 OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143}
 
 BACKENDS = {  # and how often each is drawn; those of clusters take seconds to start
-    "threading": 50,
+    "threading": 56,
     "loky": 28,
-    "dask": 4,
-    "dask-cluster": 8,
-    "ray": 3,
-    "ray-cluster": 7,
+    "dask": 3,
+    "dask-cluster": 6,
+    "ray": 2,
+    "ray-cluster": 5,
 }
 JOBS = (
     *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl"),
@@ -70,7 +64,7 @@ JOBS = (
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
 VICTIMS = ("parent", "worker", "workers", "group", "node")
 MOMENTS = ("first", "uniform", "end")  # of a run that begins; another is "resume"
-SPANS = {"first": (0.0, 0.1), "end": (0.75, 1.05)}  # seconds, and shares of the usual duration
+SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the usual duration
 
 # Every step recorded, not one a second, so that a short run has many that a kill can fall between.
 EAGER = """
@@ -79,190 +73,6 @@ import batchsolve.runs.solve_file, batchsolve.search.tree
 batchsolve.runs.solve_file.JOURNAL_SECONDS = batchsolve.search.tree.STEP_SECONDS = 0
 program.main()
 """
-
-
-@dataclass(frozen=True)
-class Job:
-    """A command, and what it comes to.
-
-    Attributes
-    ----------
-    arguments : callable
-        Takes a folder and how often the command was begun there; returns the arguments.
-    result : callable
-        Takes the same and what the command printed; returns what must be equal.
-    files : sequence of str
-        What is in the folder in the end.
-    """
-
-    arguments: Callable[[Path, int], list[str]]
-    result: Callable[[Path, int, str], str]
-    files: tuple[str, ...] | None
-
-
-def digest(path: Path) -> str:
-    """Return a checksum of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-
-
-def solving(inputs: Path, suffix: str) -> Job:
-    """Return the job of solving a corpus from a file to one of the same kind."""
-
-    def arguments(folder: Path, begun: int) -> list[str]:
-        output = str(folder / f"out{suffix}")
-        how = ["--resume", "--engine", "dlx", "--chunk", "100"]
-        return ["solve", str(inputs / f"in{suffix}"), "-o", output, *how]
-
-    def result(folder: Path, begun: int, printed: str) -> str:
-        return digest(folder / f"out{suffix}")
-
-    return Job(arguments, result, (f"out{suffix}",))
-
-
-def enumerating(grid: Path) -> Job:
-    """Return the job of writing down every solution of a grid."""
-
-    def arguments(folder: Path, begun: int) -> list[str]:
-        how = ["--resume", "--engine", "dlx", "--budget", "8000"]
-        return ["enumerate", str(grid), "-o", str(folder / "run"), *how]
-
-    def result(folder: Path, begun: int, printed: str) -> str:
-        kept = set(os.listdir(folder / "run"))
-        if kept != {"journal.sqlite", "solutions"}:
-            return f"left in the run: {sorted(kept)}"
-        export_run(str(folder / "run"), str(folder / "sorted.csv"))
-        found = digest(folder / "sorted.csv")
-        (folder / "sorted.csv").unlink()
-        return found
-
-    return Job(arguments, result, ("run",))
-
-
-def counting(problem: str) -> Job:
-    """Return the job of counting the solutions of a problem; nodes must be the same, too."""
-
-    def arguments(folder: Path, begun: int) -> list[str]:
-        how = ["--resume", "--engine", "dlx", "--budget", "8000", "--json"]
-        return ["count", problem, "--run", str(folder / "run"), *how]
-
-    def result(folder: Path, begun: int, printed: str) -> str:
-        facts = json.loads(printed)
-        return f"{facts['count']} in {facts['nodes']} nodes, {facts['failures'] or 'all'}"
-
-    return Job(arguments, result, ("run",))
-
-
-def scaling(problem: str) -> Job:
-    """Return the job of measuring searches, which cannot be resumed: it begins again elsewhere."""
-
-    def arguments(folder: Path, begun: int) -> list[str]:
-        return ["scale", problem, "-o", str(folder / f"scaling{begun}"), "--repeat", "1"]
-
-    def result(folder: Path, begun: int, printed: str) -> str:
-        runs = pyarrow.csv.read_csv(folder / f"scaling{begun}" / "runs.csv").select(
-            ["count", "nodes", "complete"]
-        )
-        return str({tuple(row.values()) for row in runs.to_pylist()})
-
-    return Job(arguments, result, None)
-
-
-def jobs_in(folder: Path) -> dict[str, Job]:
-    """Write the inputs of the jobs into a folder; return the jobs."""
-    with open(HOME / "datasets" / "sudoku9.csv", newline="") as source:
-        rows = [{name: row[name] for name in ("puzzle", "level")} for row in csv.DictReader(source)]
-    table = pa.Table.from_pylist(rows)
-    for suffix in (".csv", ".csv.gz"):
-        with pa.output_stream(str(folder / f"in{suffix}")) as file:
-            pa.csv.write_csv(table, file)
-    pa.parquet.write_table(table, folder / "in.parquet", row_group_size=1000)
-    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "grid.txt").write_text("1234" + "." * 32)
-    return {
-        "solve-csv": solving(folder, ".csv"),
-        "solve-gz": solving(folder, ".csv.gz"),
-        "solve-parquet": solving(folder, ".parquet"),
-        "solve-jsonl": solving(folder, ".jsonl"),
-        "enumerate": enumerating(folder / "grid.txt"),
-        "count": counting("queens:12"),
-        "scale": scaling("queens:9"),
-    }
-
-
-@dataclass(frozen=True)
-class Process:
-    """A process of this machine, as the system describes it."""
-
-    pid: int
-    parent: int
-    session: int
-    command: str
-
-
-def processes() -> Iterator[Process]:
-    """Yield the processes that run."""
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        with suppress(OSError):
-            stat = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2]
-            state, parent, _, session, *_ = stat.split()
-            command = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            if state not in "ZX":
-                yield Process(int(name), int(parent), int(session), command)
-
-
-def is_worker(process: Process) -> bool:
-    """Whether a process is a worker of loky, Dask or Ray."""
-    if "resource_tracker" in process.command:
-        return False
-    marks = ("popen_loky", "spawn_main", "ray::PoolActor", "ray::IDLE")
-    return any(mark in process.command for mark in marks)
-
-
-class Cluster:
-    """A long-lived cluster of this machine with two workers, as one finds it by an address."""
-
-    def __init__(self, kind: str) -> None:
-        self._opened = ExitStack()
-        self._kind = kind
-        if kind == "dask":
-            import distributed
-
-            quiet: dict[str, Any] = {"silence_logs": 50, "dashboard_address": "127.0.0.1:0"}
-            self._cluster = self._opened.enter_context(
-                distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **quiet)
-            )
-            self.address = self._cluster.scheduler_address
-        else:
-            from ray.cluster_utils import Cluster as Nodes
-
-            self._cluster = Nodes(
-                True,
-                head_node_args={"num_cpus": 0, "include_dashboard": False},
-                shutdown_at_exit=False,  # for that, nodes could be added in the main thread only
-            )
-            self._opened.callback(self._cluster.shutdown)
-            self._node = self._join()
-            self.address = self._cluster.address
-
-    def workers(self) -> list[int]:
-        """Return the workers that are left; others take their place when they have died."""
-        if self._kind == "dask":
-            return [nanny.pid for nanny in self._cluster.workers.values() if nanny.pid]
-        raylet = self._node.all_processes["raylet"][0].process.pid
-        return [each.pid for each in processes() if is_worker(each) and each.parent == raylet]
-
-    def lose_node(self) -> None:
-        """Kill the machine that the workers are on, and let another join."""
-        self._cluster.remove_node(self._node, allow_graceful=False)
-        self._node = self._join()
-
-    def _join(self) -> Any:
-        # an address of its own, for a command takes a node of its own address for its own
-        return self._cluster.add_node(num_cpus=2, node_ip_address="127.0.0.2")
-
-    def close(self) -> None:
-        """Stop it."""
-        self._opened.close()
 
 
 @dataclass(frozen=True)
@@ -377,11 +187,12 @@ class Soak:
         self._lock = threading.Lock()
 
     def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
-        """Run every job undisturbed, for what it comes to and how long it takes."""
+        """Run jobs undisturbed, for what each comes to, and how long that takes on a backend."""
         for backend in backends:
             if "-" in backend:
                 self._clusters[backend] = Cluster(backend.partition("-")[0])
-        cases = [Case(-1, job, backend, False, []) for backend in backends for job in names]
+        cases = [Case(-1, job, backends[0], False, []) for job in names]
+        cases += [Case(-1, names[0], backend, False, []) for backend in backends[1:]]
         with ThreadPoolExecutor(at_once) as threads:
             for case in threads.map(self.run, cases):
                 if case.failure:
@@ -391,6 +202,17 @@ class Soak:
         """Stop the clusters."""
         for cluster in self._clusters.values():
             cluster.close()
+
+    def run_all(self, cases: Iterator[Case], kills: int, at_once: int = 1) -> Iterator[Case]:
+        """Run cases until there were so many kills; yield each when it has ended."""
+        with ThreadPoolExecutor(at_once) as threads:
+            running = {threads.submit(self.run, case) for case in islice(cases, at_once)}
+            while running:
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    if self.kills < kills:
+                        running.add(threads.submit(self.run, next(cases)))
+                    yield future.result()
 
     def run(self, case: Case) -> Case:
         """Run a case, and note what it came to."""
@@ -449,7 +271,8 @@ class Soak:
                 sent = kill is not None and self._kill(process, kill, case)
                 code = process.wait(HANG_SECONDS)
                 if not sent and begun == 0:
-                    self.seconds[case.name].append(time.monotonic() - start)
+                    for name in (case.name, case.backend):
+                        self.seconds[name].append(time.monotonic() - start)
                 self._check_nobody_left(process.pid)
             except subprocess.TimeoutExpired:
                 case.hung = True
@@ -476,7 +299,7 @@ class Soak:
 
     def _kill(self, process: subprocess.Popen[Any], kill: Kill, case: Case) -> bool:
         """Wait for the moment, and kill; return whether there was somebody to be killed."""
-        usual = statistics.median(self.seconds[case.name])
+        usual = statistics.median(self.seconds[case.name] or self.seconds[case.backend])
         wait = kill.when if kill.moment == "first" else kill.when * usual
         with suppress(subprocess.TimeoutExpired):
             process.wait(wait)
@@ -520,7 +343,7 @@ class Soak:
             allowed.add(of_parent if kill.victim in ("parent", "group") else ERROR)
             if kill.signal == "SIGINT" and before_the_program(said):
                 allowed |= {at_once, 1}
-            elif kill.signal == "SIGTERM" and not said:  # before, and after
+            elif kill.signal == "SIGTERM":  # before and after the search; to a shell it is 143
                 allowed.add(at_once)
         wrong = code not in allowed or case.hung
         wrong |= "Traceback" in said and not before_the_program(said)
@@ -609,7 +432,6 @@ def main() -> int:
     end = begin + 60 * chosen.minutes if chosen.minutes else float("inf")
     named = {f.name: getattr(chosen, f.name).split(",") for f in fields(Choice)}
     choice = Choice(**named)
-    over = threading.Event()
     with tempfile.TemporaryDirectory(prefix="soak-", dir=chosen.folder) as home:
         soak = Soak(chosen.seed, Path(home), choice.backends)
         cases = (choice.draw(chosen.seed, number) for number in count())
@@ -621,24 +443,14 @@ def main() -> int:
                 return int(bool(case.failure))
             soak.prepare(choice.jobs, choice.backends, chosen.at_once)
 
-            def work() -> None:
-                while soak.kills < chosen.kills and time.monotonic() < end and not over.is_set():
-                    with soak._lock:
-                        case = next(cases)
-                    soak.run(case)
-                    print(f"{soak.kills} {case.number} {case.name}: {case.kills} {case.told}")
-                    if case.failure:
-                        print(f"case {case.number}: {case.failure}", file=sys.stderr, flush=True)
-                    results = report(soak, time.monotonic() - begin)
-                    with soak._lock:
-                        Path(chosen.out).write_text(json.dumps(results, indent=1) + "\n")
-
-            with ThreadPoolExecutor(chosen.at_once) as threads:
-                try:
-                    for done in [threads.submit(work) for _ in range(chosen.at_once)]:
-                        done.result()
-                finally:  # after Ctrl-C
-                    over.set()
+            for case in soak.run_all(cases, chosen.kills, chosen.at_once):
+                print(f"{soak.kills} {case.number} {case.name}: {case.kills} {case.told}")
+                if case.failure:
+                    print(f"case {case.number}: {case.failure}", file=sys.stderr, flush=True)
+                results = report(soak, time.monotonic() - begin)
+                Path(chosen.out).write_text(json.dumps(results, indent=1) + "\n")
+                if time.monotonic() > end:
+                    break
         finally:
             soak.close()
     print(f"{soak.kills} kills in {soak.cases} cases, {len(soak.failures)} failures")

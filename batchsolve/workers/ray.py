@@ -201,13 +201,18 @@ def _cpus() -> int:
 
 @contextmanager
 def _keeping_sigterm() -> Iterator[None]:
-    """Let SIGTERM do as before; Ray would have it raise SystemExit."""
+    """Let SIGTERM do as before; Ray has it raise SystemExit from the moment that it starts."""
     if threading.current_thread() is not threading.main_thread():  # then Ray lets it alone, too
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
+    except SystemExit as error:
+        signal.signal(signal.SIGTERM, before)
+        if error.code == signal.SIGTERM:
+            signal.raise_signal(signal.SIGTERM)
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -264,6 +264,31 @@ def test_a_signal_ends_a_run_and_its_cluster(backend, how, word, code, tmp_path)
     assert process.communicate() == ("", f"\nbatchsolve: {word}; {kept}\n")
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
+    """Ray takes SIGTERM for itself when it starts, and has it raise SystemExit."""
+    module = pytest.importorskip("batchsolve.workers.ray")
+    heard = []
+
+    def starts(*_, **__):
+        signal.signal(signal.SIGTERM, lambda signum, _: sys.exit(signum))
+        if told:
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda signum, _: heard.append(signum))
+    try:
+        monkeypatch.setattr(module.RayWorkers, "_connect", starts)
+        monkeypatch.setattr(module.ray, "is_initialized", lambda: False)
+        monkeypatch.setattr(module, "_cpus", lambda: 0)
+        with pytest.raises(SystemExit if told else bs.InputError):
+            module.RayWorkers(1)._open()
+        assert heard == [signal.SIGTERM] * told
+        signal.raise_signal(signal.SIGTERM)  # the handler is back
+        assert len(heard) == 1 + told
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def in_session(leader):
     """Return the processes of a session that still run."""
     found = []
