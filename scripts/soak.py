@@ -217,7 +217,9 @@ class Soak:
     def run(self, case: Case) -> Case:
         """Run a case, and note what it came to."""
         with self._alone.get(case.backend, nullcontext()):
-            self._in_folder(case)
+            cluster = self._clusters.get(case.backend)
+            with cluster.mended() if cluster else nullcontext():
+                self._in_folder(case)
         with self._lock:
             self.cases += bool(case.kills)
             for kill, told in zip(case.kills, case.told, strict=False):

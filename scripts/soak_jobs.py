@@ -6,8 +6,9 @@ import csv
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ import pyarrow.parquet
 from batchsolve.runs.export import export_run
 
 HOME = Path(__file__).resolve().parents[1]
+N_WORKERS = 2
+MEND_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -165,11 +168,15 @@ class Cluster:
         self._opened = ExitStack()
         self._kind = kind
         if kind == "dask":
+            import dask
             import distributed
 
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1s"})
             quiet: dict[str, Any] = {"silence_logs": 50, "dashboard_address": "127.0.0.1:0"}
             self._cluster = self._opened.enter_context(
-                distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **quiet)
+                distributed.LocalCluster(
+                    n_workers=N_WORKERS, threads_per_worker=1, memory_limit=0, **quiet
+                )
             )
             self.address = self._cluster.scheduler_address
         else:
@@ -184,8 +191,31 @@ class Cluster:
             self._node = self._join()
             self.address = self._cluster.address
 
+    @contextmanager
+    def mended(self) -> Iterator[None]:
+        """Start workers, again and again, in place of those that are gone.
+
+        Clusters do so themselves where workers were killed; Dask not for those that SIGTERM ended.
+        """
+        over = threading.Event()
+
+        def mend() -> None:
+            while not over.wait(MEND_SECONDS):
+                self._cluster.scale(N_WORKERS)
+
+        thread = threading.Thread(target=mend)
+        if self._kind == "dask":
+            self._cluster.scale(N_WORKERS)
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if self._kind == "dask":
+                thread.join()
+
     def workers(self) -> list[int]:
-        """Return the workers that are left; others take their place when they have died."""
+        """Return the workers that are left."""
         if self._kind == "dask":
             return [nanny.pid for nanny in self._cluster.workers.values() if nanny.pid]
         raylet = self._node.all_processes["raylet"][0].process.pid
@@ -198,7 +228,7 @@ class Cluster:
 
     def _join(self) -> Any:
         # an address of its own, for a command takes a node of its own address for its own
-        return self._cluster.add_node(num_cpus=2, node_ip_address="127.0.0.2")
+        return self._cluster.add_node(num_cpus=N_WORKERS, node_ip_address="127.0.0.2")
 
     def close(self) -> None:
         """Stop it."""
