@@ -109,7 +109,7 @@ class DaskWorkers(Workers):
         self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
         self._opened = ExitStack()
         self._shared: tuple[Any, _OnWorker] | None = None
-        self._given_up = threading.Event()
+        self._given_up = threading.Event()  # whether no worker was left for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails

@@ -107,7 +107,7 @@ class RayWorkers(Workers):
         self._opened = ExitStack()
         self._shared: tuple[Any, _InStore] | None = None
         self._backend = _Backend()
-        self._given_up = threading.Event()
+        self._given_up = threading.Event()  # whether machines were lost for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails
