@@ -91,6 +91,9 @@ class Kill:
     moment: str
     when: float
 
+    def __str__(self) -> str:
+        return f"{self.signal} to {self.victim}, {self.moment} {self.when:.3f}"
+
 
 @dataclass
 class Case:
@@ -122,7 +125,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What the case is of, as the option ``--only`` names it."""
+        """What the case is of."""
         return f"{self.job}/{self.backend}"
 
 
@@ -446,9 +449,10 @@ def main() -> int:
             soak.prepare(choice.jobs, choice.backends, chosen.at_once)
 
             for case in soak.run_all(cases, chosen.kills, chosen.at_once):
-                print(f"{soak.kills} {case.number} {case.name}: {case.kills} {case.told}")
+                killed = "; ".join(map(str, case.kills))
+                print(f"{soak.kills} kills; case {case.number}, {case.name}: {killed}: {case.told}")
                 if case.failure:
-                    print(f"case {case.number}: {case.failure}", file=sys.stderr, flush=True)
+                    print(f"case {case.number} failed: {case.failure}", file=sys.stderr, flush=True)
                 results = report(soak, time.monotonic() - begin)
                 Path(chosen.out).write_text(json.dumps(results, indent=1) + "\n")
                 if time.monotonic() > end:
