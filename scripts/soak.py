@@ -413,6 +413,13 @@ def report(soak: Soak, seconds: float) -> dict[str, Any]:
     }
 
 
+def as_text(results: dict[str, Any]) -> str:
+    """Return the report as JSON, with a line for each row of the table."""
+    rest = json.dumps({**results, "table": []}, indent=1)
+    rows = ",\n".join("  " + json.dumps(row) for row in results["table"])
+    return rest.removesuffix("[]\n}") + f"[\n{rows}\n ]\n}}\n"
+
+
 def main() -> int:
     """Soak for as long as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -453,8 +460,7 @@ def main() -> int:
                 print(f"{soak.kills} kills; case {case.number}, {case.name}: {killed}: {case.told}")
                 if case.failure:
                     print(f"case {case.number} failed: {case.failure}", file=sys.stderr, flush=True)
-                results = report(soak, time.monotonic() - begin)
-                Path(chosen.out).write_text(json.dumps(results, indent=1) + "\n")
+                Path(chosen.out).write_text(as_text(report(soak, time.monotonic() - begin)))
                 if time.monotonic() > end:
                     break
         finally:

@@ -1,5 +1,6 @@
 """A short soak; and the soak itself, which must notice what it looks for."""
 
+import json
 import os
 import re
 from itertools import count
@@ -27,6 +28,7 @@ def test_a_dozen_kills(tmp_path):
     assert run.kills >= 12
     results = soak.report(run, 1.0)
     assert (results["failures"], results["hangs"]) == ([], 0)
+    assert json.loads(soak.as_text(results)) == results
     counted = [sum(told.values()) for told in soak.sums_of(run.table, 1).values()]
     assert sum(counted) == sum(len(case.told) for case in cases if case.kills)
 
