@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 # Ray prints what happens to workers on standard output, which is for data; it reads this once.
@@ -217,5 +217,17 @@ def _keeping_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@cache
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end this worker at once, and its task be searched by another.
+
+    Ray has it raise `SystemExit`. joblib takes that for the answer of the call, and raises it in
+    the process that waits for it.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _call(function: Callable[..., Any], values: bytes) -> bytes:
+    _end_on_sigterm()
     return pickle.dumps(function(*pickle.loads(values)))

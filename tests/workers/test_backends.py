@@ -210,6 +210,15 @@ def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
     assert answers == {root: n for root, n in right.items() if root != 7}
 
 
+@pytest.mark.parametrize("workers", ["ray"], indirect=True)
+def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, right, tmp_path):
+    """Ray has it raise SystemExit, which joblib would hand to this process."""
+    once = Failing([13], "terminate", once=str(tmp_path / "terminated"))
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(TreeWork(once, bs.Sudoku(2, 2)), tasks())) == right
+    assert (tmp_path / "terminated").exists()
+
+
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch, right):
     """With one worker joblib would search in this process, and the row would kill that."""
     dask = pytest.importorskip("batchsolve.workers.dask")
