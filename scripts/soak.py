@@ -42,7 +42,7 @@ from soak_jobs import HOME, Cluster, is_worker, jobs_in, processes
 from batchsolve.scaling.machine import machine
 
 HANG_SECONDS = 180.0  # three times as long as a backend waits for another worker
-LEAVE_SECONDS = 20.0  # for what a command has started to end after it
+LEAVE_SECONDS = 100.0  # for what a command has started to end after it; agents of Ray take 63
 LOOK_SECONDS = 0.02
 MOST_RESUMES = 6
 AGAIN = 0.6  # chance that a run is killed once more while it is resumed

@@ -264,7 +264,7 @@ def test_a_signal_ends_a_run_and_its_cluster(backend, how, word, code, tmp_path)
     finally:
         process.kill()
     assert process.returncode == code
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
     while left := in_session(process.pid):
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
