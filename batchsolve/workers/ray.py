@@ -103,6 +103,7 @@ class RayWorkers(Workers):
             ray.exceptions.RayActorError,
             ray.exceptions.OutOfMemoryError,
             ray.exceptions.ObjectLostError,
+            ray.exceptions.RaySystemError,  # also for the news of a death that cannot be read
         )
         self._opened = ExitStack()
         self._shared: tuple[Any, _InStore] | None = None

@@ -219,6 +219,23 @@ def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, right, tmp_pat
     assert (tmp_path / "terminated").exists()
 
 
+@pytest.mark.parametrize("workers", ["ray"], indirect=True)
+def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, right, ray, monkeypatch):
+    broken = []
+    with Pool(**workers) as pool:
+        real = pool._workers.run
+
+        def run(function, arguments):
+            if not broken:
+                broken.append(next(arguments))
+                raise ray.exceptions.RaySystemError("no answer")
+            yield from real(function, arguments)
+
+        monkeypatch.setattr(pool._workers, "run", run)
+        assert by_root(pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks())) == right
+    assert broken
+
+
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch, right):
     """With one worker joblib would search in this process, and the row would kill that."""
     dask = pytest.importorskip("batchsolve.workers.dask")
