@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         JournalError,
         OutputError,
         ProblemError,
+        WorkersError,
     )
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.families import family
@@ -56,6 +57,7 @@ _HOMES = {
     "Stacks": "problems.stacks",
     "Sudoku": "problems.sudoku",
     "Summary": "runs.solve_file",
+    "WorkersError": "errors",
     "solve": "runs.solve",
     "solve_batch": "runs.solve",
     "solve_file": "runs.solve_file",
@@ -79,6 +81,7 @@ __all__ = [
     "Stacks",
     "Sudoku",
     "Summary",
+    "WorkersError",
     "count",
     "estimate",
     "family",

@@ -30,6 +30,10 @@ class JournalError(BatchsolveError):
     """The record of an interrupted run is damaged, foreign, or in use."""
 
 
+class WorkersError(BatchsolveError, RuntimeError):
+    """Nobody is left to search: the workers of a cluster are gone, and none has come since."""
+
+
 def shortened(text: str) -> str:
     """Return the beginning of a text that a message shows; files hold names of any length.
 

@@ -26,8 +26,9 @@ class Failing:
                 os.close(os.open(self.once, os.O_CREAT | os.O_EXCL))
             except FileExistsError:
                 return
-        if self.how == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.how in ("kill", "terminate"):
+            how = signal.SIGKILL if self.how == "kill" else signal.SIGTERM
+            os.kill(os.getpid(), how)
         raise RuntimeError("a bug in the search")
 
 

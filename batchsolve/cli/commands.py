@@ -13,10 +13,10 @@ import typer
 
 import batchsolve
 from batchsolve.cli.options import Parameters
-from batchsolve.cli.terminal import TimeIsUp
+from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError
 
-EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 app = typer.Typer(
     name="batchsolve",
@@ -90,8 +90,11 @@ def _exit_code(run: Callable[[], int]) -> int:
     try:
         return run()
     except KeyboardInterrupt as error:
-        print("\n" + "; ".join(["batchsolve: interrupted", *_notes(error)]), file=sys.stderr)
-        return EXIT_INTERRUPTED
+        how, code = "interrupted", EXIT_INTERRUPTED
+        if isinstance(error, Terminated):
+            how, code = "terminated", EXIT_TERMINATED
+        print("\n" + "; ".join([f"batchsolve: {how}", *_notes(error)]), file=sys.stderr)
+        return code
     except TimeIsUp:
         print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
         return EXIT_INCOMPLETE

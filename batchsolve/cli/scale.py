@@ -65,8 +65,8 @@ def names(text: str) -> tuple[str, ...]:
 
 
 @command(
-    epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, or "
-    "a file that cannot be read or written; 130 interrupted."
+    epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, a "
+    "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated."
 )
 def scale(
     problems: Annotated[

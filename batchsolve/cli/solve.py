@@ -40,7 +40,8 @@ Files = Annotated[FileSettings, only("box", "alphabet", "column", "chunk", "stat
 
 @command(
     epilog="Exit codes: 0 every row answered; 1 some row invalid, unfinished or disagreeing with "
-    "its given solution; 2 wrong usage, or a file that cannot be read or written; 130 interrupted."
+    "its given solution; 2 wrong usage, a file that cannot be read or written, or no worker left; "
+    "130 interrupted, 143 terminated."
 )
 def solve(
     inputs: Annotated[

@@ -1,4 +1,4 @@
-"""What a command says while it runs, and how it hears Ctrl-C."""
+"""What a command says while it runs, and how it hears Ctrl-C and SIGTERM."""
 
 from __future__ import annotations
 
@@ -49,43 +49,53 @@ def told_when_compiling(quiet: bool = False) -> Iterator[None]:
         yield
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does: so that it stops the workers it has started."""
+
+
 @contextmanager
 def interrupts() -> Iterator[Callable[[], None]]:
-    """Yield a check that raises Ctrl-C again if a library has swallowed it.
+    """Yield a check that raises Ctrl-C or SIGTERM again if a library has swallowed it.
 
     pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
     numba loads kernels in callbacks and destructors, out of which nothing can be raised; so there,
     the first Ctrl-C waits for the check, and a second one is raised for what it is worth. What else
     is raised after Ctrl-C, because compiled code stumbled over it, is Ctrl-C, too.
     """
-    pressed = False
+    pressed: type[KeyboardInterrupt] | None = None
 
     def note(signum: int, frame: FrameType | None) -> None:
         nonlocal pressed
-        again, pressed = pressed, True
+        again, pressed = pressed, _RAISED[signum]
         if again or not _loads_kernels(frame):
-            raise KeyboardInterrupt
+            raise pressed
 
     def check() -> None:
         if pressed:
-            raise KeyboardInterrupt
+            raise pressed
 
-    before = signal.getsignal(signal.SIGINT)
-    if before in (signal.SIG_IGN, None):  # Ctrl-C is ignored, or not Python's business
-        yield check
-        return
-    signal.signal(signal.SIGINT, note)
+    before = {signum: signal.getsignal(signum) for signum in _RAISED}
+    heard = [signum for signum, how in before.items() if how not in (signal.SIG_IGN, None)]
+    for signum in heard:  # the others are ignored, or not Python's business
+        signal.signal(signum, note)
     try:
         yield check
     except Exception as error:
         if not pressed:
             raise
-        interrupt = KeyboardInterrupt()
+        interrupt = pressed()
         for line in getattr(error, "__notes__", []):
             interrupt.add_note(line)
         raise interrupt from error
     finally:
-        signal.signal(signal.SIGINT, before)
+        for signum in heard:
+            signal.signal(signum, before[signum])
+
+
+_RAISED: dict[int, type[KeyboardInterrupt]] = {
+    signal.SIGINT: KeyboardInterrupt,
+    signal.SIGTERM: Terminated,
+}
 
 
 def _loads_kernels(frame: FrameType | None) -> bool:

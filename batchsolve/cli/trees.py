@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, or begin it.")]
 
 EPILOG = (
-    "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, or a "
-    "file that cannot be read or written; 130 interrupted."
+    "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
+    "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated."
 )
 
 

@@ -75,6 +75,7 @@ class Journal:
     """
 
     about: dict[str, Any]
+    _file: tuple[int, int]  # where it is, as the system knows it
     _about: str  # the same as it was recorded
     _sums: tuple[int, int]  # of the checksums of stacks, and of parts
 
@@ -96,6 +97,7 @@ class Journal:
                     self._check()
                     self._compare(mine)
                 self._db.execute("COMMIT")
+            self._file = _identity(path)
         except BaseException:
             self._db.close()
             raise
@@ -149,10 +151,14 @@ class Journal:
         Raises
         ------
         OutputError
-            If the step cannot be written, or the file is gone, and nothing more would be kept.
+            If it cannot be written, or was moved or deleted: SQLite would not mind, but nobody
+            could find what it records.
         """
-        if not os.path.exists(self.path):
-            raise OutputError(f"{self.path}: was deleted or moved while the run went on")
+        if _identity(self.path) != self._file:
+            raise OutputError(
+                f"{self.path}: was moved or deleted while the run was going on; put it back where "
+                f"it was, with what was beside it, or begin again"
+            )
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -288,6 +294,15 @@ class Journal:
             raise self.damaged(error) from error
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             raise self.damaged(error) from error
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return what tells a file from others; no file has zeros."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return 0, 0
+    return facts.st_dev, facts.st_ino
 
 
 def _checksum(row: tuple[Any, ...]) -> int:

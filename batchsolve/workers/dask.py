@@ -6,9 +6,10 @@ import asyncio
 import logging
 import pickle
 import signal
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any, ClassVar
@@ -19,12 +20,14 @@ import distributed
 from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, WorkersError
 from batchsolve.workers.base import Capabilities, Workers, cannot_load
+from batchsolve.workers.watchdog import Watchdog
 
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
-AGAIN_SECONDS = 60  # for one that died to begin anew; on a busy machine it took more than ten
+AGAIN_SECONDS = 60  # for one to come when all have died; on a busy machine it took more than ten
+ASK_SECONDS = 5  # for the scheduler to say who is there
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
 
 _works: dict[str, Any] = {}  # in a worker: what clients have brought there
@@ -61,6 +64,10 @@ class _Backend(DaskDistributedBackend):
         """Return the number of workers, but 2 for 1: joblib keeps the calls of 1 to itself."""
         width: int = super().effective_n_jobs(n_jobs)
         return max(2, width)
+
+    def cancel(self) -> None:
+        """Cancel all calls; to whoever waits for them, they have failed."""
+        self.client.cancel(list(self.waiting_futures.futures))
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit calls; joblib would wait for ever for those that fail outside themselves."""
@@ -102,6 +109,7 @@ class DaskWorkers(Workers):
         self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
         self._opened = ExitStack()
         self._shared: tuple[Any, _OnWorker] | None = None
+        self._given_up = threading.Event()  # whether no worker was left for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails
@@ -118,8 +126,38 @@ class DaskWorkers(Workers):
                 ) from error
             self._client = opened.enter_context(client)
             self.jobs = self._width()
+            backend = _Backend(client=client, wait_for_workers_timeout=AGAIN_SECONDS)
+            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
+            opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
-        return _Backend(client=client, wait_for_workers_timeout=AGAIN_SECONDS), {}
+        return backend, {}
+
+    def _stuck(self) -> Any:
+        """Return joblib's backend if there is no worker any more."""
+        with suppress(Exception):  # the scheduler may be lost, of which Dask itself tells
+            if not self._client.ncores(callback_timeout=ASK_SECONDS):
+                return self._parallel._backend
+        return None
+
+    def _give_up(self, backend: _Backend) -> None:
+        self._given_up.set()
+        backend.cancel()
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """Call a function with each of the arguments; see `Workers.run`.
+
+        Raises
+        ------
+        WorkersError
+            If no worker is left, and none has come for `AGAIN_SECONDS`.
+        """
+        if not self._given_up.is_set():
+            with suppress(TimeoutError):  # which joblib raises while it looks how many there are
+                return super().run(function, arguments)
+        where = self._address or "the cluster of this machine"
+        raise WorkersError(f"{where}: no worker is left, and none has joined in {AGAIN_SECONDS} s")
 
     def _width(self) -> int:
         """Return the number of threads of the cluster."""

@@ -3,6 +3,12 @@
 loky sends results through a pipe, in pieces of 64 KB, which a thread of the receiving process puts
 together: a megabyte takes it as long as a worker needs to make it. Pickle's protocol 5 can leave
 large buffers out of what it writes; they are put into a file, which the receiver maps.
+
+loky waits for results and for the deaths of workers at once. But a worker that dies while it writes
+a result leaves half of it in the pipe, and perhaps the lock for writing held. Then the thread of
+loky that reads waits for the other half, other workers wait for the lock, and no death is noticed.
+Likewise a thread that hands out tasks waits for ever if all workers die while it writes. A watchdog
+notices that.
 """
 
 from __future__ import annotations
@@ -11,10 +17,12 @@ import mmap
 import os
 import pickle
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from typing import Any
 
 from joblib.externals.loky.backend import resource_tracker
@@ -25,6 +33,7 @@ from batchsolve.workers.watchdog import Watchdog
 IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
 LARGE_BYTES = 64 << 10
 ALIGNED = 64  # bytes, as numpy and pyarrow like their arrays
+GRACE_SECONDS = 5.0  # what loky itself takes to notice a death, many times over
 
 
 class Processes(Workers):
@@ -45,12 +54,13 @@ class Processes(Workers):
         except OSError:  # it is not there, or full
             self.folder = tempfile.mkdtemp(prefix="batchsolve-")
         resource_tracker.register(self.folder, "folder")  # which removes it if we are killed
-        self._watchdog = Watchdog(self._executor)
+        self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
         return "loky", {}
 
-    def _executor(self) -> Any:
-        """Return loky's executor, which joblib makes anew after workers have died."""
-        return getattr(getattr(self._parallel, "_backend", None), "_workers", None)
+    def _stuck(self) -> Any:
+        """Return loky's executor if it waits for the dead; joblib makes a new one after deaths."""
+        executor = getattr(getattr(self._parallel, "_backend", None), "_workers", None)
+        return executor if executor is not None and _waits_for_the_dead(executor) else None
 
     def _close(self) -> None:
         if self._watchdog is not None:
@@ -64,6 +74,28 @@ class Processes(Workers):
     ) -> Generator[Any]:
         """See `Workers.run`."""
         return _opened(super().run(_Packing(function, self.folder), arguments))
+
+
+def _waits_for_the_dead(executor: Any) -> bool:
+    """Whether a worker is dead, or all were given up, and the thread of the executor goes on."""
+    manager = executor._executor_manager_thread
+    if manager is None or not manager.is_alive():
+        return False
+    if executor._flags.broken is not None:
+        return True
+    with suppress(OSError):  # loky has just noticed a death, and closed what it is noticed by
+        return bool(wait([process.sentinel for process in list(executor._processes.values())], 0))
+    return False
+
+
+def _end(executor: Any) -> None:
+    """Kill the other workers, and close the ends of pipes that keep threads waiting for them."""
+    for process in list(executor._processes.values()):
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    with suppress(OSError, AttributeError):  # an executor that has ended has no queues
+        executor._result_queue._writer.close()  # so the reader finds the end of the pipe
+        executor._call_queue._reader.close()  # so the writer finds that nobody reads
 
 
 def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:

@@ -5,23 +5,28 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import signal
 import socket
+import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 # Ray prints what happens to workers on standard output, which is for data; it reads this once.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 
 import ray
-from ray.util.joblib.ray_backend import RayBackend
+from ray.util.joblib import ray_backend
+from ray.util.multiprocessing import Pool
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, WorkersError
 from batchsolve.workers.base import Capabilities, Workers, cannot_load
+from batchsolve.workers.watchdog import Watchdog
 
 CONNECT_SECONDS = 5
+AGAIN_SECONDS = 60  # for another machine to join after one was lost
 DEATHS_FORGIVEN = 1  # of workers, before Ray gives up the task they had
 
 
@@ -41,8 +46,30 @@ def _unpickled(pickled: ray.ObjectRef) -> Any:
     return work
 
 
-class _Backend(RayBackend):
+class _Pool(Pool):
+    """Ray's pool, which hands out calls before its actors live: some may never."""
+
+    def _start_actor_pool(self, processes: int) -> None:
+        self._pool_actor = None
+        self._actor_pool = [self._new_actor_entry() for _ in range(processes)]
+
+    def give_up(self) -> None:
+        """Kill all actors, also those that wait for a machine; then all calls out are errors."""
+        for actor, _ in self._actor_pool:
+            ray.kill(actor)
+
+
+vars(ray_backend)["Pool"] = _Pool  # which joblib's pool is made of
+
+
+class _Backend(ray_backend.RayBackend):
     """Ray's backend, which starts new workers after an interruption only if there is more to do."""
+
+    @property
+    def pool(self) -> _Pool | None:
+        """The pool, if there is one."""
+        pool: _Pool | None = self._pool
+        return pool
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         """Stop the workers."""
@@ -76,23 +103,51 @@ class RayWorkers(Workers):
             ray.exceptions.RayActorError,
             ray.exceptions.OutOfMemoryError,
             ray.exceptions.ObjectLostError,
+            ray.exceptions.RaySystemError,  # also for the news of a death that cannot be read
         )
         self._opened = ExitStack()
         self._shared: tuple[Any, _InStore] | None = None
+        self._backend = _Backend()
+        self._given_up = threading.Event()  # whether machines were lost for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails
             if not ray.is_initialized():
-                self._connect()
+                with _keeping_sigterm():
+                    self._connect()
                 opened.callback(ray.shutdown)
-            cpus = int(ray.cluster_resources().get("CPU", 0))
+            cpus = _cpus()
             if cpus < (self._wanted or 1):
                 raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
             self.jobs = self._wanted or cpus
+            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
+            opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
         revived = {"max_restarts": -1, "max_task_retries": DEATHS_FORGIVEN}
         spread = {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
-        return _Backend(), {"ray_remote_args": {**revived, **spread}}
+        return self._backend, {"ray_remote_args": {**revived, **spread}}
+
+    def _stuck(self) -> _Pool | None:
+        """Return the pool if there is not a CPU for each of its actors any more."""
+        with suppress(Exception):  # the head may be lost, and Ray raises this and that
+            if _cpus() < self.jobs:
+                return self._backend.pool
+        return None
+
+    def _give_up(self, pool: _Pool) -> None:
+        self._given_up.set()
+        pool.give_up()
+
+    def _go_on_with_what_is_left(self) -> None:
+        """Make do with fewer workers, after machines were lost for too long."""
+        left = _cpus()
+        if not left:
+            where = self._address or "the Ray cluster"
+            raise WorkersError(
+                f"{where}: no worker is left, and none has joined in {AGAIN_SECONDS} s"
+            )
+        self.jobs = self._parallel.n_jobs = min(left, self.jobs)
+        self._given_up.clear()
 
     def _connect(self) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -130,6 +185,8 @@ class RayWorkers(Workers):
             # Ray hands arrays out read-only, and for such the kernels would be compiled once more
             return function, pickle.dumps(values)
 
+        if self._given_up.is_set():
+            self._go_on_with_what_is_left()
         try:
             for result in super().run(_call, map(as_bytes, arguments)):
                 yield pickle.loads(result)
@@ -138,5 +195,40 @@ class RayWorkers(Workers):
             raise InputError(f"{where}: {cannot_load(error)}") from error
 
 
+def _cpus() -> int:
+    """Return how many CPUs the machines of the cluster have that are not lost."""
+    return int(ray.cluster_resources().get("CPU", 0))
+
+
+@contextmanager
+def _keeping_sigterm() -> Iterator[None]:
+    """Let SIGTERM do as before; Ray has it raise SystemExit from the moment that it starts."""
+    if threading.current_thread() is not threading.main_thread():  # then Ray lets it alone, too
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    except SystemExit as error:
+        signal.signal(signal.SIGTERM, before)
+        if error.code == signal.SIGTERM:
+            signal.raise_signal(signal.SIGTERM)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@cache
+def _end_on_sigterm() -> None:
+    """Let SIGTERM end this worker at once, and its task be searched by another.
+
+    Ray has it raise `SystemExit`. joblib takes that for the answer of the call, and raises it in
+    the process that waits for it.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _call(function: Callable[..., Any], values: bytes) -> bytes:
+    _end_on_sigterm()
     return pickle.dumps(function(*pickle.loads(values)))

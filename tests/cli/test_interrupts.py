@@ -3,17 +3,17 @@ import time
 
 import pytest
 
-from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
+from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.settings import SearchSettings
 
 
-def press():
-    signal.raise_signal(signal.SIGINT)
+def press(signum=signal.SIGINT):
+    signal.raise_signal(signum)
 
 
-def press_while(module):
+def press_while(module, signum=signal.SIGINT):
     """Press Ctrl-C in a function of a module of that name."""
-    space = {"__name__": module, "press": press}
+    space = {"__name__": module, "press": lambda: press(signum)}
     exec("def function():\n    press()", space)
     space["function"]()
 
@@ -71,6 +71,20 @@ def test_what_is_raised_after_an_interrupt_is_the_interrupt():
     with pytest.raises(KeyboardInterrupt) as caught:
         run(work)
     assert caught.value.__notes__ == ["go on with --resume"]
+
+
+@pytest.mark.parametrize("module", ["numba.core", "batchsolve"])
+def test_sigterm_is_another_ctrl_c(module):
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work(check):
+        press_while(module, signal.SIGTERM)
+        check()
+        pytest.fail("the check let it pass")
+
+    with pytest.raises(Terminated):
+        run(work)
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_other_errors_stay_what_they_are():

@@ -151,7 +151,7 @@ def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, mo
         elif len(rows) == 3:
             shutil.rmtree(folder)
 
-    with pytest.raises(bs.OutputError, match="was deleted or moved while the run") as failed:
+    with pytest.raises(bs.OutputError, match="was moved or deleted while the run") as failed:
         bs.solve_file(str(corpus), str(folder / "out.csv"), chunk=10, jobs=1, on_progress=vanish)
     assert sum(rows) < N_ROWS
     assert not hasattr(failed.value, "__notes__")  # nothing is kept there
@@ -166,7 +166,7 @@ def test_a_run_whose_folder_vanishes_ends(tmp_path, monkeypatch, collect):
     monkeypatch.setattr(tree, "STEP_SECONDS", 0)
     with Run(str(tmp_path / "run"), family("queens:8"), collect=collect) as run:
         shutil.rmtree(tmp_path / "run")
-        with pytest.raises(bs.OutputError, match=r"deleted or moved|No such file") as failed:
+        with pytest.raises(bs.OutputError, match=r"moved or deleted|No such file") as failed:
             run.search(jobs=1, budget=50)
     assert not hasattr(failed.value, "__notes__")
 

@@ -210,6 +210,32 @@ def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
     assert answers == {root: n for root, n in right.items() if root != 7}
 
 
+@pytest.mark.parametrize("workers", ["ray"], indirect=True)
+def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, right, tmp_path):
+    """Ray has it raise SystemExit, which joblib would hand to this process."""
+    once = Failing([13], "terminate", once=str(tmp_path / "terminated"))
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(TreeWork(once, bs.Sudoku(2, 2)), tasks())) == right
+    assert (tmp_path / "terminated").exists()
+
+
+@pytest.mark.parametrize("workers", ["ray"], indirect=True)
+def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, right, ray, monkeypatch):
+    broken = []
+    with Pool(**workers) as pool:
+        real = pool._workers.run
+
+        def run(function, arguments):
+            if not broken:
+                broken.append(next(arguments))
+                raise ray.exceptions.RaySystemError("no answer")
+            yield from real(function, arguments)
+
+        monkeypatch.setattr(pool._workers, "run", run)
+        assert by_root(pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks())) == right
+    assert broken
+
+
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch, right):
     """With one worker joblib would search in this process, and the row would kill that."""
     dask = pytest.importorskip("batchsolve.workers.dask")
@@ -227,8 +253,12 @@ MAIN = "import sys; from batchsolve.cli import app; app()"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
+@pytest.mark.parametrize(
+    ("how", "word", "code"),
+    [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)],
+)
 @pytest.mark.parametrize("backend", ["dask", "ray"])
-def test_ctrl_c_ends_a_run_and_its_cluster(backend, tmp_path):
+def test_a_signal_ends_a_run_and_its_cluster(backend, how, word, code, tmp_path):
     pytest.importorskip({"dask": "distributed", "ray": "ray"}[backend])
     run = tmp_path / "run"
     command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
@@ -243,17 +273,46 @@ def test_ctrl_c_ends_a_run_and_its_cluster(backend, tmp_path):
         while not list(run.glob("solutions/*.parquet")):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        if how == signal.SIGINT:  # a terminal tells the whole group
+            os.killpg(process.pid, how)
+        else:
+            process.send_signal(how)
+        process.wait(timeout=60)
     finally:
         process.kill()
-    assert (process.returncode, out) == (130, "")
-    kept = f"what is done is kept in {run}; go on with --resume"
-    assert err == f"\nbatchsolve: interrupted; {kept}\n"
-    deadline = time.monotonic() + 15
+    assert process.returncode == code
+    deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
     while left := in_session(process.pid):
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
+    kept = f"what is done is kept in {run}; go on with --resume"
+    # no sooner, for workers have the same pipes
+    assert process.communicate() == ("", f"\nbatchsolve: {word}; {kept}\n")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
+    """Ray takes SIGTERM for itself when it starts, and has it raise SystemExit."""
+    module = pytest.importorskip("batchsolve.workers.ray")
+    heard = []
+
+    def starts(*_, **__):
+        signal.signal(signal.SIGTERM, lambda signum, _: sys.exit(signum))
+        if told:
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda signum, _: heard.append(signum))
+    try:
+        monkeypatch.setattr(module.RayWorkers, "_connect", starts)
+        monkeypatch.setattr(module.ray, "is_initialized", lambda: False)
+        monkeypatch.setattr(module, "_cpus", lambda: 0)
+        with pytest.raises(SystemExit if told else bs.InputError):
+            module.RayWorkers(1)._open()
+        assert heard == [signal.SIGTERM] * told
+        signal.raise_signal(signal.SIGTERM)  # the handler is back
+        assert len(heard) == 1 + told
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def in_session(leader):

@@ -5,7 +5,7 @@ from failing import Failing, HalfAnswered
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 from batchsolve.search.tree import TreeWork
-from batchsolve.workers import watchdog
+from batchsolve.workers import processes, watchdog
 from batchsolve.workers.pool import Done, Pool
 
 PROBLEM = Sudoku(2, 2)
@@ -113,7 +113,7 @@ def test_bad_pools_are_refused():
 
 
 def test_a_worker_that_dies_with_half_of_its_answer_written_holds_nobody_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(watchdog, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.2)
     monkeypatch.setattr(watchdog, "LOOK_SECONDS", 0.1)
     with Pool(2, "loky") as pool:
         found = list(pool.start(HalfAnswered(str(tmp_path / "once")), enumerate("abcdef")))

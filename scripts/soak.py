@@ -1,0 +1,473 @@
+"""Kill runs, resume them, and compare what they end with: a soak.
+
+A case is a command of one job on one backend. It runs until its moment comes, then a signal goes to
+its process, to one worker, to all workers, or to the whole group as from a terminal; perhaps it is
+killed again while it goes on with ``--resume``. In the end there must be the same bytes, the same
+set of solutions, the same sums as without a kill; each exit code must be the one that is
+documented, with no traceback; and nothing may stay behind, neither files nor processes. Every case
+draws what happens from the seed and its number, so that it can be repeated alone::
+
+    python scripts/soak.py --kills 1000 --seed 1
+    python scripts/soak.py --seed 1 --case 417
+
+The table goes to ``benchmarks/results/soak.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import nullcontext, suppress
+from dataclasses import asdict, dataclass, field, fields
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+from soak_jobs import HOME, Cluster, is_worker, jobs_in, processes
+
+from batchsolve.scaling.machine import machine
+
+HANG_SECONDS = 180.0  # three times as long as a backend waits for another worker
+LEAVE_SECONDS = 100.0  # for what a command has started to end after it; agents of Ray take 63
+LOOK_SECONDS = 0.02
+MOST_RESUMES = 6
+AGAIN = 0.6  # chance that a run is killed once more while it is resumed
+OK, ERROR = 0, 2  # exit codes
+OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143}
+
+BACKENDS = {  # and how often each is drawn; those of clusters take seconds to start
+    "threading": 56,
+    "loky": 28,
+    "dask": 3,
+    "dask-cluster": 6,
+    "ray": 2,
+    "ray-cluster": 5,
+}
+JOBS = (
+    *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl"),
+    *("enumerate", "count", "scale"),
+)
+SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
+VICTIMS = ("parent", "worker", "workers", "group", "node")
+MOMENTS = ("first", "uniform", "end")  # of a run that begins; another is "resume"
+SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the usual duration
+
+# Every step recorded, not one a second, so that a short run has many that a kill can fall between.
+EAGER = """
+import batchsolve.__main__ as program
+import batchsolve.runs.solve_file, batchsolve.search.tree
+batchsolve.runs.solve_file.JOURNAL_SECONDS = batchsolve.search.tree.STEP_SECONDS = 0
+program.main()
+"""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A signal to a victim at a moment.
+
+    Attributes
+    ----------
+    signal, victim, moment : str
+    when : float
+        Seconds after the start if the moment is ``first``, else a share of the usual duration.
+    """
+
+    signal: str
+    victim: str
+    moment: str
+    when: float
+
+    def __str__(self) -> str:
+        return f"{self.signal} to {self.victim}, {self.moment} {self.when:.3f}"
+
+
+@dataclass
+class Case:
+    """One job on one backend, and what is done to it.
+
+    Attributes
+    ----------
+    number : int
+    job, backend : str
+    eager : bool
+        Whether every step is recorded at once.
+    kills : list of Kill
+        One for the first command, and perhaps for those that resume it.
+    told : list of str
+        What happened to each command.
+    failure : str
+        What was wrong; empty if all was right.
+    hung : bool
+    """
+
+    number: int
+    job: str
+    backend: str
+    eager: bool
+    kills: list[Kill]
+    told: list[str] = field(default_factory=list)
+    failure: str = ""
+    hung: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the case is of."""
+        return f"{self.job}/{self.backend}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What cases are drawn from; see the constants of these names."""
+
+    jobs: list[str]
+    backends: list[str]
+    signals: list[str]
+    victims: list[str]
+    moments: list[str]
+
+    def draw(self, seed: int, number: int) -> Case:
+        """Draw what happens in a case."""
+        rng = random.Random(f"{seed}/{number}")
+        [backend] = rng.choices(self.backends, [BACKENDS[name] for name in self.backends])
+        job, eager, kills = rng.choice(self.jobs), rng.random() < 0.5, list[Kill]()
+        while not kills or (rng.random() < AGAIN and len(kills) < MOST_RESUMES):
+            moment = "resume" if kills else rng.choice(self.moments)
+            when = rng.random()
+            if moment in SPANS:
+                begin, end = SPANS[moment]
+                when = begin + (end - begin) * when
+            victims = list(self.victims)
+            if backend != "ray-cluster":
+                victims = [name for name in victims if name != "node"]
+            if backend == "threading" or moment == "first":  # there are no workers, or not yet
+                victims = [name for name in victims if name in ("parent", "group")] or ["parent"]
+            victim = rng.choice(victims)
+            how = "SIGKILL" if victim == "node" else rng.choice(self.signals)
+            kills.append(Kill(how, victim, moment, when))
+        return Case(number, job, backend, eager, kills)
+
+
+class WrongError(Exception):
+    """Something that must not happen."""
+
+
+class Soak:
+    """Runs cases, and keeps the table of what they came to.
+
+    Parameters
+    ----------
+    seed : int
+    home : Path
+        An empty folder.
+    backends : list of str
+    """
+
+    def __init__(self, seed: int, home: Path, backends: list[str]) -> None:
+        self.seed, self.home, self.backends = seed, home, backends
+        (home / "inputs").mkdir()
+        self.jobs = jobs_in(home / "inputs")
+        self.wanted: dict[str, str] = {}  # job -> what it comes to when nothing is killed
+        self.seconds: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=9))
+        self.table: Counter[tuple[str, ...]] = Counter()
+        self.failures: list[dict[str, Any]] = []
+        self.kills = self.cases = 0
+        self._clusters: dict[str, Cluster] = {}
+        self._alone = {name: threading.Lock() for name in backends if "-" in name}
+        self._lock = threading.Lock()
+
+    def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
+        """Run jobs undisturbed, for what each comes to, and how long that takes on a backend."""
+        for backend in backends:
+            if "-" in backend:
+                self._clusters[backend] = Cluster(backend.partition("-")[0])
+        cases = [Case(-1, job, backends[0], False, []) for job in names]
+        cases += [Case(-1, names[0], backend, False, []) for backend in backends[1:]]
+        with ThreadPoolExecutor(at_once) as threads:
+            for case in threads.map(self.run, cases):
+                if case.failure:
+                    raise SystemExit(f"{case.name}, undisturbed: {case.failure}")
+
+    def close(self) -> None:
+        """Stop the clusters."""
+        for cluster in self._clusters.values():
+            cluster.close()
+
+    def run_all(self, cases: Iterator[Case], kills: int, at_once: int = 1) -> Iterator[Case]:
+        """Run cases until there were so many kills; yield each when it has ended."""
+        with ThreadPoolExecutor(at_once) as threads:
+            running = {threads.submit(self.run, case) for case in islice(cases, at_once)}
+            while running:
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    if self.kills < kills:
+                        running.add(threads.submit(self.run, next(cases)))
+                    yield future.result()
+
+    def run(self, case: Case) -> Case:
+        """Run a case, and note what it came to."""
+        with self._alone.get(case.backend, nullcontext()):
+            cluster = self._clusters.get(case.backend)
+            with cluster.mended() if cluster else nullcontext():
+                self._in_folder(case)
+        with self._lock:
+            self.cases += bool(case.kills)
+            for kill, told in zip(case.kills, case.told, strict=False):
+                row = (case.job, case.backend, kill.signal, kill.victim, kill.moment)
+                self.table[*row, told] += 1
+                self.kills += told != "too late"
+            if case.failure:
+                self.failures.append(asdict(case))
+        return case
+
+    def _in_folder(self, case: Case) -> None:
+        folder = self.home / f"case{case.number}-{case.job}-{case.backend}-{case.eager}"
+        folder.mkdir()
+        try:
+            result = self._through(case, folder)
+            wanted = self.wanted.setdefault(case.job, result)
+            if result != wanted:
+                raise WrongError(f"came to {result}, and not to {wanted}")
+        except (WrongError, OSError, ValueError) as error:
+            case.failure = f"{type(error).__name__}: {error}"
+        shutil.rmtree(folder)
+
+    def _through(self, case: Case, folder: Path) -> str:
+        """Run a command until it ends by itself, however often it is killed; return its result."""
+        job = self.jobs[case.job]
+        for begun in count():
+            kill = case.kills[begun] if begun < len(case.kills) else None
+            if begun > len(case.kills):
+                raise WrongError("does not end with what was not killed")
+            code, printed = self._command(case, folder, begun, kill)
+            if code == OK:
+                break
+        result = job.result(folder, begun, printed)
+        left = set(os.listdir(folder)) - {"messages", *(job.files or ())}
+        if job.files is not None and left:
+            raise WrongError(f"left behind: {sorted(left)}")
+        return result
+
+    def _command(self, case: Case, folder: Path, begun: int, kill: Kill | None) -> tuple[int, str]:
+        """Run a command once; return its exit code and what it printed."""
+        start = time.monotonic()
+        with open(folder / "messages", "w+") as messages, tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                self._line(case, self.jobs[case.job].arguments(folder, begun)),
+                stdout=output,
+                stderr=messages,
+                start_new_session=True,
+                env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+            )
+            try:
+                sent = kill is not None and self._kill(process, kill, case)
+                code = process.wait(HANG_SECONDS)
+                if not sent and begun == 0:
+                    for name in (case.name, case.backend):
+                        self.seconds[name].append(time.monotonic() - start)
+                self._check_nobody_left(process.pid)
+            except subprocess.TimeoutExpired:
+                case.hung = True
+                process.send_signal(signal.SIGABRT)  # so that it says what each thread waits for
+                process.wait()
+                code = -signal.SIGABRT
+            finally:
+                kill_session(process.pid)
+            messages.seek(0)
+            output.seek(0)
+            said, printed = messages.read(), output.read()
+        self._tell(case, kill, sent, code, said)
+        return code, printed
+
+    def _line(self, case: Case, arguments: list[str]) -> list[str]:
+        """Return the whole command line."""
+        program = ["-c", EAGER] if case.eager else ["-m", "batchsolve"]
+        kind = case.backend.partition("-")[0]
+        workers = ["--jobs", "2"]
+        if case.backend in self._clusters:
+            workers = workers if kind == "ray" else []
+            workers += ["--scheduler", self._clusters[case.backend].address]
+        return [sys.executable, *program, *arguments, "--quiet", "--backend", kind, *workers]
+
+    def _kill(self, process: subprocess.Popen[Any], kill: Kill, case: Case) -> bool:
+        """Wait for the moment, and kill; return whether there was somebody to be killed."""
+        usual = statistics.median(self.seconds[case.name] or self.seconds[case.backend])
+        wait = kill.when if kill.moment == "first" else kill.when * usual
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(wait)
+        if kill.victim == "node" and process.poll() is None:
+            self._clusters[case.backend].lose_node()
+            return True
+        how, n_sent = getattr(signal, kill.signal), 0
+        victims = [process.pid]
+        if kill.victim in ("worker", "workers"):
+            victims = self._workers(process.pid, case.backend)
+            victims = victims[: 1 if kill.victim == "worker" else None]
+        for pid in victims:
+            if process.poll() is not None:
+                break
+            with suppress(ProcessLookupError):
+                (os.killpg if kill.victim == "group" else os.kill)(pid, how)
+                n_sent += 1
+        return n_sent > 0
+
+    def _workers(self, parent: int, backend: str) -> list[int]:
+        if backend in self._clusters:
+            return self._clusters[backend].workers()
+        return [each.pid for each in processes() if each.session == parent and is_worker(each)]
+
+    def _check_nobody_left(self, session: int) -> None:
+        deadline = time.monotonic() + LEAVE_SECONDS
+        while left := [each.command for each in processes() if each.session == session]:
+            if time.monotonic() > deadline:
+                raise WrongError(f"processes are left: {left}")
+            time.sleep(LOOK_SECONDS)
+
+    def _tell(self, case: Case, kill: Kill | None, sent: bool, code: int, said: str) -> None:
+        """Note how a command ended; raise unless that is as documented."""
+        told = "resumed" if sent else "too late"
+        if sent and code == OK:
+            told = "by itself"
+        allowed = {OK}
+        if kill is not None and sent:
+            at_once = -getattr(signal, kill.signal)
+            of_parent = OF_SIGNAL.get(kill.signal, at_once)
+            allowed.add(of_parent if kill.victim in ("parent", "group") else ERROR)
+            if kill.signal == "SIGINT" and before_the_program(said):
+                allowed |= {at_once, 1}
+            elif kill.signal == "SIGTERM":  # before and after the search; to a shell it is 143
+                allowed.add(at_once)
+        wrong = code not in allowed or case.hung
+        wrong |= "Traceback" in said and not before_the_program(said)
+        case.told.append("failed" if wrong else told)
+        if case.hung:
+            raise WrongError(f"hung for {HANG_SECONDS:.0f} s: {said[-8000:]}")
+        if wrong:
+            raise WrongError(f"exit code {code} and not in {sorted(allowed)}: {said[-3000:]}")
+
+
+def before_the_program(said: str) -> bool:
+    """Whether nothing was said, or by Python itself, which Ctrl-C met before it could be heard.
+
+    So it can be until the first two files of the package are read; and where Python ends, Ctrl-C
+    ends it at once, which to a shell is 130, too.
+    """
+    ours = rf"{re.escape(str(HOME))}/batchsolve/(?!__init__\.py|__main__\.py)"
+    return not said or ("KeyboardInterrupt" in said and not re.search(ours, said))
+
+
+def kill_session(session: int) -> None:
+    """Kill what is left of a command."""
+    for each in list(processes()):
+        if each.session == session:
+            with suppress(ProcessLookupError):
+                os.kill(each.pid, signal.SIGKILL)
+
+
+def rows_of(table: Counter[tuple[str, ...]]) -> list[dict[str, Any]]:
+    """Return the table, a row for each job, backend, signal, victim and moment."""
+    rows: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+    for (*what, told), n in sorted(table.items()):
+        rows[tuple(what)][told] = n
+    names = ("job", "backend", "signal", "victim", "moment")
+    return [{**dict(zip(names, what, strict=True)), **told} for what, told in rows.items()]
+
+
+def sums_of(table: Counter[tuple[str, ...]], *places: int) -> dict[str, dict[str, int]]:
+    """Return the sums of the table over all but some of its columns."""
+    sums: dict[str, Counter[str]] = defaultdict(Counter)
+    for (*what, told), n in sorted(table.items()):
+        sums[", ".join(what[place] for place in places)][told] += n
+    return {name: dict(told) for name, told in sums.items()}
+
+
+def report(soak: Soak, seconds: float) -> dict[str, Any]:
+    """Return all that is known of a soak."""
+    return {
+        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
+        "machine": machine(),
+        "seed": soak.seed,
+        "cases": soak.cases,
+        "kills": soak.kills,
+        "seconds": round(seconds),
+        "hangs": sum(failure["hung"] for failure in soak.failures),
+        "failures": soak.failures,
+        "by job": sums_of(soak.table, 0),
+        "by backend": sums_of(soak.table, 1),
+        "by signal and victim": sums_of(soak.table, 2, 3),
+        "by moment": sums_of(soak.table, 4),
+        "table": rows_of(soak.table),
+    }
+
+
+def as_text(results: dict[str, Any]) -> str:
+    """Return the report as JSON, with a line for each row of the table."""
+    rest = json.dumps({**results, "table": []}, indent=1)
+    rows = ",\n".join("  " + json.dumps(row) for row in results["table"])
+    return rest.removesuffix("[]\n}") + f"[\n{rows}\n ]\n}}\n"
+
+
+def main() -> int:
+    """Soak for as long as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=1000, help="stop after so many")
+    parser.add_argument("--minutes", type=float, help="stop after so many")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--case", type=int, help="run this case alone")
+    for name, all_of_them in (
+        ("jobs", JOBS),
+        ("backends", BACKENDS),
+        ("signals", SIGNALS),
+        ("victims", VICTIMS),
+        ("moments", MOMENTS),
+    ):
+        parser.add_argument(f"--{name}", default=",".join(all_of_them), metavar="LIST")
+    parser.add_argument("--at-once", type=int, default=1, help="cases that run side by side")
+    parser.add_argument("--folder", help="where the runs write to")
+    parser.add_argument("--out", default="benchmarks/results/soak.json")
+    chosen = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which commands inherit, see nohup
+    begin = time.monotonic()
+    end = begin + 60 * chosen.minutes if chosen.minutes else float("inf")
+    named = {f.name: getattr(chosen, f.name).split(",") for f in fields(Choice)}
+    choice = Choice(**named)
+    with tempfile.TemporaryDirectory(prefix="soak-", dir=chosen.folder) as home:
+        soak = Soak(chosen.seed, Path(home), choice.backends)
+        cases = (choice.draw(chosen.seed, number) for number in count())
+        try:
+            if chosen.case is not None:
+                case = choice.draw(chosen.seed, chosen.case)
+                soak.prepare([case.job], [case.backend])
+                print(json.dumps(asdict(soak.run(case)), indent=1))
+                return int(bool(case.failure))
+            soak.prepare(choice.jobs, choice.backends, chosen.at_once)
+
+            for case in soak.run_all(cases, chosen.kills, chosen.at_once):
+                killed = "; ".join(map(str, case.kills))
+                print(f"{soak.kills} kills; case {case.number}, {case.name}: {killed}: {case.told}")
+                if case.failure:
+                    print(f"case {case.number} failed: {case.failure}", file=sys.stderr, flush=True)
+                Path(chosen.out).write_text(as_text(report(soak, time.monotonic() - begin)))
+                if time.monotonic() > end:
+                    break
+        finally:
+            soak.close()
+    print(f"{soak.kills} kills in {soak.cases} cases, {len(soak.failures)} failures")
+    return int(bool(soak.failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""What a soak runs: commands small enough to be killed a thousand times, and clusters for them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from batchsolve.runs.export import export_run
+
+HOME = Path(__file__).resolve().parents[1]
+N_WORKERS = 2
+MEND_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command, and what it comes to.
+
+    Attributes
+    ----------
+    arguments : callable
+        Takes a folder and how often the command was begun there; returns the arguments.
+    result : callable
+        Takes the same and what the command printed; returns what must be equal.
+    files : sequence of str
+        What is in the folder in the end.
+    """
+
+    arguments: Callable[[Path, int], list[str]]
+    result: Callable[[Path, int, str], str]
+    files: tuple[str, ...] | None
+
+
+def digest(path: Path) -> str:
+    """Return a checksum of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+
+def solving(inputs: Path, suffix: str) -> Job:
+    """Return the job of solving a corpus from a file to one of the same kind."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        output = str(folder / f"out{suffix}")
+        how = ["--resume", "--engine", "dlx", "--chunk", "100"]
+        return ["solve", str(inputs / f"in{suffix}"), "-o", output, *how]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        return digest(folder / f"out{suffix}")
+
+    return Job(arguments, result, (f"out{suffix}",))
+
+
+def enumerating(grid: Path) -> Job:
+    """Return the job of writing down every solution of a grid."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        how = ["--resume", "--engine", "dlx", "--budget", "8000"]
+        return ["enumerate", str(grid), "-o", str(folder / "run"), *how]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        kept = set(os.listdir(folder / "run"))
+        if kept != {"journal.sqlite", "solutions"}:
+            return f"left in the run: {sorted(kept)}"
+        export_run(str(folder / "run"), str(folder / "sorted.csv"))
+        found = digest(folder / "sorted.csv")
+        (folder / "sorted.csv").unlink()
+        return found
+
+    return Job(arguments, result, ("run",))
+
+
+def counting(problem: str) -> Job:
+    """Return the job of counting the solutions of a problem; nodes must be the same, too."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        how = ["--resume", "--engine", "dlx", "--budget", "8000", "--json"]
+        return ["count", problem, "--run", str(folder / "run"), *how]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        facts = json.loads(printed)
+        return f"{facts['count']} in {facts['nodes']} nodes, {facts['failures'] or 'all'}"
+
+    return Job(arguments, result, ("run",))
+
+
+def scaling(problem: str) -> Job:
+    """Return the job of measuring searches, which cannot be resumed: it begins again elsewhere."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        return ["scale", problem, "-o", str(folder / f"scaling{begun}"), "--repeat", "1"]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        runs = pyarrow.csv.read_csv(folder / f"scaling{begun}" / "runs.csv").select(
+            ["count", "nodes", "complete"]
+        )
+        return str({tuple(row.values()) for row in runs.to_pylist()})
+
+    return Job(arguments, result, None)
+
+
+def jobs_in(folder: Path) -> dict[str, Job]:
+    """Write the inputs of the jobs into a folder; return the jobs."""
+    with open(HOME / "datasets" / "sudoku9.csv", newline="") as source:
+        rows = [{name: row[name] for name in ("puzzle", "level")} for row in csv.DictReader(source)]
+    table = pa.Table.from_pylist(rows)
+    for suffix in (".csv", ".csv.gz"):
+        with pa.output_stream(str(folder / f"in{suffix}")) as file:
+            pa.csv.write_csv(table, file)
+    pa.parquet.write_table(table, folder / "in.parquet", row_group_size=1000)
+    (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "grid.txt").write_text("1234" + "." * 32)
+    return {
+        "solve-csv": solving(folder, ".csv"),
+        "solve-gz": solving(folder, ".csv.gz"),
+        "solve-parquet": solving(folder, ".parquet"),
+        "solve-jsonl": solving(folder, ".jsonl"),
+        "enumerate": enumerating(folder / "grid.txt"),
+        "count": counting("queens:12"),
+        "scale": scaling("queens:9"),
+    }
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of this machine, as the system describes it."""
+
+    pid: int
+    parent: int
+    session: int
+    command: str
+
+
+def processes() -> Iterator[Process]:
+    """Yield the processes that run."""
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError):
+            stat = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2]
+            state, parent, _, session, *_ = stat.split()
+            command = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            if state not in "ZX":
+                yield Process(int(name), int(parent), int(session), command)
+
+
+def is_worker(process: Process) -> bool:
+    """Whether a process is a worker of loky, Dask or Ray."""
+    if "resource_tracker" in process.command:
+        return False
+    marks = ("popen_loky", "spawn_main", "ray::PoolActor", "ray::IDLE")
+    return any(mark in process.command for mark in marks)
+
+
+class Cluster:
+    """A long-lived cluster of this machine with two workers, as one finds it by an address."""
+
+    def __init__(self, kind: str) -> None:
+        self._opened = ExitStack()
+        self._kind = kind
+        if kind == "dask":
+            import dask
+            import distributed
+
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1s"})
+            quiet: dict[str, Any] = {"silence_logs": 50, "dashboard_address": "127.0.0.1:0"}
+            self._cluster = self._opened.enter_context(
+                distributed.LocalCluster(
+                    n_workers=N_WORKERS, threads_per_worker=1, memory_limit=0, **quiet
+                )
+            )
+            self.address = self._cluster.scheduler_address
+        else:
+            from ray.cluster_utils import Cluster as Nodes
+
+            self._cluster = Nodes(
+                True,
+                head_node_args={"num_cpus": 0, "include_dashboard": False},
+                shutdown_at_exit=False,  # for that, nodes could be added in the main thread only
+            )
+            self._opened.callback(self._cluster.shutdown)
+            self._node = self._join()
+            self.address = self._cluster.address
+
+    @contextmanager
+    def mended(self) -> Iterator[None]:
+        """Start workers, again and again, in place of those that are gone.
+
+        Clusters do so themselves where workers were killed; Dask not for those that SIGTERM ended.
+        """
+        over = threading.Event()
+
+        def mend() -> None:
+            while not over.wait(MEND_SECONDS):
+                self._cluster.scale(N_WORKERS)
+
+        thread = threading.Thread(target=mend)
+        if self._kind == "dask":
+            self._cluster.scale(N_WORKERS)
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if self._kind == "dask":
+                thread.join()
+
+    def workers(self) -> list[int]:
+        """Return the workers that are left."""
+        if self._kind == "dask":
+            return [nanny.pid for nanny in self._cluster.workers.values() if nanny.pid]
+        raylet = self._node.all_processes["raylet"][0].process.pid
+        return [each.pid for each in processes() if is_worker(each) and each.parent == raylet]
+
+    def lose_node(self) -> None:
+        """Kill the machine that the workers are on, and let another join."""
+        self._cluster.remove_node(self._node, allow_graceful=False)
+        self._node = self._join()
+
+    def _join(self) -> Any:
+        # an address of its own, for a command takes a node of its own address for its own
+        return self._cluster.add_node(num_cpus=N_WORKERS, node_ip_address="127.0.0.2")
+
+    def close(self) -> None:
+        """Stop it."""
+        self._opened.close()

@@ -1,0 +1,81 @@
+"""A cluster whose machines are lost while a search goes on, for good or until another joins."""
+
+import pytest
+
+import batchsolve as bs
+from batchsolve.problems.families import family
+from batchsolve.runs.count import count
+
+QUEENS, N_QUEENS, N_NODES = family("queens:10"), 724, 13_256
+HOW = {"engine": "dlx", "budget": 300}
+
+
+class Loses:
+    """Loses machines of a cluster, each at a share of the tree."""
+
+    def __init__(self, *losses):
+        self.losses = list(losses)
+
+    def __call__(self, search):
+        if self.losses and search.finished_share > self.losses[0][0]:
+            assert not search.complete
+            self.losses.pop(0)[1]()
+
+
+@pytest.fixture
+def machines(monkeypatch):
+    """A Ray cluster: its address, and functions that each lose one of two machines of one CPU."""
+    module = pytest.importorskip("batchsolve.workers.ray")
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
+    module.ray.shutdown()
+    # the head has no CPU, and an address of its own, for this process takes it for its machine
+    cluster = Cluster(True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    try:
+        nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
+        yield cluster.address, [lambda n=n: cluster.remove_node(n, False) for n in nodes]
+    finally:
+        module.ray.shutdown()
+        cluster.shutdown()
+
+
+def test_ray_goes_on_with_the_machines_that_are_left(machines):
+    address, (lose, _) = machines
+    result = count(QUEENS, backend="ray", address=address, on_progress=Loses((0.3, lose)), **HOW)
+    assert (result.count, result.nodes, result.failures) == (N_QUEENS, N_NODES, [])
+    assert (result.complete, result.jobs) == (True, 1)
+
+
+def ends_and_is_resumed(directory, losses, **workers):
+    """Lose all machines; there is one clear error, and the run can be resumed elsewhere."""
+    how = {name: HOW[name] for name in ("budget",)}
+    with (
+        bs.Run(directory, QUEENS, engine="dlx") as run,
+        pytest.raises(bs.WorkersError, match=r"no worker is left, and none has joined in 0\.5 s"),
+    ):
+        run.search(on_progress=Loses(*losses), **workers, **how)
+    with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
+        result = run.search(**how)
+    assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
+
+
+def test_ray_without_machines_is_one_clear_error(machines, tmp_path):
+    address, (lose, lose_the_other) = machines
+    losses = (0.3, lose), (0.4, lose_the_other)
+    ends_and_is_resumed(tmp_path / "run", losses, backend="ray", address=address)
+
+
+def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("batchsolve.workers.dask.AGAIN_SECONDS", 0.5)
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+    ) as cluster:
+        losses = [(0.3, lambda: cluster.scale(0))]
+        address = cluster.scheduler_address
+        ends_and_is_resumed(tmp_path / "run", losses, backend="dask", address=address)
