@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -88,7 +90,8 @@ def _exit_code(run: Callable[[], int]) -> int:
     # an interrupted search leaves results that nobody asks for, and joblib warns of each
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
     try:
-        return run()
+        with _warnings_on_stderr():
+            return run()
     except KeyboardInterrupt as error:
         how, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
@@ -105,6 +108,18 @@ def _exit_code(run: Callable[[], int]) -> int:
         for line in [str(error), *_notes(error)]:
             print(f"batchsolve: {line}", file=sys.stderr)
         return EXIT_ERROR
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    """Print what the package warns of as other messages of a command are printed."""
+    log, handler = logging.getLogger("batchsolve"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("batchsolve: %(message)s"))
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def _notes(error: BaseException) -> list[str]:

@@ -5,6 +5,7 @@ A backend says what it can do in its `Capabilities`; the pool asks for those and
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from joblib import Parallel, cpu_count, delayed
 
+LOG = logging.getLogger("batchsolve")
 TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
 
 
@@ -56,6 +58,16 @@ class Here:
     def get(self) -> Any:
         """Return the work."""
         return self.work
+
+
+def say_that_ports_are_open(where: str, how: str) -> None:
+    """Warn that whoever reaches the ports of a cluster can run code there, as they can."""
+    LOG.warning(
+        "%s: whoever reaches its ports can run what they like, in your name; keep it within a "
+        "network that you trust, or %s (see docs/clusters.md)",
+        where,
+        how,
+    )
 
 
 class Workers:

@@ -21,9 +21,15 @@ from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
 from batchsolve.errors import InputError, WorkersError
-from batchsolve.workers.base import Capabilities, Workers, cannot_load
+from batchsolve.workers.base import (
+    Capabilities,
+    Workers,
+    cannot_load,
+    say_that_ports_are_open,
+)
 from batchsolve.workers.watchdog import Watchdog
 
+LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
 AGAIN_SECONDS = 60  # for one to come when all have died; on a busy machine it took more than ten
@@ -125,6 +131,9 @@ class DaskWorkers(Workers):
                     "write tcp://host:port, or tls://host:port for one with TLS"
                 ) from error
             self._client = opened.enter_context(client)
+            listens_at = self._client.scheduler_info()["address"]
+            if not listens_at.startswith(("tls://", *LOOPBACK)):
+                say_that_ports_are_open(listens_at, "set up TLS")
             self.jobs = self._width()
             backend = _Backend(client=client, wait_for_workers_timeout=AGAIN_SECONDS)
             watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)

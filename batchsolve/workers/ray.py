@@ -22,7 +22,12 @@ from ray.util.joblib import ray_backend
 from ray.util.multiprocessing import Pool
 
 from batchsolve.errors import InputError, WorkersError
-from batchsolve.workers.base import Capabilities, Workers, cannot_load
+from batchsolve.workers.base import (
+    Capabilities,
+    Workers,
+    cannot_load,
+    say_that_ports_are_open,
+)
 from batchsolve.workers.watchdog import Watchdog
 
 CONNECT_SECONDS = 5
@@ -116,6 +121,9 @@ class RayWorkers(Workers):
                 with _keeping_sigterm():
                     self._connect()
                 opened.callback(ray.shutdown)
+            if not _asks_for_a_token():
+                where = self._address or "Ray, which listens on all addresses of this machine"
+                say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
             cpus = _cpus()
             if cpus < (self._wanted or 1):
                 raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
@@ -193,6 +201,15 @@ class RayWorkers(Workers):
         except ray.exceptions.RayTaskError as error:  # before the call, which reports its own
             where = self._address or "the Ray cluster"
             raise InputError(f"{where}: {cannot_load(error)}") from error
+
+
+def _asks_for_a_token() -> bool:
+    """Whether Ray turns those away who have no token; versions that cannot do that do not say."""
+    try:
+        from ray._private.authentication.authentication_utils import is_token_auth_enabled
+    except ImportError:
+        return False
+    return bool(is_token_auth_enabled())
 
 
 def _cpus() -> int:

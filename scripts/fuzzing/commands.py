@@ -26,6 +26,7 @@ STDIN = "-"  # the file of this name is what standard input holds
 WRITTEN_NS = 1_000_000_000 * 1_700_000_000  # when all files were, for journals note that
 MOST_BYTES = 1 << 30  # of a file
 START_SECONDS = 600.0  # compiling all kernels takes a minute on a fresh install
+CASES_OF_A_PROCESS = 1_000  # its heap grows, by a tenth of a megabyte a case
 WALKERS = ("dlx", "cells")
 
 
@@ -131,24 +132,24 @@ class Process:
         self._seconds = seconds
         self._begin = megabytes, prepare, WARM_UP if warm_up is None else warm_up
         self._process: multiprocessing.process.BaseProcess | None = None
+        self._n_left = 0  # cases that it may still run
         self._log = Path(tempfile.mkstemp(prefix="fuzz-", suffix=".log")[1])
 
     def __enter__(self) -> Process:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process is not None:
-            with suppress(OSError):
-                self._connection.send(None)
-            self._process.join(10)
-            self._stop()
+        self._end()
         self._log.unlink()
 
     def __call__(self, draft: Draft) -> Outcome:
         """Run the commands of a draft; say so if that is the end of the process."""
+        if self._n_left == 0:
+            self._end()
         if self._process is None:
             self._start()
         assert self._process is not None
+        self._n_left -= 1
         self._connection.send(draft)
         hangs = not self._connection.poll(self._seconds)
         if hangs:
@@ -165,7 +166,15 @@ class Process:
         why = f"hangs: {self._seconds:g} s were not enough" if hangs else f"crashes ({code})"
         return Outcome([], ended=f"{why}\n{where}")
 
+    def _end(self) -> None:
+        if self._process is not None:
+            with suppress(OSError):
+                self._connection.send(None)
+            self._process.join(10)
+            self._stop()
+
     def _start(self) -> None:
+        self._n_left = CASES_OF_A_PROCESS
         context = multiprocessing.get_context("spawn")  # what runs here is not to be in there
         self._connection, theirs = context.Pipe()
         begin = theirs, str(self._log), *self._begin

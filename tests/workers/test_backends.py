@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from failing import Failing
+from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve import errors
+from batchsolve.cli import app
 from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
@@ -368,6 +370,27 @@ def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
         pytest.raises(bs.InputError, match="requires encryption"),
     ):
         count(QUEENS, backend="dask", address=f"tcp://127.0.0.1:{unused_port()}")
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is_open):
+    if is_open:
+        monkeypatch.setattr("batchsolve.workers.dask.LOOPBACK", ())
+    address = cluster.scheduler_address
+    done = CliRunner().invoke(
+        app, ["count", "queens:6", "--backend", "dask", "--scheduler", address, "--quiet"]
+    )
+    assert (done.exit_code, done.stdout) == (0, "4\n")
+    said = f"batchsolve: {address}: whoever reaches its ports can run what they like"
+    assert done.stderr.startswith(said) == is_open
+    assert done.stderr.count("\n") == is_open
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_ray_cluster_that_asks_for_no_token_is_said(ray, monkeypatch, caplog, asks):
+    monkeypatch.setattr("batchsolve.workers.ray._asks_for_a_token", lambda: asks)
+    assert count(QUEENS, backend="ray", jobs=2).count == N_QUEENS
+    assert ("set RAY_AUTH_MODE=token" in caplog.text) != asks
 
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
