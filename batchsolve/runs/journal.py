@@ -114,7 +114,7 @@ class Journal:
         if not os.path.exists(path):
             raise JournalError(f"{path}: there is no journal")
         journal = cls.__new__(cls)
-        journal.path = path
+        journal.path, journal._file = path, _identity(path)
         journal._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
         try:
             with journal._errors():

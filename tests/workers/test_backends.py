@@ -307,6 +307,7 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
     try:
         monkeypatch.setattr(module.RayWorkers, "_connect", starts)
         monkeypatch.setattr(module.ray, "is_initialized", lambda: False)
+        monkeypatch.setattr(module.ray, "shutdown", lambda: None)  # it takes SIGTERM's handler
         monkeypatch.setattr(module, "_cpus", lambda: 0)
         with pytest.raises(SystemExit if told else bs.InputError):
             module.RayWorkers(1)._open()
