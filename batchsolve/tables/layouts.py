@@ -24,6 +24,7 @@ import pyarrow.csv as pacsv
 from batchsolve.errors import InputError, quoted
 
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+BOM = b"\xef\xbb\xbf"
 MOST_RECORD_BYTES = 64 << 20
 
 csv.field_size_limit(MOST_RECORD_BYTES)  # else the module refuses fields of over 128 KiB
@@ -168,6 +169,8 @@ class Delimited:
         check_text(data)
         if not data.strip(b"\r\n"):
             return Rows(self.schema.empty_table())
+        if data.startswith(BOM):  # not that of the file: a character like others, wherever we cut
+            data = b"\n" + data
         names = list(self.columns)
         table = pacsv.read_csv(
             pa.py_buffer(data),

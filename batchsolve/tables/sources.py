@@ -29,6 +29,7 @@ from batchsolve.tables.blocks import (
     slice_of,
 )
 from batchsolve.tables.layouts import (
+    BOM,
     ArrowTable,
     Delimited,
     GridLines,
@@ -39,7 +40,6 @@ from batchsolve.tables.layouts import (
 
 HEAD_BYTES = 4 << 20  # format, header and JSON fields are found out from so much of a file
 PARQUET_ROWS, FEW_ROWS = 16_384, 256
-BOM = b"\xef\xbb\xbf"
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}

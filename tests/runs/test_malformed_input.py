@@ -308,6 +308,15 @@ def test_parquet_types(solve, columns, out):
     assert [text.replace(" ", "") for text in done.column("solution")] == [S, S2]
 
 
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_a_byte_order_mark_amid_a_file_is_text_wherever_blocks_begin(solve, last):
+    """As where files that have one are joined; Arrow drops it from the beginning of a block."""
+    data = f"\ufeffpuzzle\n{P}\n\ufeff{P2}\n{P2}\n\ufeff{last}"
+    rows = [solve(data, "--chunk", chunk).rows for chunk in ("1", "2", "1000")]
+    assert rows[0] == rows[1] == rows[2]
+    assert [row["status"] for row in rows[0]] == ["unique", "invalid", "unique", "invalid"]
+
+
 @pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
 def test_parquet_text_must_be_utf8(solve, out):
     note = pa.Array.from_buffers(pa.string(), 2, pa.array([b"fine", b"\xc0"]).buffers())
