@@ -133,11 +133,15 @@ def new_directory(path: str) -> Path:
     Raises
     ------
     InputError
-        If it does, or is no directory.
+        If it does, or is no directory, or its name is not UTF-8.
     OutputError
         If it cannot be made.
     """
     home = Path(path)
+    try:
+        str(home).encode()
+    except UnicodeEncodeError as error:  # Arrow writes no such file, and the report names it
+        raise InputError(f"{str(path)!r}: is not UTF-8; name another directory") from error
     if home.exists() and not home.is_dir():
         raise InputError(f"{path}: is a file; name a new directory for the experiment")
     if home.is_dir() and any(home.iterdir()):

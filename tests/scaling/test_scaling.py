@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import os
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -260,3 +261,11 @@ def test_wrong_usage_is_explained(arguments, message, tmp_path):
     assert result.exit_code == 2
     assert message in result.output
     assert not (out / "runs.csv").exists()
+
+
+def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
+    out = os.fsdecode(os.fsencode(tmp_path / "out") + b"\xff")
+    result = CliRunner().invoke(app, ["scale", "queens:4", "-j", "1", "--repeat", "1", "-o", out])
+    assert result.exit_code == 2
+    assert "is not UTF-8; name another directory" in result.output
+    assert os.listdir(tmp_path) == []
