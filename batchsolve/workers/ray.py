@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, ClassVar
 
-# Ray prints what happens to workers on standard output, which is for data; it reads this once.
+# Ray prints what happens to workers on standard output, which is for data. It reads these once.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+# A thread that still asks for a result when Ray is shut down would start it anew.
+os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
 from ray.util.joblib import ray_backend
