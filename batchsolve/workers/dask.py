@@ -175,7 +175,10 @@ class DaskWorkers(Workers):
         except TimeoutError as error:
             where = self._address or "the cluster of this machine"
             raise InputError(f"{where}: no worker has joined in {JOIN_SECONDS} s") from error
-        return int(sum(self._client.ncores().values()))
+        width = int(sum(self._client.ncores().values()))
+        if not width:  # it was lost in that moment
+            raise WorkersError(f"{self._address}: no worker is left; start others")
+        return width
 
     def _close(self) -> None:
         self._opened.close()

@@ -22,6 +22,7 @@ os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 import ray
 from ray.util.joblib import ray_backend
 from ray.util.multiprocessing import Pool
+from ray.util.multiprocessing.pool import ResultThread
 
 from batchsolve.errors import InputError, WorkersError
 from batchsolve.workers.base import (
@@ -34,6 +35,7 @@ from batchsolve.workers.watchdog import Watchdog
 
 CONNECT_SECONDS = 5
 AGAIN_SECONDS = 60  # for another machine to join after one was lost
+END_SECONDS = 5  # for a thread of a pool whose workers are killed
 DEATHS_FORGIVEN = 1  # of workers, before Ray gives up the task they had
 
 
@@ -123,6 +125,7 @@ class RayWorkers(Workers):
                 with _keeping_sigterm():
                     self._connect()
                 opened.callback(ray.shutdown)
+            opened.callback(_let_threads_end)
             if not _asks_for_a_token():
                 where = self._address or "Ray, which listens on all addresses of this machine"
                 say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
@@ -203,6 +206,13 @@ class RayWorkers(Workers):
         except ray.exceptions.RayTaskError as error:  # before the call, which reports its own
             where = self._address or "the Ray cluster"
             raise InputError(f"{where}: {cannot_load(error)}") from error
+
+
+def _let_threads_end() -> None:
+    """Wait for threads of Ray's pools, which ask for results that Ray, once down, cannot know."""
+    for thread in threading.enumerate():
+        if isinstance(thread, ResultThread):
+            thread.join(END_SECONDS)
 
 
 def _asks_for_a_token() -> bool:
