@@ -58,16 +58,17 @@ def interrupts() -> Iterator[Callable[[], None]]:
     """Yield a check that raises Ctrl-C or SIGTERM again if a library has swallowed it.
 
     pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
-    numba loads kernels in callbacks and destructors, out of which nothing can be raised; so there,
-    the first Ctrl-C waits for the check, and a second one is raised for what it is worth. What else
-    is raised after Ctrl-C, because compiled code stumbled over it, is Ctrl-C, too.
+    numba loads kernels in callbacks and destructors, out of which nothing can be raised, and Dask
+    looks on while garbage is collected; so there, the first Ctrl-C waits for the check, and a
+    second one is raised for what it is worth. What else is raised after Ctrl-C, because compiled
+    code stumbled over it, is Ctrl-C, too.
     """
     pressed: type[KeyboardInterrupt] | None = None
 
     def note(signum: int, frame: FrameType | None) -> None:
         nonlocal pressed
         again, pressed = pressed, _RAISED[signum]
-        if again or not _loads_kernels(frame):
+        if again or not _is_in_callback(frame):
             raise pressed
 
     def check() -> None:
@@ -98,11 +99,15 @@ _RAISED: dict[int, type[KeyboardInterrupt]] = {
 }
 
 
-def _loads_kernels(frame: FrameType | None) -> bool:
-    """Whether numba is at work somewhere up the stack of calls."""
+# Modules that run in callbacks and destructors, with all below them.
+_IN_CALLBACKS = ("numba", "llvmlite", "distributed.gc")
+
+
+def _is_in_callback(frame: FrameType | None) -> bool:
+    """Whether what is raised may be lost, for a library is at work somewhere up the stack."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] in ("numba", "llvmlite"):
+        if any(f"{module}.".startswith(f"{name}.") for name in _IN_CALLBACKS):
             return True
         frame = frame.f_back
     return False

@@ -36,8 +36,10 @@ def test_a_swallowed_interrupt_is_raised_at_the_next_check():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("module", ["numba.core.dispatcher", "llvmlite.binding", "numba"])
-def test_an_interrupt_waits_while_kernels_are_loaded(module):
+@pytest.mark.parametrize(
+    "module", ["numba.core.dispatcher", "llvmlite.binding", "numba", "distributed.gc"]
+)
+def test_an_interrupt_waits_in_callbacks(module):
     reached = []
 
     def work(check):
