@@ -161,6 +161,19 @@ def is_worker(process: Process) -> bool:
     return any(mark in process.command for mark in marks)
 
 
+def dask_cluster(n_workers: int = N_WORKERS) -> Any:
+    """Return a Dask cluster on loopback with workers of one thread, which says nothing."""
+    import distributed
+
+    return distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        memory_limit=0,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+    )
+
+
 class Cluster:
     """A long-lived cluster of this machine with two workers, as one finds it by an address."""
 
@@ -169,15 +182,9 @@ class Cluster:
         self._kind = kind
         if kind == "dask":
             import dask
-            import distributed
 
             dask.config.set({"distributed.deploy.lost-worker-timeout": "1s"})
-            quiet: dict[str, Any] = {"silence_logs": 50, "dashboard_address": "127.0.0.1:0"}
-            self._cluster = self._opened.enter_context(
-                distributed.LocalCluster(
-                    n_workers=N_WORKERS, threads_per_worker=1, memory_limit=0, **quiet
-                )
-            )
+            self._cluster = self._opened.enter_context(dask_cluster())
             self.address = self._cluster.scheduler_address
         else:
             from ray.cluster_utils import Cluster as Nodes

@@ -141,7 +141,6 @@ def scale(
     from batchsolve.scaling.measure import Plan, read_workload, run_plan
     from batchsolve.scaling.plots import HOW_TO_GET, available
     from batchsolve.scaling.report import write_report
-    from batchsolve.tables.outputs import disk_errors
 
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
@@ -180,8 +179,7 @@ def scale(
             if not quiet:
                 print(f"batchsolve: simulating {workload.name} …", file=sys.stderr)
             forecasts += forecast(workload, experiment, more, latency=latency)
-    with disk_errors(str(home)):
-        report = write_report(home, experiment, forecasts)
+    report = write_report(home, experiment, forecasts)
     if not quiet:
         if not available():
             print(f"batchsolve: no pictures; they need {HOW_TO_GET}", file=sys.stderr)

@@ -16,6 +16,7 @@ from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, short_name
 from batchsolve.scaling.forecast import Forecast
 from batchsolve.search.rules import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.tables.outputs import disk_errors
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -51,10 +52,16 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     -------
     Path
         The report.
+
+    Raises
+    ------
+    OutputError
+        If something cannot be written.
     """
-    pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
     path = home / "report.html"
-    path.write_text(render(home, experiment, forecasts, pictures), encoding="utf-8")
+    with disk_errors(str(home)):
+        pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
+        path.write_text(render(home, experiment, forecasts, pictures), encoding="utf-8")
     return path
 
 

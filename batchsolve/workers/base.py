@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Protocol
 
 from joblib import Parallel, cpu_count, delayed
 
+from batchsolve.errors import WorkersError
+
 LOG = logging.getLogger("batchsolve")
 TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
 
@@ -168,6 +170,11 @@ class Threads(Workers):
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         return "threading", {}
+
+
+def nobody_left(where: str, seconds: float) -> WorkersError:
+    """Return the error of a cluster whose workers are lost, and which none has joined since."""
+    return WorkersError(f"{where}: no worker is left, and none has joined in {seconds} s")
 
 
 def cannot_load(error: Exception) -> str:

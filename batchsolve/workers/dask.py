@@ -25,6 +25,7 @@ from batchsolve.workers.base import (
     Capabilities,
     Workers,
     cannot_load,
+    nobody_left,
     say_that_ports_are_open,
 )
 from batchsolve.workers.watchdog import Watchdog
@@ -165,19 +166,22 @@ class DaskWorkers(Workers):
         if not self._given_up.is_set():
             with suppress(TimeoutError):  # which joblib raises while it looks how many there are
                 return super().run(function, arguments)
-        where = self._address or "the cluster of this machine"
-        raise WorkersError(f"{where}: no worker is left, and none has joined in {AGAIN_SECONDS} s")
+        raise nobody_left(self._where, AGAIN_SECONDS)
+
+    @property
+    def _where(self) -> str:
+        """The cluster, as messages name it."""
+        return self._address or "the Dask cluster of this machine"
 
     def _width(self) -> int:
         """Return the number of threads of the cluster."""
         try:
             self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
         except TimeoutError as error:
-            where = self._address or "the cluster of this machine"
-            raise InputError(f"{where}: no worker has joined in {JOIN_SECONDS} s") from error
+            raise InputError(f"{self._where}: no worker has joined in {JOIN_SECONDS} s") from error
         width = int(sum(self._client.ncores().values()))
         if not width:  # it was lost in that moment
-            raise WorkersError(f"{self._address}: no worker is left; start others")
+            raise WorkersError(f"{self._where}: no worker is left; start others")
         return width
 
     def _close(self) -> None:
@@ -196,8 +200,7 @@ class DaskWorkers(Workers):
             try:
                 self._client.register_plugin(_Bring(key, work), name=key)
             except (ImportError, AttributeError) as error:
-                where = self._address or "the Dask cluster"
-                raise InputError(f"{where}: {cannot_load(error)}") from error
+                raise InputError(f"{self._where}: {cannot_load(error)}") from error
             self._opened.callback(self._forget, key)
             self._shared = work, _OnWorker(key)
         return self._shared[1]

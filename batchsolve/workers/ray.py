@@ -24,11 +24,12 @@ from ray.util.joblib import ray_backend
 from ray.util.multiprocessing import Pool
 from ray.util.multiprocessing.pool import ResultThread
 
-from batchsolve.errors import InputError, WorkersError
+from batchsolve.errors import InputError
 from batchsolve.workers.base import (
     Capabilities,
     Workers,
     cannot_load,
+    nobody_left,
     say_that_ports_are_open,
 )
 from batchsolve.workers.watchdog import Watchdog
@@ -155,10 +156,7 @@ class RayWorkers(Workers):
         """Make do with fewer workers, after machines were lost for too long."""
         left = _cpus()
         if not left:
-            where = self._address or "the Ray cluster"
-            raise WorkersError(
-                f"{where}: no worker is left, and none has joined in {AGAIN_SECONDS} s"
-            )
+            raise nobody_left(self._address or "the Ray cluster", AGAIN_SECONDS)
         self.jobs = self._parallel.n_jobs = min(left, self.jobs)
         self._given_up.clear()
 

@@ -203,35 +203,3 @@ def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
         for name in set(os.listdir(folder)) - {"in.csv", partial.name, journal.name}:
             os.remove(folder / name)
     assert refused == times if where == "partial" else refused > 2
-
-
-@pytest.mark.parametrize("lose", [shutil.rmtree, lambda path: os.rename(path, f"{path}-moved")])
-def test_a_folder_that_vanishes_ends_a_run_at_its_next_step(tmp_path, monkeypatch, lose):
-    """Whether rows are solved or a tree is searched; counted rows would not reach anybody."""
-    monkeypatch.setattr("batchsolve.runs.solve_file.JOURNAL_SECONDS", 0)
-    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
-    (tmp_path / "in.txt").write_text(f"{PUZZLE}\n" * 2000)
-    (tmp_path / "out").mkdir()
-    steps = []
-
-    def lose_once(folder):
-        steps.append(folder)
-        if len(steps) == 1:
-            lose(folder)
-
-    with pytest.raises(bs.OutputError, match="was moved or deleted while the run was going on"):
-        bs.solve_file(
-            str(tmp_path / "in.txt"),
-            str(tmp_path / "out" / "out.csv"),
-            on_progress=lambda _: lose_once(tmp_path / "out"),
-            chunk=10,
-            jobs=1,
-        )
-    assert len(steps) < 100
-    steps.clear()
-    with (
-        pytest.raises(bs.OutputError, match="was moved or deleted while the run was going on"),
-        Run(tmp_path / "run", PROBLEM) as run,
-    ):
-        run.search(on_progress=lambda _: lose_once(tmp_path / "run"), budget=10, jobs=1)
-    assert 0 < len(steps) < 100

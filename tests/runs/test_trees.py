@@ -250,17 +250,8 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
     rng = random.Random(7)
     out = tmp_path / "run"
     command = [sys.executable, "-c", CODE, "enumerate", str(clue_row), "-o", str(out), "--resume"]
-    command += [
-        "--backend",
-        backend,
-        "--jobs",
-        "2",
-        "--budget",
-        "4000",
-        "--engine",
-        "dlx",
-        "--quiet",
-    ]
+    command += ["--backend", backend, "--jobs", "2", "--budget", "4000"]
+    command += ["--engine", "dlx", "--quiet"]
     kills, code = 0, None
     while code is None or code < 0:
         # workers of a killed run inherit its pipes, so nobody may wait for the pipes to close

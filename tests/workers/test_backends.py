@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from failing import Failing
+from soak_jobs import dask_cluster, processes
 from typer.testing import CliRunner
 
 import batchsolve as bs
@@ -33,14 +34,8 @@ CLUES, N_GRIDS = [1, 2, 3, 4], 78_336  # the first cells of a 6×6 grid
 @pytest.fixture(scope="module")
 def cluster():
     """A Dask cluster of two worker processes, on loopback."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        memory_limit=0,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=50,
-    ) as cluster:
+    pytest.importorskip("distributed")
+    with dask_cluster() as cluster:
         yield cluster
 
 
@@ -320,16 +315,7 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
 
 def in_session(leader):
     """Return the processes of a session that still run."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            name, _, rest = path.read_text().rpartition(")")
-        except OSError:
-            continue
-        state, _, _, session = rest.split()[:4]
-        if int(session) == leader and state != "Z":
-            found.append(name)
-    return found
+    return [process.command for process in processes() if process.session == leader]
 
 
 def unused_port():
@@ -395,12 +381,10 @@ def test_a_ray_cluster_that_asks_for_no_token_is_said(ray, monkeypatch, caplog, 
 
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
     with (
-        distributed.LocalCluster(
-            n_workers=0, dashboard_address="127.0.0.1:0", silence_logs=50
-        ) as cluster,
+        dask_cluster(n_workers=0) as cluster,
         pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"),
     ):
         count(QUEENS, backend="dask", address=cluster.scheduler_address)

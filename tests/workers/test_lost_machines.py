@@ -1,6 +1,7 @@
 """A cluster whose machines are lost while a search goes on, for good or until another joins."""
 
 import pytest
+from soak_jobs import dask_cluster
 
 import batchsolve as bs
 from batchsolve.problems.families import family
@@ -69,15 +70,9 @@ def test_ray_without_machines_is_one_clear_error(machines, tmp_path):
 
 
 def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
-    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.AGAIN_SECONDS", 0.5)
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        memory_limit=0,
-        dashboard_address="127.0.0.1:0",
-        silence_logs=50,
-    ) as cluster:
+    with dask_cluster() as cluster:
         losses = [(0.1, lambda: cluster.scale(0))]
         address = cluster.scheduler_address
         ends_and_is_resumed(tmp_path / "run", losses, backend="dask", address=address)

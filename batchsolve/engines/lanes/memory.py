@@ -184,13 +184,12 @@ def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
     kept: Covers | None = getattr(_THREAD, "covers", None)
     if kept is None or len(kept.origins) < n_rows or kept.options.shape[1] != n_cells:
         kept = Covers(np.empty((n_rows + 1, n_cells), np.uint16), np.empty(n_rows, np.int64))
-        keep_room(kept)
     return kept
 
 
 def keep_room(covers: Covers) -> None:
     """Keep room for covers, whose content is of no more use, for the next task of the thread."""
-    if covers.options.nbytes <= _MOST_BYTES:
+    if covers.options[1:].nbytes <= _MOST_BYTES:
         _THREAD.covers = covers
 
 
