@@ -37,8 +37,22 @@ def main() -> None:
         from batchsolve.cli import app
 
         app(prog_name="batchsolve")
+    except SystemExit as end:
+        if "ray" in sys.modules and isinstance(end.code, int):
+            _end_at_once(end.code)
+        raise
     finally:
         gc.freeze()  # all that is left is left to the operating system
+
+
+def _end_at_once(code: int) -> NoReturn:
+    """End without what Python does in the end: after Ctrl-C, threads of Ray crash in it."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = code or 2
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

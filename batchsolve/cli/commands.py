@@ -89,6 +89,10 @@ def _exit_code(run: Callable[[], int]) -> int:
     """Run a command; turn what it raises into one message and an exit code."""
     # an interrupted search leaves results that nobody asks for, and joblib warns of each
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+    # where Dask's event loops tell, at any time until the end, what came of connections to workers
+    # that are gone; what this means for the command is raised as well
+    for name in ("asyncio", "tornado.application"):
+        logging.getLogger(name).disabled = True
     try:
         with _warnings_on_stderr():
             return run()

@@ -224,6 +224,34 @@ def test_a_time_limit_holds_while_a_problem_is_read():
     assert result.stderr == "batchsolve: the time limit was reached before the search began\n"
 
 
+def test_what_event_loops_of_dask_log_is_not_printed():
+    """About connections to workers that are gone; perhaps when the command is done already."""
+    script = f"""
+import logging
+try:
+    {MAIN}
+finally:
+    import distributed
+    logging.getLogger("asyncio").error("future exception was never retrieved")
+    logging.getLogger("tornado.application").error("exception in callback")
+"""
+    result = python(script, "engines", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("problem", "code"), [("queens:4", 0), ("queens:0", 2)])
+def test_a_command_that_used_ray_ends_at_once(problem, code):
+    """After Ctrl-C its threads crash while Python ends."""
+    script = f"""
+import atexit, sys, types
+sys.modules["ray"] = types.ModuleType("ray")
+atexit.register(print, "Python ends")
+{MAIN}
+"""
+    result = python(script, "count", problem, "--quiet")
+    assert (result.returncode, result.stdout) == (code, "" if code else "2\n")
+
+
 def test_main_leaves_an_ignored_interrupt_ignored():
     script = f"""
 import signal

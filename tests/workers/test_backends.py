@@ -246,7 +246,7 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
         assert done.timing.worker.split("/")[0] != str(os.getpid())
 
 
-MAIN = "import sys; from batchsolve.cli import app; app()"
+MAIN = "from batchsolve.__main__ import main; main()"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
