@@ -7,8 +7,9 @@ from pathlib import Path
 import make_datasets as script
 import numpy as np
 import pytest
-from puzzles import counting, draws
+from puzzles import counting, deepening, draws, grids
 from puzzles.climbing import MOST_SOLUTIONS, guesses, neighbours
+from puzzles.rows import TREES
 from puzzles.spoiling import NINE
 
 from batchsolve import SearchSettings, count, read_problem, solve_file
@@ -88,7 +89,7 @@ def test_length_and_header_are_as_described(name):
 @pytest.mark.parametrize(
     ("name", "index"),
     [
-        *((name, index) for name in BY_NAME for index in (0, 1)),
+        *((name, index) for name in BY_NAME if name != "deep16.csv" for index in (0, 1)),
         *(("sudoku9.csv", level * 2_500 + k) for level in (1, 2, 3) for k in (0, 1)),
         *(("several.csv", index) for index in (50, 51, 120, 121, 122)),
         *(("broken.csv", index) for index in range(2, len(STATUS_OF_BROKEN))),
@@ -232,6 +233,55 @@ def test_puzzles_with_many_solutions_have_as_many_as_they_say():
         reading = read_problem(f"{DATASETS / 'many16.csv'}#id={row['id']}")
         assert count(reading.problem, reading.stack).count == int(row["expected"])
     assert int(rows[-1]["expected"]) > 1_000_000
+
+
+def test_deep_puzzles_have_the_solutions_and_the_first_the_tree_they_say():
+    with open(DATASETS / "deep16.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    puzzles = np.array([deepening.SIXTEEN.parse(row["puzzle"]) for row in rows])
+    task = Task.of(deepening.SIXTEEN.stacks(puzzles), budget=3 * deepening.MOST_NODES)
+    outcome = deepening.LANES.search(deepening.SIXTEEN, task)
+    assert outcome.counts.tolist() == [int(row["expected"]) for row in rows]
+    assert len(outcome.frontier) == 0
+    for row, least in zip(rows, TREES, strict=True):
+        assert int(row["nodes"]) >= least
+    first = Task.of(deepening.SIXTEEN.stacks(puzzles[:1]))
+    assert deepening.CELLS.search(deepening.SIXTEEN, first).nodes[0] == int(rows[0]["nodes"])
+
+
+def test_the_search_for_deep_puzzles_finds_what_it_says(monkeypatch):
+    monkeypatch.setattr(deepening, "STARTS", 1)
+    least = 100_000
+    puzzle, n_solutions, n_nodes = deepening.deep_puzzle(draws.Draws(1), least)
+    assert deepening.is_easy_for_lanes(puzzle)
+    assert n_nodes >= least
+    assert 1 <= n_solutions <= deepening.MOST_SOLUTIONS
+    result = count(deepening.SIXTEEN, deepening.SIXTEEN.stack(puzzle), engine="cells")
+    assert (result.count, result.nodes) == (n_solutions, n_nodes)
+
+
+def test_a_neighbour_keeps_the_solution_and_most_of_the_clues():
+    grid = grids.random_grid(deepening.SIXTEEN, draws.Draws(2))
+    puzzle = grid.copy()
+    puzzle[100:] = 0
+    for k in range(20):
+        other = deepening.neighbour(puzzle, grid, draws.Draws(3, k))
+        assert set(other[other > 0] - grid[other > 0]) <= {0}
+        n_given_up = np.count_nonzero((puzzle > 0) & (other == 0))
+        n_added = np.count_nonzero((puzzle == 0) & (other > 0))
+        assert (n_given_up, n_added) in {(1, 1), (2, 2), (2, 1)}
+
+
+@pytest.mark.parametrize("n_clues", [14, 81])
+def test_an_estimate_of_a_tree_is_near_the_truth(n_clues):
+    puzzle = hard_puzzles()[0][0]
+    puzzle[np.flatnonzero(puzzle)[n_clues:]] = 0
+    truth = deepening.CELLS.search(NINE, Task.of(NINE.stacks(puzzle[None]), allowance=10**7))
+    estimate = deepening.estimated_nodes(puzzle, draws.Draws(4), NINE)
+    if len(truth.frontier):
+        assert estimate > 10**7
+    else:
+        assert estimate == pytest.approx(truth.nodes[0], rel=0.2)
 
 
 def test_the_first_puzzle_with_many_solutions_can_be_made_again():

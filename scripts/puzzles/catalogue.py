@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from puzzles.deepening import MOST_SOLUTIONS as MOST_SOLUTIONS_OF_DEEP
 from puzzles.draws import Draws
 from puzzles.rows import (
     KINDS,
@@ -12,7 +13,9 @@ from puzzles.rows import (
     MANY,
     MOST_SOLUTIONS,
     ROWS_PER_LEVEL,
+    TREES,
     broken_row,
+    deep16_row,
     hard9_row,
     many16_row,
     several_row,
@@ -139,6 +142,17 @@ DATASETS = [
         many16_row,
         "16×16 in the alphabet 1-9A-G with many solutions; `expected` counts them",
         f"more than {', '.join(f'{least:,}' for least in MANY)} solutions",
+    ),
+    Dataset(
+        "deep16.csv",
+        7,
+        "id,puzzle,expected,nodes",
+        len(TREES),
+        deep16_row,
+        "16×16 in the alphabet 1-9A-G with few solutions and large trees: `expected` counts the "
+        "solutions, and `nodes` the tree of the engine `cells`",
+        f"at most {MOST_SOLUTIONS_OF_DEEP} solutions; more than "
+        f"{', '.join(f'{least:,}' for least in TREES)} nodes",
     ),
     Dataset(
         "broken.csv",

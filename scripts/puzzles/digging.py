@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from batchsolve.engines import Engine
 from batchsolve.engines.contract import UNLIMITED
 from batchsolve.problems.sudoku import Sudoku
 from puzzles.draws import Draws
-from puzzles.grids import Grid, has_at_most
+from puzzles.grids import ENGINE, Grid, has_at_most
 
 
 def dig(
@@ -18,6 +19,7 @@ def dig(
     clues: int = 0,
     most: int = 1,
     nodes: int = UNLIMITED,
+    engine: Engine = ENGINE,
 ) -> Grid:
     """Take clues away from a grid, in random order.
 
@@ -32,6 +34,8 @@ def dig(
         How many solutions the puzzle may have.
     nodes : int
         Nodes within which this must be proved of the puzzle.
+    engine : Engine
+        What proves it.
 
     Returns
     -------
@@ -42,7 +46,7 @@ def dig(
         if np.count_nonzero(puzzle) == clues:
             break
         digit, puzzle[cell] = puzzle[cell], 0
-        if not has_at_most(problem, puzzle, most, nodes):
+        if not has_at_most(problem, puzzle, most, nodes, engine):
             puzzle[cell] = digit
     return puzzle
 

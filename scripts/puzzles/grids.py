@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Task, get_engine
+from batchsolve.engines import Engine, Task, get_engine
 from batchsolve.engines.contract import UNLIMITED
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -72,7 +72,9 @@ def _completion(problem: Sudoku, ways: Stacks, draws: Draws) -> npt.NDArray[np.u
             return covers[0]
 
 
-def has_at_most(problem: Sudoku, puzzle: Grid, most: int, nodes: int = UNLIMITED) -> bool:
+def has_at_most(
+    problem: Sudoku, puzzle: Grid, most: int, nodes: int = UNLIMITED, engine: Engine = ENGINE
+) -> bool:
     """Return whether a search of so many nodes proves that a puzzle has at most `most` solutions.
 
     Parameters
@@ -82,7 +84,8 @@ def has_at_most(problem: Sudoku, puzzle: Grid, most: int, nodes: int = UNLIMITED
     most : int
     nodes : int
         Nodes that the search may visit.
+    engine : Engine
     """
     task = Task.of(problem.stacks(puzzle[None]), limit=most + 1, budget=nodes)
-    outcome = ENGINE.search(problem, task)
+    outcome = engine.search(problem, task)
     return bool(outcome.counts[0] <= most) and len(outcome.frontier) == 0

@@ -15,6 +15,7 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.runs.solve import solve
 from puzzles.climbing import hard_puzzle
 from puzzles.counting import count_solutions
+from puzzles.deepening import SIXTEEN, deep_puzzle
 from puzzles.digging import dig, dig_to
 from puzzles.draws import Draws
 from puzzles.grids import ENGINE, Grid, random_grid
@@ -25,6 +26,7 @@ ROWS_PER_LEVEL = 2_500
 KINDS = {"unsolvable": 50, "multiple": 70, "clashing": 30}
 MOST_SOLUTIONS = (2, 5, 20, 100, 500)
 MANY = (1_000, 30_000, 1_000_000)
+TREES = (10_000_000, 100_000_000, 1_000_000_000)
 MANY_NODES = 80_000_000  # the count of the largest of these takes some seconds
 
 
@@ -76,6 +78,12 @@ def many16_row(draws: Draws, index: int) -> str:
         if count > least:
             break
     return f"{index + 1},{problem.format(puzzle)},{count}"
+
+
+def deep16_row(draws: Draws, index: int) -> str:
+    """Return id, a 16×16 puzzle, its solutions, and the nodes of its tree by `cells`."""
+    puzzle, n_solutions, n_nodes = deep_puzzle(draws, TREES[index])
+    return f"{index + 1},{SIXTEEN.format(puzzle)},{n_solutions},{n_nodes}"
 
 
 def sudoku6_row(draws: Draws, index: int) -> str:
