@@ -30,15 +30,17 @@ if TYPE_CHECKING:
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
+    from batchsolve.runs.solve_table import solve_table
     from batchsolve.search.estimator import Estimate, estimate
     from batchsolve.search.splitter import Split, split
     from batchsolve.settings import SearchSettings
-    from batchsolve.tables.reading import read_problem
+    from batchsolve.tables.reading import Reading, read_problem
 
 _HOMES = {
     "Answer": "runs.solve",
     "Count": "runs.count",
     "Estimate": "search.estimator",
+    "Reading": "tables.reading",
     "Run": "runs.run",
     "count": "runs.count",
     "estimate": "search.estimator",
@@ -61,6 +63,7 @@ _HOMES = {
     "solve": "runs.solve",
     "solve_batch": "runs.solve",
     "solve_file": "runs.solve_file",
+    "solve_table": "runs.solve_table",
     "split": "search.splitter",
 }
 
@@ -75,6 +78,7 @@ __all__ = [
     "JournalError",
     "OutputError",
     "ProblemError",
+    "Reading",
     "Run",
     "SearchSettings",
     "Split",
@@ -90,6 +94,7 @@ __all__ = [
     "solve",
     "solve_batch",
     "solve_file",
+    "solve_table",
     "split",
 ]
 
@@ -100,3 +105,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 
 
 class Status(IntEnum):
@@ -58,6 +59,20 @@ class Answers:
 
     def __len__(self) -> int:
         return self.counts.size
+
+    def messages(self, problem: Sudoku, puzzles: npt.NDArray[np.uint8]) -> dict[int, str | None]:
+        """Return what there is to say of rows: why a search failed, or which clues clash.
+
+        Parameters
+        ----------
+        problem : Sudoku
+        puzzles : ndarray of uint8, shape (n, N²)
+        """
+        clashes: dict[int, str | None] = {
+            row: problem.explain_clash(problem.stack(puzzles[row]).tolist(), int(self.clash[row]))
+            for row in np.flatnonzero(self.clash >= 0).tolist()
+        }
+        return self.unfinished | clashes
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row when `limit` solutions were asked for."""

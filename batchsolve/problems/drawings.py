@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import chain
 from math import isqrt
 
@@ -147,6 +148,50 @@ def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
         boxes = [" ".join(row[c : c + width]) for c in range(0, n, width)]
         drawing += rule * (r % problem.box_rows == 0) + f"| {' | '.join(boxes)} |\n"
     return drawing + rule
+
+
+_CELL = "width:1.8em;height:1.8em;padding:0;text-align:center;border:1px solid #999"
+
+
+def html_grid(
+    problem: Sudoku,
+    notation: Notation,
+    grid: npt.ArrayLike,
+    clues: npt.ArrayLike | None = None,
+) -> str:
+    """Return a grid as an HTML table, as notebooks show it.
+
+    Parameters
+    ----------
+    problem : Sudoku
+    notation : Notation
+    grid : array_like of int, shape (N²,)
+        Digits, 0 for blank cells.
+    clues : array_like of int, shape (N²,), optional
+        The cells to print bold.
+
+    Examples
+    --------
+    >>> html_grid(sudoku(1, 2), usual_notation(2), [1, 0, 0, 1]).count("<td")
+    4
+    """
+    n, rows, columns = problem.n_digits, problem.box_rows, problem.box_columns
+    symbols = ["", *(notation.symbols or map(str, range(1, n + 1)))]
+    digits = problem.as_grids(np.atleast_2d(grid))[0].tolist()
+    is_clue = np.asarray(digits if clues is None else clues) > 0
+    lines = []
+    for r in range(n):
+        cells = []
+        for c in range(n):
+            style = _CELL
+            style += ";border-top:2px solid" * (r % rows == 0)
+            style += ";border-left:2px solid" * (c % columns == 0)
+            style += ";border-bottom:2px solid" * (r == n - 1)
+            style += ";border-right:2px solid" * (c == n - 1)
+            style += ";font-weight:bold" * bool(is_clue[r * n + c])
+            cells.append(f'<td style="{style}">{escape(symbols[digits[r * n + c]])}</td>')
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
 
 
 def _rows(text: str) -> list[Row]:

@@ -72,8 +72,10 @@ class Stacks:
     Examples
     --------
     >>> stacks = Stacks.from_lists([[3, 1], [], [2]])
-    >>> len(stacks), stacks[0].tolist(), stacks.roots.tolist()
-    (3, [3, 1], [0, 1, 2])
+    >>> stacks
+    Stacks(3 stacks of 0 to 2 options)
+    >>> stacks[0].tolist(), stacks.roots.tolist()
+    ([3, 1], [0, 1, 2])
     """
 
     offsets: npt.NDArray[np.int64]
@@ -115,6 +117,12 @@ class Stacks:
             np.concatenate([b.options for b in batches]),
             np.concatenate([b.roots for b in batches]),
         )
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Stacks(0 stacks)"
+        lengths = np.diff(self.offsets)
+        return f"Stacks({len(self)} stacks of {lengths.min()} to {lengths.max()} options)"
 
     def __len__(self) -> int:
         return self.roots.size

@@ -17,6 +17,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
+from batchsolve.tables.reading import Puzzle, problem_and_stack
 from batchsolve.workers.pool import Pool
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -60,7 +61,7 @@ class Count:
 
 
 def count(
-    problem: ExactCover,
+    problem: Puzzle,
     stack: Stack | Stacks = (),
     *,
     jobs: int | None = None,
@@ -74,10 +75,11 @@ def count(
 
     Parameters
     ----------
-    problem : ExactCover
+    problem : ExactCover, Reading or str
+        A problem, one that `read_problem` has read, or what it reads: ``queens:8``, or a file.
     stack : sequence of int, or Stacks
         The options that the covers must contain, or several such stacks, whose counts are added; by
-        default every cover counts.
+        default the clues that were read, or else every cover counts.
     jobs, backend, address
         Workers, and where they live.
     on_progress : callable, optional
@@ -103,8 +105,11 @@ def count(
     >>> result = count(Sudoku(2, 2))
     >>> result.count, result.complete
     (288, True)
+    >>> count("queens:8").count
+    92
     """
     chosen = search or SearchSettings(**settings)
+    problem, stack = problem_and_stack(problem, stack)
     with Pool(jobs, backend, address) as pool:
         tree = _search(problem, stack, pool, chosen)
         for _ in tree.run():
@@ -114,7 +119,7 @@ def count(
 
 
 def solutions(
-    problem: ExactCover,
+    problem: Puzzle,
     stack: Stack = (),
     *,
     jobs: int | None = None,
@@ -145,6 +150,7 @@ def solutions(
     (16, 287)
     """
     chosen = search or SearchSettings(**settings)
+    problem, stack = problem_and_stack(problem, stack)
     with Pool(jobs, backend, address) as pool:
         for done in _search(problem, stack, pool, chosen, collect=True).run():
             if done.result.output is not None:

@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import JournalError, OutputError
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
@@ -30,6 +29,7 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.tables.outputs import Written, disk_errors
+from batchsolve.tables.reading import Puzzle, Reading, problem_and_stack, read_problem
 from batchsolve.workers.pool import Pool
 
 SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
@@ -40,18 +40,19 @@ class Run:
 
     Parameters
     ----------
-    directory : str
+    directory : str or path
         Where the run is kept.
-    problem : ExactCover
+    problem : ExactCover, Reading or str
+        As for `count`.
     stack : sequence of int
-        The options that every cover must contain.
+        The options that every cover must contain; by default the clues that were read.
     collect : bool
         Keep the covers, in ``solutions/*.parquet``, instead of only counting them.
     resume : bool
         Go on with the run in `directory`, if there is one; without it an existing one is refused.
     engine : str
     notation : Notation, optional
-        How grids are written.
+        How grids are written; by default as the one that was read.
 
     Raises
     ------
@@ -80,8 +81,8 @@ class Run:
 
     def __init__(
         self,
-        directory: str,
-        problem: ExactCover,
+        directory: str | os.PathLike[str],
+        problem: Puzzle,
         stack: Stack = (),
         *,
         collect: bool = False,
@@ -89,6 +90,11 @@ class Run:
         engine: str = AUTO,
         notation: Notation | None = None,
     ) -> None:
+        if isinstance(problem, str):
+            problem = read_problem(problem)
+        if isinstance(problem, Reading):
+            notation = notation or problem.notation
+        problem, stack = problem_and_stack(problem, stack)
         self._directory = os.fspath(directory)
         self._problem = problem
         self._collect = collect
@@ -113,6 +119,9 @@ class Run:
         except BaseException:
             self._journal.close()
             raise
+
+    def __repr__(self) -> str:
+        return f"Run({self._directory!r}, {self._problem!r})"
 
     def __enter__(self) -> Run:
         return self

@@ -1,25 +1,33 @@
-"""Solving an array of puzzles, or one."""
+"""Solving puzzles at hand: arrays, texts, or one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
 from batchsolve.errors import InputError
-from batchsolve.problems.answers import STATUS_NAMES, Answers
+from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.drawings import read_grid
-from batchsolve.problems.notation import default_box
+from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.search.rows import RowSearch
-from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.search.rows import RowSearch, Writer
+from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import text_column
+from batchsolve.tables.reader import Batch
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
 
 BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids
+SHOWN_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -58,18 +66,54 @@ class BatchResult:
         Solutions found, at most the limit.
     nodes : ndarray of int64, shape (n,)
         Nodes visited.
+    messages : dict of int to (str or None)
+        What is wrong with puzzles that are invalid, and with searches that failed.
+    notation : Notation
+        How the puzzles are written; the usual way if they were digits.
     """
 
     solutions: npt.NDArray[np.uint8]
     status: npt.NDArray[np.str_]
     n_solutions: npt.NDArray[np.int64]
     nodes: npt.NDArray[np.int64]
+    messages: dict[int, str | None] = field(repr=False)
+    notation: Notation = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __repr__(self) -> str:
+        names, n = np.unique(self.status, return_counts=True)
+        each = ", ".join(f"{k} {name}" for name, k in zip(names, n.tolist(), strict=True))
+        return f"BatchResult({len(self)} rows{': ' if each else ''}{each})"
+
+    def _repr_html_(self) -> str:
+        """Show the first rows in a notebook."""
+        few = slice(SHOWN_ROWS)
+        first = replace(self, solutions=self.solutions[few], status=self.status[few])
+        lines = [
+            f"<tr><td>{row}</td><td>{status}</td><td>{n}</td>"
+            f'<td style="font-family:monospace;text-align:left">{escape(text or "")}</td></tr>'
+            for row, (status, n, text) in enumerate(
+                zip(first.status.tolist(), self.n_solutions.tolist(), first.text(), strict=False)
+            )
+        ]
+        names = ("", "status", "n_solutions", "solution")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
+
+    def text(self) -> list[str | None]:
+        """Return the solutions as they would be written; None where there is none."""
+        solved = np.asarray(self.solutions.any(axis=1))
+        texts: list[str | None] = self.notation.decode(self.solutions[solved], solved).to_pylist()
+        return texts
 
 
 def solve_batch(
-    grids: npt.ArrayLike,
+    grids: Any,
     problem: Sudoku | None = None,
     *,
+    alphabet: str | None = None,
     limit: int = 2,
     jobs: int | None = None,
     backend: str = "threading",
@@ -77,14 +121,17 @@ def solve_batch(
     engine: str = AUTO,
     node_limit: int | None = None,
 ) -> BatchResult:
-    """Solve an array of puzzles.
+    """Solve many puzzles, given as digits or as text.
 
     Parameters
     ----------
-    grids : array_like of int, shape (n, N²) or (n, N, N)
-        Digits 1 .. N, 0 for blank cells.
+    grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
+        Digits 1 .. N, 0 for blank cells. Or a list, an Arrow array or a series of pandas or polars
+        with the puzzles as text.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N.
+    alphabet : str, optional
+        The alphabet of texts that leave it open.
     limit : int
         Solutions to look for; 2 proves uniqueness.
     jobs, backend, address, engine, node_limit
@@ -102,53 +149,137 @@ def solve_batch(
     >>> result = solve_batch(grids)
     >>> result.status.tolist(), result.solutions[0].tolist()
     (['unique', 'multiple'], [1, 2, 4, 3, 3, 4, 2, 1, 4, 3, 1, 2, 2, 1, 3, 4])
+    >>> solve_batch(["1.....2..3.....4", "11.............."])
+    BatchResult(2 rows: 1 invalid, 1 unique)
     """
-    if problem is None:
-        problem = _problem_of(np.asarray(grids))
-    puzzles = problem.as_grids(grids)
+    corpus = _corpus_of(grids, problem, alphabet)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    size = max(64, BLOCK_CELLS // problem.n_cells)
-    blocks = (puzzles[begin : begin + size] for begin in range(0, len(puzzles), size))
-    kernel = engine_for_rows(engine, problem)
-    handover = handover_for_rows(engine, problem, limit)
-    arrays = _Arrays(problem, limit)
+    writer = _Arrays(corpus.problem, limit)
     with Pool(jobs, backend, address) as pool:
-        search = RowSearch(problem, kernel, pool, settings, arrays, arrays, handover)
-        parts = [part for _, part in search.run(blocks)]
+        parts = list(answered(corpus, writer, settings, pool))
     if not parts:
-        parts = [arrays.write(arrays.read(puzzles), Answers.unknown(0))]
-    joined = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return BatchResult(*joined)
+        nothing = _GridBatch(np.zeros((0, corpus.problem.n_cells), np.uint8))
+        parts = [writer.write(nothing, Answers.unknown(0))]
+    columns = ("solutions", "status", "n_solutions", "nodes")
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
+    }
+    ends = np.cumsum([len(part.status) for part in parts])
+    messages = {
+        int(end) - len(part.status) + row: message
+        for part, end in zip(parts, ends, strict=True)
+        for row, message in part.messages.items()
+    }
+    return BatchResult(**joined, messages=messages, notation=corpus.notation)
+
+
+class RowsOfPuzzles(Protocol):
+    """Puzzles to solve: a `Corpus`, or an array."""
+
+    @property
+    def problem(self) -> Sudoku:
+        """The empty grid."""
+        ...
+
+    @property
+    def notation(self) -> Notation:
+        """How puzzles are written."""
+        ...
+
+    @property
+    def reader(self) -> Any:
+        """What reads blocks, here or in a worker."""
+        ...
+
+    def blocks(self) -> Iterator[Any]:
+        """Cut the puzzles into blocks."""
+        ...
+
+
+def answered(
+    corpus: RowsOfPuzzles, writer: Writer, settings: SearchSettings, pool: Pool
+) -> Iterator[Any]:
+    """Yield what a writer makes of the answers to the blocks of a corpus, in order."""
+    engine = engine_for_rows(settings.engine, corpus.problem)
+    limit = settings.limit or UNLIMITED
+    handover = handover_for_rows(settings.engine, corpus.problem, limit)
+    search = RowSearch(corpus.problem, engine, pool, settings, corpus.reader, writer, handover)
+    for _, written in search.run(corpus.blocks()):
+        yield written
+
+
+def _corpus_of(grids: Any, problem: Sudoku | None, alphabet: str | None) -> RowsOfPuzzles:
+    texts = text_column(grids)
+    if texts is None:
+        problem = problem or _problem_of(np.asarray(grids))
+        return _GridArray(problem, problem.as_grids(grids))
+    box = (problem.box_rows, problem.box_columns) if problem else None
+    return Corpus([TableSource(pa.table({"puzzle": texts}))], "puzzle", box, alphabet)
 
 
 @dataclass(frozen=True, eq=False)
 class _GridBatch:
     """Some consecutive grids of an array."""
 
-    grids: npt.NDArray[np.uint8]
+    puzzles: npt.NDArray[np.uint8]
+    faults: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.grids)
+        return len(self.puzzles)
 
     def stacks(self, problem: Sudoku) -> Stacks:
-        return problem.stacks(self.grids)
+        return problem.stacks(self.puzzles)
 
 
-@dataclass(frozen=True, eq=False)
-class _Arrays:
-    """Reads blocks that are arrays of grids, and writes answers as the columns of a result."""
-
-    problem: Sudoku
-    limit: int
+class _ReadAlready:
+    """Reads blocks that are arrays of grids."""
 
     def read(self, block: npt.NDArray[np.uint8]) -> _GridBatch:
         return _GridBatch(block)
 
-    def write(self, batch: _GridBatch, answers: Answers) -> tuple[npt.NDArray[Any], ...]:
-        solutions = np.zeros_like(batch.grids)
+
+@dataclass(frozen=True, eq=False)
+class _GridArray:
+    """An array of grids."""
+
+    problem: Sudoku
+    grids: npt.NDArray[np.uint8]
+    reader: _ReadAlready = field(default_factory=_ReadAlready)
+
+    @property
+    def notation(self) -> Notation:
+        return usual_notation(self.problem.n_digits)
+
+    def blocks(self) -> Iterator[npt.NDArray[np.uint8]]:
+        size = max(64, BLOCK_CELLS // self.problem.n_cells)
+        return (self.grids[begin : begin + size] for begin in range(0, len(self.grids), size))
+
+
+class _AnswerArrays(NamedTuple):
+    """The columns of a result, of some consecutive rows."""
+
+    solutions: npt.NDArray[np.uint8]
+    status: npt.NDArray[np.str_]
+    n_solutions: npt.NDArray[np.int64]
+    nodes: npt.NDArray[np.int64]
+    messages: dict[int, str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrays:
+    """Writes answers as arrays."""
+
+    problem: Sudoku
+    limit: int
+
+    def write(self, batch: _GridBatch | Batch, answers: Answers) -> _AnswerArrays:
+        solutions = np.zeros((len(answers), self.problem.n_cells), np.uint8)
         self.problem.write_grids(answers.covers, solutions)
-        status = STATUS_NAMES[answers.status(self.limit)]
-        return solutions, status, np.minimum(answers.counts, self.limit), answers.nodes
+        status = answers.status(self.limit)
+        status[list(batch.faults)] = Status.INVALID
+        counts = np.minimum(answers.counts, self.limit)
+        messages = answers.messages(self.problem, batch.puzzles) | batch.faults
+        return _AnswerArrays(solutions, STATUS_NAMES[status], counts, answers.nodes, messages)
 
 
 def solve(

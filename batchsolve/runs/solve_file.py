@@ -80,8 +80,8 @@ class Progress:
 
 
 def solve_file(
-    inputs: str | Sequence[str],
-    output: str,
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
     *,
     jobs: int | None = None,
     backend: str = "threading",
@@ -95,9 +95,9 @@ def solve_file(
 
     Parameters
     ----------
-    inputs : str or sequence of str
+    inputs : str or path, or a sequence of them
         CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
-    output : str
+    output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
@@ -138,7 +138,7 @@ def solve_file(
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    paths = [inputs] if isinstance(inputs, str) else list(inputs)
+    several = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     names = {declared.name for declared in fields(SearchSettings)}
     wanted = {name: value for name, value in settings.items() if name in names}
     others = {name: value for name, value in settings.items() if name not in names}
@@ -146,8 +146,8 @@ def solve_file(
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     return FileRun(
-        paths,
-        output,
+        [os.fspath(path) for path in several],
+        os.fspath(output),
         replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
         files or FileSettings(**others),
         Pool(jobs, backend, address),

@@ -17,6 +17,7 @@ from batchsolve.engines import Engine, Task, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single one
 CONFIDENCE = 1.96  # standard errors either side: 95 % if means of probes were normal
@@ -50,7 +51,7 @@ class Estimate:
 
 
 def estimate(
-    problem: ExactCover,
+    problem: Puzzle,
     stack: Sequence[int] | npt.NDArray[np.uint32] = (),
     *,
     probes: int = 1000,
@@ -61,9 +62,10 @@ def estimate(
 
     Parameters
     ----------
-    problem : ExactCover
+    problem : ExactCover, Reading or str
+        As for `count`.
     stack : sequence of int
-        Where to begin; by default the whole problem.
+        Where to begin; by default the clues that were read, or the whole problem.
     probes : int
         How many random walks to make, 2 to `MOST_PROBES`, for all are made at once.
     seed : int
@@ -86,6 +88,7 @@ def estimate(
         raise InputError(f"an estimate needs 2 to {MOST_PROBES:,} probes, not {probes:,}")
     if seed < 0:
         raise InputError(f"a seed is 0 or more, not {seed}")
+    problem, stack = problem_and_stack(problem, stack)
     problem.check_stack(stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)

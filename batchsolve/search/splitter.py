@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import UNLIMITED
+from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Split:
 
 
 def split(
-    problem: ExactCover,
+    problem: Puzzle,
     stack: Sequence[int] | npt.NDArray[np.uint32] = (),
     depth: int = 1,
     engine: str = "dlx",
@@ -48,10 +48,10 @@ def split(
 
     Parameters
     ----------
-    problem : ExactCover
-        The problem.
+    problem : ExactCover, Reading or str
+        As for `count`.
     stack : sequence of int
-        Where to begin; by default the whole problem.
+        Where to begin; by default the clues that were read, or the whole problem.
     depth : int
         How many options to choose beyond the stack.
     engine : str
@@ -74,6 +74,7 @@ def split(
     if not 0 <= depth <= UNLIMITED:
         bound = "0 or more" if depth < 0 else f"at most {UNLIMITED}"
         raise InputError(f"a split depth is {bound}, not {depth}")
+    problem, stack = problem_and_stack(problem, stack)
     begin = Stacks.from_lists([np.asarray(stack).tolist()])
     problem.check_stack(begin[0])
     kernel = get_engine(engine)

@@ -108,7 +108,7 @@ class AnswerTable:
             agrees, known = self._agreement(batch, status, grids)
             columns.append(pa.array(agrees, mask=~known))
             disagree = int(np.count_nonzero(known & ~agrees))
-        messages = answers.unfinished | self._clashes(batch, answers) | batch.faults
+        messages = answers.messages(self._problem, batch.puzzles) | batch.faults
         columns.append(_sparse_text(messages, n))
         if self._stats:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
@@ -120,14 +120,6 @@ class AnswerTable:
             int(answers.nodes.sum()),
             (invalid[0], str(messages[invalid[0]])) if invalid else None,
         )
-
-    def _clashes(self, batch: Batch, answers: Answers) -> dict[int, str | None]:
-        return {
-            row: self._problem.explain_clash(
-                self._problem.stack(batch.puzzles[row]).tolist(), int(answers.clash[row])
-            )
-            for row in np.flatnonzero(answers.clash >= 0).tolist()
-        }
 
     def _agreement(
         self,

@@ -18,7 +18,7 @@ from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.tables.blocks import Block, Position
 from batchsolve.tables.layouts import GridLines
 from batchsolve.tables.reader import Batch, Reader, as_text
-from batchsolve.tables.sources import name_of, open_source
+from batchsolve.tables.sources import Source, name_of, open_source
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -55,8 +55,8 @@ class Corpus:
 
     Parameters
     ----------
-    paths : sequence of str
-        Files of the same columns, or ``-`` for standard input.
+    inputs : sequence of str or Source
+        Files of the same columns, ``-`` for standard input, or a table.
     column : str, optional
         The puzzle column.
     box : (int, int), optional
@@ -83,19 +83,20 @@ class Corpus:
 
     def __init__(
         self,
-        paths: Sequence[str],
+        inputs: Sequence[str | Source],
         column: str | None = None,
         box: tuple[int, int] | None = None,
         alphabet: str | None = None,
     ) -> None:
-        if not paths:
+        if not inputs:
             raise InputError("no input; name a file, or - for standard input")
-        self._sources = [open_source(path) for path in paths]
+        self._sources = [open_source(one) if isinstance(one, str) else one for one in inputs]
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         twice = [name for name in self.columns if self.columns.count(name) > 1]
         if twice:
-            raise InputError(f"{paths[0]}: names the column {quoted(twice[0])} twice; rename one")
+            name = self._sources[0].path
+            raise InputError(f"{name}: names the column {quoted(twice[0])} twice; rename one")
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Position(0, 0))
         self._sample = self._read_sample()

@@ -10,6 +10,8 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, ProblemError, listed, quoted, shortened
-from batchsolve.problems.drawings import NoGridError, draw_grid, read_grid
+from batchsolve.problems.drawings import NoGridError, draw_grid, html_grid, read_grid
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.exact_cover_files import (
     read_dlx,
@@ -59,6 +61,19 @@ class Reading:
     stack: npt.NDArray[np.uint32]
     name: str
     notation: Notation | None = None
+
+    def __repr__(self) -> str:
+        return f"Reading({self.name!r}, {self.problem!r}, {self.stack.size} clues)"
+
+    def _repr_html_(self) -> str:
+        """Show the clues of a grid in a notebook, or what there is to say of another problem."""
+        if isinstance(self.problem, Sudoku):
+            notation = self.notation or usual_notation(self.problem.n_digits)
+            return html_grid(self.problem, notation, clues_of(self))
+        facts = "".join(
+            f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in describe(self).items()
+        )
+        return f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
 
 
 def read_problem(
@@ -110,6 +125,46 @@ def read_problem(
     if (box, alphabet, column) != (None, None, None):
         raise InputError(f"{text}: only grids in files have a box, an alphabet or a column to name")
     return _reading(family(text), text)
+
+
+Puzzle = ExactCover | Reading | str
+"""What functions of one problem take: it, one that was read, or what `read_problem` reads."""
+
+
+def problem_and_stack(problem: Puzzle, stack: Any = ()) -> tuple[ExactCover, Any]:
+    """Return the problem that is meant, and where to begin.
+
+    Parameters
+    ----------
+    problem : ExactCover, Reading or str
+    stack : sequence of int, or Stacks
+        Where to begin; by default with the clues that were read.
+
+    Raises
+    ------
+    InputError
+        If clues were read, and a stack lacks some of them.
+
+    Examples
+    --------
+    >>> problem_and_stack("queens:6")
+    (ExactCover(n_items=34, n_primary=12, n_options=36), ())
+    """
+    if isinstance(problem, ExactCover):
+        return problem, stack
+    reading = read_problem(problem) if isinstance(problem, str) else problem
+    if not reading.stack.size:
+        return reading.problem, stack
+    if not len(stack):
+        return reading.problem, reading.stack
+    clues = set(reading.stack.tolist())
+    for one in stack if isinstance(stack, Stacks) else [np.asarray(stack)]:
+        if not clues <= set(one.tolist()):
+            raise InputError(
+                f"{reading.name}: a stack to begin with lacks some of its clues; add them "
+                f"(Reading.stack), or give the problem alone (Reading.problem)"
+            )
+    return reading.problem, stack
 
 
 def describe(reading: Reading) -> dict[str, object]:
@@ -170,9 +225,13 @@ def picture(reading: Reading) -> str:
     if not isinstance(problem, Sudoku):
         raise InputError(f"{reading.name}: only grids have a picture; this is an exact cover")
     notation = reading.notation or usual_notation(problem.n_digits)
-    return draw_grid(
-        problem, notation, problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
-    )
+    return draw_grid(problem, notation, clues_of(reading))
+
+
+def clues_of(reading: Reading) -> npt.NDArray[np.uint8]:
+    """Return the clues of a grid as digits, shape (N²,)."""
+    assert isinstance(reading.problem, Sudoku)
+    return reading.problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
 
 
 def _reading(problem: ExactCover, name: str) -> Reading:

@@ -198,7 +198,10 @@ class ParquetSource:
                 begin += groups[whole].num_rows
                 whole += 1
             rest = range(whole, len(groups))
-            size = _rows_of_a_block(groups)
+            size = _rows_of_a_block(
+                sum(group.num_rows for group in groups),
+                sum(group.total_byte_size for group in groups),
+            )
             for batch in file.iter_batches(size, list(rest)) if rest else ():
                 table = pa.Table.from_batches([batch])
                 end = begin + len(table)
@@ -209,9 +212,34 @@ class ParquetSource:
                 begin = end
 
 
-def _rows_of_a_block(groups: list[Any]) -> int:
-    n_rows = sum(group.num_rows for group in groups)
-    n_bytes = sum(group.total_byte_size for group in groups)
+@dataclass(frozen=True, eq=False)
+class TableSource:
+    """A table in memory; offsets are rows.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    """
+
+    table: pa.Table
+    path = "the table"
+
+    @property
+    def layout(self) -> ArrowTable:
+        """See `Source`."""
+        return ArrowTable(self.table.schema)
+
+    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+        """See `Source`."""
+        n_rows = len(self.table)
+        size = _rows_of_a_block(n_rows, self.table.nbytes)
+        for begin in range(offset, n_rows, size):
+            end = min(begin + size, n_rows)
+            data = slice_of(self.table, begin, end)
+            yield Block(data, self.layout, self.path, Position(number, end))
+
+
+def _rows_of_a_block(n_rows: int, n_bytes: int) -> int:
     most = min(PARQUET_ROWS, max(FEW_ROWS, n_rows // 32))  # a small file is shared as well
     return max(1, min(most, blocks.BLOCK_BYTES * n_rows // max(1, n_bytes)))
 

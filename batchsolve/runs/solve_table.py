@@ -1,0 +1,86 @@
+"""Solving a table in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from batchsolve.problems.answers import Answers
+from batchsolve.runs.solve import answered
+from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.tables.answers import AnswerTable
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.reader import Batch
+from batchsolve.tables.sources import TableSource
+from batchsolve.workers.pool import Pool
+
+
+def solve_table(
+    table: Any,
+    *,
+    column: str | None = None,
+    box: tuple[int, int] | None = None,
+    alphabet: str | None = None,
+    stats: bool = False,
+    limit: int = 2,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    engine: str = AUTO,
+    node_limit: int | None = None,
+) -> Any:
+    """Solve a column of puzzles; return the table with the answers beside them.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    column : str, optional
+        The puzzle column; by default found by its name or its shape.
+    box : (int, int), optional
+        Rows and columns of a box; by default from the size of the puzzles.
+    alphabet : str, optional
+        Symbols of the digits; by default found from the whole column.
+    stats : bool
+        Add the columns ``nodes`` and ``seconds``.
+    limit, jobs, backend, address, engine, node_limit
+        As in `solve_file`.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        What `table` is, or else that of Arrow: all its columns, then ``solution``, ``status``,
+        ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
+
+    Raises
+    ------
+    InputError
+        If it is no table, or does not say which puzzles it holds.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": [7, 8], "puzzle": ["1.....2..3.....4", "11.............."]})
+    >>> solved = solve_table(table)
+    >>> solved.column_names
+    ['id', 'puzzle', 'solution', 'status', 'n_solutions', 'message']
+    >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
+    (['1243342143122134', None], ['unique', 'invalid'])
+    """
+    corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet)
+    settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
+    answers = AnswerTable(corpus, limit, stats)
+    with Pool(jobs, backend, address) as pool:
+        parts = list(answered(corpus, _Tables(answers), settings, pool))
+    return with_columns_of(pa.concat_tables([answers.schema.empty_table(), *parts]), table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Writes the answers to a block beside its rows."""
+
+    answers: AnswerTable
+
+    def write(self, batch: Batch, answers: Answers) -> pa.Table:
+        return self.answers.rows(batch, answers).table

@@ -1,0 +1,192 @@
+"""Puzzles in memory: tables of several libraries, texts, and digits, all with the same answers."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import batchsolve as bs
+
+DATASETS = Path(__file__).parents[2] / "datasets"
+PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
+
+
+def rows_of(name, n=60):
+    """Return the first rows of a data set, their fields as many as columns."""
+    with open(DATASETS / name, newline="") as file:
+        rows = list(csv.DictReader(file))[:n]
+    return [{key: value or "" for key, value in row.items() if key} for row in rows]
+
+
+def expected(name, tmp_path, n=60, **settings):
+    """What `solve_file` writes of the first rows of a data set."""
+    rows = rows_of(name, n)
+    with open(tmp_path / "in.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", **settings)
+    with open(tmp_path / "out.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def as_text(value):
+    """Return a value as a CSV file shows it."""
+    missing = value is None or value != value
+    return "" if missing else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize("name", ["several.csv", "broken.csv", "sudoku16.csv", "sudoku25.csv"])
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_table_has_the_answers_of_a_file(name, backend, tmp_path):
+    n = 20 if name == "sudoku25.csv" else 60
+    solved = bs.solve_table(pa.Table.from_pylist(rows_of(name, n)), jobs=2, backend=backend)
+    found = [{key: as_text(value) for key, value in row.items()} for row in solved.to_pylist()]
+    assert found == expected(name, tmp_path, n)
+
+
+def test_data_frames_of_pandas_keep_their_index_and_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "name": pandas.Categorical(["a", "b", "a"]),
+            "puzzle": [PUZZLE, None, "11.............."],
+            "status": [1.5, 2.5, np.nan],
+        },
+        index=[7, 7, 3],
+    )
+    before = frame.copy()
+    solved = bs.solve_table(frame, column="puzzle")
+    pandas.testing.assert_frame_equal(frame, before)
+    assert type(solved) is pandas.DataFrame
+    assert solved.index.tolist() == [7, 7, 3]
+    names = ["name", "puzzle", "given_status", "solution", "status", "n_solutions", "message"]
+    assert solved.columns.tolist() == names
+    pandas.testing.assert_series_equal(solved["name"], frame["name"])
+    pandas.testing.assert_series_equal(solved["given_status"], frame["status"], check_names=False)
+    assert solved["status"].tolist() == ["unique", "invalid", "invalid"]
+    assert solved["solution"].tolist()[0] == SOLUTION
+    assert solved["solution"].isna().tolist() == [False, True, True]
+
+
+def test_data_frames_of_polars_come_back_as_such():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": [1, 2], "puzzle": [PUZZLE, "." * 16]})
+    solved = bs.solve_table(frame, limit=1)
+    assert type(solved) is polars.DataFrame
+    assert solved.columns == ["id", "puzzle", "solution", "status", "n_solutions", "message"]
+    assert solved["status"].to_list() == ["solved", "solved"]
+    assert solved["id"].dtype == polars.Int64
+
+
+class Exported:
+    """A table of a library that is not known here."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+def test_other_tables_come_back_as_tables_of_arrow():
+    table = pa.table({"puzzle": [PUZZLE] * 3})
+    right = bs.solve_table(table)
+    for other in (table.to_batches()[0], Exported(table), table.to_reader()):
+        assert bs.solve_table(other).equals(right)
+    empty = bs.solve_table(table.slice(0, 0))
+    assert (empty.num_rows, empty.schema) == (0, right.schema)
+
+
+def test_a_table_of_many_blocks_keeps_its_order():
+    rows = rows_of("sudoku9.csv", 5000)
+    table = pa.Table.from_pylist(rows)
+    solved = bs.solve_table(table, jobs=2, stats=True)
+    assert solved["solution"].to_pylist() == [row["solution"] for row in rows]
+    assert solved["puzzle"].equals(table["puzzle"])
+    assert solved["agrees"].to_pylist() == [True] * 5000
+    assert min(solved["nodes"].to_pylist()) >= 1
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ({"puzzle": [PUZZLE]}, "a dict is no table; give one of Arrow, a data frame of pandas"),
+        ([PUZZLE], "a list is no table"),
+        (pa.table({"a": ["x"], "b": ["y"]}), "nor holds grids: 'a', 'b'"),
+        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds double, which does not keep leading"),
+        (pa.table([["x"], ["y"]], ["a", "a"]), "the table: names the column 'a' twice"),
+    ],
+)
+def test_what_is_no_table_of_puzzles_is_refused(table, why):
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_table(table)
+
+
+TEXTS = [PUZZLE, "11..............", "." * 16, "1.....2..3.....x", None]
+
+
+def texts_of(kind):
+    if kind == "list":
+        return TEXTS
+    if kind == "array":
+        return np.array(TEXTS, object)
+    if kind == "arrow":
+        return pa.array(TEXTS)
+    if kind == "chunked":
+        return pa.chunked_array([TEXTS[:2], TEXTS[2:]])
+    library = pytest.importorskip(kind)
+    return library.Series(TEXTS)
+
+
+@pytest.mark.parametrize("kind", ["list", "array", "arrow", "chunked", "pandas", "polars"])
+def test_texts_are_solved_like_digits(kind):
+    result = bs.solve_batch(texts_of(kind))
+    assert len(result) == len(TEXTS)
+    assert result.status.tolist() == ["unique", "invalid", "multiple", "invalid", "invalid"]
+    texts = result.text()
+    assert texts[0] == SOLUTION
+    assert [text is None for text in texts] == [False, True, False, True, True]
+    assert result.n_solutions.tolist() == [1, 0, 2, 0, 0]
+    assert set(result.messages) == {1, 3, 4}
+    assert "digit 1 twice in a row" in result.messages[1]
+    assert "'x'" in result.messages[3]
+    assert repr(result) == "BatchResult(5 rows: 3 invalid, 1 multiple, 1 unique)"
+
+
+def test_texts_and_digits_of_many_blocks_have_the_same_answers():
+    rows = rows_of("sudoku9.csv", 3000)
+    rows[2500]["puzzle"] = "11" + "." * 79
+    texts = [row["puzzle"] for row in rows]
+    problem = bs.Sudoku(3, 3)
+    by_text = bs.solve_batch(texts, jobs=2)
+    by_digit = bs.solve_batch(np.array([problem.parse(text) for text in texts]), jobs=2)
+    assert by_text.text() == by_digit.text()
+    for name in ("solutions", "status", "n_solutions", "nodes"):
+        assert np.array_equal(getattr(by_text, name), getattr(by_digit, name))
+    assert by_text.messages == by_digit.messages
+    assert list(by_text.messages) == [2500]
+    assert by_text.text()[:2] == [row["solution"] for row in rows[:2]]
+
+
+def test_texts_may_leave_box_and_alphabet_open():
+    grid = "1" + "." * 35
+    wide, tall = bs.Sudoku(2, 3), bs.Sudoku(3, 2)
+    assert bs.solve_batch([grid], wide).text() != bs.solve_batch([grid], tall).text()
+    letters = "AB.............."
+    assert bs.solve_batch([letters], alphabet="A-D", limit=1).text()[0][:2] == "AB"
+
+
+def test_numbers_in_lists_are_texts_of_series_and_digits_of_lists():
+    digits = [0 if symbol == "." else int(symbol) for symbol in PUZZLE]
+    assert bs.solve_batch([digits]).text() == [SOLUTION]
+    as_numbers = " ".join(SOLUTION)
+    assert bs.solve_batch(pa.array([digits])).text() == [as_numbers]
+
+
+@pytest.mark.parametrize("grids", [[], "1.....2..3.....4", [1, 2], pa.array([1.5])])
+def test_what_is_no_batch_of_puzzles_is_refused(grids):
+    with pytest.raises(bs.InputError):
+        bs.solve_batch(grids)

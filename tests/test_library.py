@@ -1,0 +1,97 @@
+"""The package as a library: what functions take, and what is seen of what they return."""
+
+import re
+
+import numpy as np
+import pytest
+
+import batchsolve as bs
+
+GRID = "1.....2..3.....4"
+
+
+def test_every_public_name_is_found_and_shown():
+    assert set(bs.__all__) <= set(dir(bs))
+    for name in bs.__all__:
+        assert getattr(bs, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'slove'"):
+        _ = bs.slove
+
+
+@pytest.fixture(params=["name", "file", "path of a row", "reading", "problem"])
+def one_grid(request, tmp_path):
+    """The same grid, as one may give it."""
+    (tmp_path / "grid.txt").write_text("12" + "." * 14)
+    (tmp_path / "in.csv").write_text(f"puzzle\n{GRID}\n12{'.' * 14}\n")
+    as_file = str(tmp_path / "grid.txt")
+    return {
+        "name": ("sudoku:2x2", [0, 5]),
+        "file": (as_file, ()),
+        "path of a row": (f"{tmp_path / 'in.csv'}#2", ()),
+        "reading": (bs.read_problem(as_file), ()),
+        "problem": (bs.Sudoku(2, 2), [0, 5]),
+    }[request.param]
+
+
+def test_functions_of_one_problem_take_it_in_every_form(one_grid, tmp_path):
+    problem, stack = one_grid
+    assert bs.count(problem, stack).count == 24
+    covers = list(bs.solutions(problem, stack))
+    assert len(covers) == 24
+    assert all({0, 5} <= set(cover.tolist()) for cover in covers)
+    guess = bs.estimate(problem, stack, probes=50)
+    assert guess.solutions_low <= 24 <= guess.solutions_high
+    parts = bs.split(problem, stack, depth=2)
+    assert bs.count(problem, parts.stacks).count + parts.count == 24
+    with bs.Run(tmp_path / "run", problem, stack) as run:
+        assert run.search(limit=10).count == 10
+    with bs.Run(tmp_path / "run", problem, stack, resume=True) as run:
+        assert run.search().count == 24
+
+
+def test_a_stack_without_the_clues_that_were_read_is_refused(tmp_path):
+    (tmp_path / "grid.txt").write_text(GRID)
+    reading = bs.read_problem(str(tmp_path / "grid.txt"))
+    assert bs.count(reading, [*reading.stack.tolist(), 5]).count == 1
+    clueless = ([5], np.array([5], np.uint32), bs.Stacks.from_lists([reading.stack.tolist(), [5]]))
+    for stack in clueless:
+        with pytest.raises(bs.InputError, match=r"grid\.txt: a stack to begin with lacks some of"):
+            bs.count(reading, stack)
+
+
+def test_a_run_writes_grids_as_they_were_read(tmp_path):
+    (tmp_path / "grid.txt").write_text("AB" + "." * 14)
+    reading = bs.read_problem(str(tmp_path / "grid.txt"), alphabet="A-D")
+    with bs.Run(tmp_path / "run", reading, collect=True) as run:
+        run.search()
+    from batchsolve.runs.export import export_run
+
+    export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"))
+    lines = (tmp_path / "out.csv").read_text().split()
+    assert len(lines) == 1 + 24
+    assert all(re.fullmatch("AB[A-D]{14}", line) for line in lines[1:])
+
+
+def test_what_is_returned_is_shown_in_short(tmp_path):
+    (tmp_path / "a<b.txt").write_text(GRID)
+    reading = bs.read_problem(str(tmp_path / "a<b.txt"))
+    assert repr(reading).endswith("a<b.txt', Sudoku(2, 2), 4 clues)")
+    assert repr(bs.Stacks.empty()) == "Stacks(0 stacks)"
+    assert "stacks=Stacks(8 stacks of 2 to 2 options)" in repr(bs.split(bs.Sudoku(2, 2), depth=2))
+    with bs.Run(tmp_path / "run", "queens:6") as run:
+        assert repr(run).startswith(f"Run('{tmp_path / 'run'}', ExactCover(")
+
+
+def test_notebooks_show_grids_and_tables(tmp_path):
+    (tmp_path / "a<b.ec").write_text("p ec 2 3\ns 1 2\ns 1\ns 2\n")
+    (tmp_path / "grid.txt").write_text(GRID)
+    grid = bs.read_problem(str(tmp_path / "grid.txt"))._repr_html_()
+    assert re.findall(r">([^<>]*)</td>", grid) == [symbol.strip(".") for symbol in GRID]
+    assert grid.count("font-weight:bold") == 4
+    cover = bs.read_problem(str(tmp_path / "a<b.ec"))._repr_html_()
+    assert "a&lt;b.ec" in cover
+    assert "<tr><th>options</th><td>" in cover
+    table = bs.solve_batch([GRID, "11.............."] * 10)._repr_html_()
+    assert "20 rows: 10 invalid, 10 unique" in table
+    assert table.count("<tr>") == 11
+    assert table.count("1243342143122134") == 5
