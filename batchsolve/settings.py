@@ -109,6 +109,8 @@ class FileSettings:
         The puzzle column; by default found by its name or its shape.
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
+    blank : str, optional
+        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
     box : (int, int), optional
         Rows and columns of a box; by default from the size of the puzzles.
     chunk : int, optional
@@ -125,7 +127,14 @@ class FileSettings:
         None, "Name of the puzzle column; found by default.", metavar="NAME"
     )
     alphabet: str | None = setting(
-        None, "Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers.", metavar="A"
+        None,
+        "Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers; one more in front is the blank.",
+        metavar="A",
+    )
+    blank: str | None = setting(
+        None,
+        "Characters of blank cells, such as ?x; by default .0*_- as far as they are no digits.",
+        metavar="C",
     )
     box: tuple[int, int] | None = setting(
         None, "Rows and columns of a box, such as 2x3; by default from the size.", metavar="RxC"

@@ -190,7 +190,14 @@ class Parameters:
         return {**rest, **settings}
 
 
+def how_written(puzzles: FileSettings) -> dict[str, Any]:
+    """Return what was said about how grids are written, as arguments of `read_problem`."""
+    return {name: getattr(puzzles, name) for name in _HOW_WRITTEN}
+
+
 # Options and arguments that several commands share
+
+_HOW_WRITTEN = ("box", "alphabet", "blank", "column")
 
 Problem = Annotated[
     str,
@@ -200,7 +207,7 @@ Problem = Annotated[
         "file, or a family such as queens:12 or sudoku:2x3.",
     ),
 ]
-Puzzles = Annotated[FileSettings, only("box", "alphabet", "column")]
+Puzzles = Annotated[FileSettings, only(*_HOW_WRITTEN)]
 Address = Annotated[str | None, option(Workers, "address")]
 Budget = Annotated[int | None, option(SearchSettings, "budget")]
 Engine = Annotated[str, option(SearchSettings, "engine")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Engine, Json, Problem, Puzzles
+from batchsolve.cli.options import Engine, Json, Problem, Puzzles, how_written
 from batchsolve.cli.terminal import print_facts, told_when_compiling
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
     """Read the problem that an argument names."""
     from batchsolve.tables.reading import read_problem
 
-    return read_problem(problem, box=puzzles.box, alphabet=puzzles.alphabet, column=puzzles.column)
+    return read_problem(problem, **how_written(puzzles))
 
 
 @command()

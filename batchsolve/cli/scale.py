@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, option
+from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option
 from batchsolve.cli.terminal import interrupts, told_when_compiling
 from batchsolve.errors import InputError
 from batchsolve.settings import SearchSettings
@@ -159,8 +159,7 @@ def scale(
         time_limit=time_limit,
     )
     workloads = [
-        read_workload(text, weak, box=puzzles.box, alphabet=puzzles.alphabet, column=puzzles.column)
-        for text in dict.fromkeys(problems)
+        read_workload(text, weak, **how_written(puzzles)) for text in dict.fromkeys(problems)
     ]
     home = new_directory(output)
     facts = about(sys.argv[1:])

@@ -35,7 +35,9 @@ RowSearch = Annotated[
     meaning("node_limit", "Nodes after which a row is unfinished."),
     meaning("split_depth", "Cut every row into subproblems of this depth.", default=0, metavar="D"),
 ]
-Files = Annotated[FileSettings, only("box", "alphabet", "column", "chunk", "stats", "resume")]
+Files = Annotated[
+    FileSettings, only("box", "alphabet", "blank", "column", "chunk", "stats", "resume")
+]
 
 
 @command(

@@ -68,6 +68,7 @@ def read_grid(
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
     name: str = "FILE",
+    blank: str | None = None,
 ) -> tuple[Sudoku, Notation, npt.NDArray[np.uint8]]:
     r"""Read the one grid that a text shows.
 
@@ -80,6 +81,8 @@ def read_grid(
         The alphabet; by default from the symbols of the grid.
     name : str
         What to call the text where a message shows how to name one row of it.
+    blank : str, optional
+        The characters of blank cells; by default, whatever is known as one.
 
     Returns
     -------
@@ -103,11 +106,13 @@ def read_grid(
     (Sudoku(2, 2), '1-4', [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
     """
     rows = _rows(text)
+    if any("-" in row.characters for row in rows):
+        rows = _rows(text, dashes_are_cells=True)
     cells, are_words = _find_cells(rows, box, alphabet, name)
     n = isqrt(len(cells))
     shape = box or default_box(n)
     assert shape is not None  # `_find_cells` sees to that
-    notation, written = _notation(cells, are_words, n, alphabet)
+    notation, written = _notation(cells, are_words, n, alphabet, blank)
     for k, cell in enumerate(cells):
         # an alphabet takes one byte a cell, and control characters are trimmed like blanks
         fits = len(cell) == 1 or not notation.symbols
@@ -194,8 +199,11 @@ def html_grid(
     return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
 
 
-def _rows(text: str) -> list[Row]:
-    """Return the lines that hold cells, without comments and frames."""
+def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
+    """Return the lines that hold cells, without comments and frames.
+
+    Where a dash is a blank cell, a line of dashes and bars without corners is a row of such.
+    """
     rows: list[Row] = []
     for number, line in enumerate(text.splitlines(), 1):
         line = _COMMENT.sub("", line)
@@ -203,7 +211,8 @@ def _rows(text: str) -> list[Row]:
             if rows:
                 break  # what follows the puzzle, such as [State], is no part of it
             continue
-        if not _RULE.fullmatch(line):
+        is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
+        if is_blank or not _RULE.fullmatch(line):
             fields = re.split("[,;]", _BARS.sub(" ", line))
             # a spreadsheet leaves blank cells empty
             words = tuple(chain.from_iterable(field.split() or ["."] for field in fields))
@@ -289,17 +298,17 @@ def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) ->
 
 
 def _notation(
-    cells: Sequence[str], are_words: bool, n: int, alphabet: str | None
+    cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
     """Choose the notation of one grid; return it, and the cells as it writes them."""
     if alphabet is not None:
-        notation = Notation.from_name(alphabet, n)
+        notation = Notation.from_name(alphabet, n, blanks)
         return notation, ("" if notation.symbols else " ").join(cells)
     n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
     n_long = sum(len(cell) > 1 for cell in cells)
     if are_words and (n_long > n_letters or (n > 9 and n_letters == 0)):
-        return numbers(n), " ".join(cells)
-    survey = Survey()
+        return numbers(n).with_blanks(blanks), " ".join(cells)
+    survey = Survey(blanks)
     # cells that no alphabet has are for the caller to report
     survey.add(pa.array(["".join(c if len(c) == 1 and c.isascii() else "." for c in cells)]))
     try:
@@ -309,7 +318,9 @@ def _notation(
     except InputError:
         if n > 9:
             raise
-        notation = usual_notation(n)  # of which the wrong symbol can be said where it stands
+        notation = usual_notation(n).with_blanks(
+            blanks
+        )  # of which the wrong symbol can be said where it stands
     return notation, "".join(cells)
 
 

@@ -9,7 +9,7 @@ never from one row, and a column that leaves several possible is refused with th
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError
 from batchsolve.problems.kernels import kernel
 
-BLANKS = ".0*_"
+BLANKS = ".0*_-"  # unless others are named
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
 _FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the cell that is wrong
@@ -52,7 +52,7 @@ def _encode_symbols(data, offsets, table, grids, faults):
 
 
 @kernel
-def _encode_numbers(data, offsets, n_digits, grids, faults):
+def _encode_numbers(data, offsets, n_digits, table, grids, faults):
     n_cells = grids.shape[1]
     for k in range(faults.size):
         begin, end = trim(data, offsets[k], offsets[k + 1])
@@ -70,7 +70,7 @@ def _encode_numbers(data, offsets, n_digits, grids, faults):
             if size > 0:
                 if not numeric:
                     c = data[first]
-                    blank = size == 1 and (c == 46 or c == 42 or c == 95)
+                    blank = size == 1 and table[c] == 0
                     blank = blank or (size == 2 and c == 45 and data[first + 1] == 49)
                     number = 0 if blank else 100_000
                 if number > n_digits and faults[k] == _FINE:
@@ -135,6 +135,8 @@ class Notation:
         What stands between two numbers.
     blank : str
         What blank cells are written as.
+    blanks : str
+        What is read as a blank cell; among numbers, 0 and -1 are as well.
     """
 
     n_digits: int
@@ -142,10 +144,19 @@ class Notation:
     symbols: str
     separator: str = ""
     blank: str = "."
+    blanks: str = BLANKS
 
     @classmethod
-    def from_name(cls, name: str, n_digits: int) -> Notation:
+    def from_name(cls, name: str, n_digits: int, blanks: str | None = None) -> Notation:
         """Return the notation that ``--alphabet`` describes: ranges like ``1-9a-g``, or numbers.
+
+        Parameters
+        ----------
+        name : str
+            One symbol more than there are digits, and the first is that of blank cells.
+        n_digits : int
+        blanks : str, optional
+            What is read as a blank cell, and the first of it written so.
 
         Raises
         ------
@@ -153,7 +164,7 @@ class Notation:
             If the alphabet has not N different symbols.
         """
         if name == "numbers":
-            return numbers(n_digits)
+            return numbers(n_digits).with_blanks(blanks)
         symbols, x = "", 0
         while x < len(name):
             if name[x + 1 : x + 2] == "-" and x + 2 < len(name):
@@ -162,6 +173,8 @@ class Notation:
             else:
                 symbols += name[x]
                 x += 1
+        if len(symbols) == n_digits + 1 and blanks is None:
+            blanks, symbols = symbols[0], symbols[1:]
         fits = len(symbols) == len(set(symbols)) == n_digits and symbols.isascii()
         if not fits or set(symbols) & set(string.whitespace + ",;"):
             choices = ", ".join(notation.name for notation in notations(n_digits))
@@ -169,13 +182,29 @@ class Notation:
                 f"alphabet {name!r} has the symbols {symbols!r}; {n_digits} different ones are "
                 f"needed, such as {choices}"
             )
-        return cls(n_digits, name, symbols)
+        return cls(n_digits, name, symbols).with_blanks(blanks)
+
+    def with_blanks(self, blanks: str | None) -> Notation:
+        """Return the same notation with other blanks, or as it is for None.
+
+        Raises
+        ------
+        InputError
+            If they cannot be blanks, or are digits.
+        """
+        if blanks is None:
+            return self
+        check_blanks(blanks)
+        symbols = self.symbols or "123456789"
+        if both := sorted(set(blanks) & {*symbols.upper(), *symbols.lower()}):
+            raise InputError(f"blank {both[0]!r} is also a digit; name another, or the alphabet")
+        return replace(self, blank=blanks[0], blanks=blanks)
 
     @property
     def table(self) -> npt.NDArray[np.uint8]:
         """Byte → digit, 0 for blanks, 255 for bytes that are no symbol."""
         table = np.full(256, _BAD, np.uint8)
-        for blank in BLANKS:
+        for blank in self.blanks:
             table[ord(blank)] = 0
         folds = {self.symbols.lower(), self.symbols.upper()}
         for symbols in [*(s for s in folds if len(set(s)) == len(s)), self.symbols]:
@@ -203,7 +232,7 @@ class Notation:
         if self.symbols:
             _encode_symbols(data, offsets, self.table, grids, faults)
         else:
-            _encode_numbers(data, offsets, self.n_digits, grids, faults)
+            _encode_numbers(data, offsets, self.n_digits, self.table, grids, faults)
         return grids, faults
 
     def explain(self, text: str, fault: int) -> str:
@@ -248,6 +277,17 @@ class Notation:
         valid = pa.py_buffer(np.packbits(where, bitorder="little"))
         return pa.StringArray.from_buffers(
             len(where), pa.py_buffer(offsets), pa.py_buffer(data), valid, int((~where).sum())
+        )
+
+
+def check_blanks(blanks: str) -> None:
+    """Raise `InputError` for blanks that cannot stand for a cell."""
+    taken = set(string.whitespace + ",;|")
+    wrong = [c for c in blanks if not (c.isascii() and c.isprintable()) or c in taken]
+    if wrong or not blanks:
+        raise InputError(
+            f"blank {(wrong or [blanks])[0]!r} cannot stand for a cell; name visible ASCII "
+            f"characters that part no fields, such as ? or x"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
@@ -15,6 +16,7 @@ from batchsolve.problems.notation import (
     MOST_DIGITS,
     Notation,
     buffers,
+    check_blanks,
     default_box,
     notations,
     numbers,
@@ -55,6 +57,11 @@ def _survey(data, offsets):
 class Survey:
     """What the values of a column look like: enough to choose the size and the alphabet.
 
+    Parameters
+    ----------
+    blanks : str, optional
+        What is a blank cell; by default, any one of those known.
+
     Examples
     --------
     >>> survey = Survey()
@@ -64,7 +71,11 @@ class Survey:
     (4, '1-4')
     """
 
-    def __init__(self) -> None:
+    def __init__(self, blanks: str | None = None) -> None:
+        if blanks is not None:
+            check_blanks(blanks)
+        self._named = blanks
+        self._blanks = BLANKS if blanks is None else blanks
         self._kinds: Counter[tuple[int, int, int, int]] = Counter()
         self._separators: Counter[str] = Counter()
 
@@ -88,8 +99,8 @@ class Survey:
 
     def has_blanks(self) -> bool:
         """Return whether any value holds a character that can be a blank cell."""
-        blanks, _ = _mask(BLANKS)
-        return any(low & blanks for _, _, low, _ in self._kinds)
+        low, high = _mask(self._blanks)
+        return any(lo & low or hi & high for _, _, lo, hi in self._kinds)
 
     def notation(self, n_digits: int) -> Notation:
         """Return the one notation that fits the most values.
@@ -108,9 +119,14 @@ class Survey:
                 f"no value is a {n_digits}×{n_digits} grid of {n_digits**2} characters or numbers"
             )
         if self.prefers_numbers(n_digits):
-            return numbers(n_digits, self._separators.most_common(1)[0][0])
-        strict = {n: _score(n, rows, most_blanks=1) for n in notations(n_digits)}
-        loose = {n: _score(n, rows, most_blanks=len(BLANKS)) for n in notations(n_digits)}
+            separator = self._separators.most_common(1)[0][0]
+            return numbers(n_digits, separator).with_blanks(self._named)
+        known = [replace(notation, blanks=self._blanks) for notation in notations(n_digits)]
+        if self._named is not None:  # which are no digits, then
+            taken = {*self._named.lower(), *self._named.upper()}
+            known = [n for n in known if not taken & set(n.symbols)]
+        loose = {n: _score(n, rows, most_blanks=len(self._blanks)) for n in known}
+        strict = loose if self._named else {n: _score(n, rows, most_blanks=1) for n in known}
         if any(loose.values()) and not any(strict.values()):
             raise InputError(
                 "every value has several kinds of blank cells, one of which may be a digit; say "
@@ -119,20 +135,20 @@ class Survey:
         scores = strict
         most = max(scores.values(), default=0)
         if most == 0:
-            known = ", ".join(n.name for n in notations(n_digits)) or "numbers"
+            names = ", ".join(n.name for n in notations(n_digits)) or "numbers"
             raise InputError(
-                f"no value fits an alphabet for {n_digits}×{n_digits} grids ({known}); "
+                f"no value fits an alphabet for {n_digits}×{n_digits} grids ({names}); "
                 f"name yours with --alphabet"
             )
         best = [notation for notation, score in scores.items() if score == most]
         used = self._symbols_used(rows, best[0])
-        if len(best) > 1 and not used <= set(BLANKS) - set("".join(n.symbols for n in best)):
-            best = [n for n in best if len(used & set(BLANKS) - set(n.symbols)) <= 1] or best
+        all_blanks = set(self._blanks)
+        if len(best) > 1 and not used <= all_blanks - set("".join(n.symbols for n in best)):
+            best = [n for n in best if len(used & all_blanks - set(n.symbols)) <= 1] or best
             if len(best) > 1:
                 raise AmbiguousNotationError([notation.name for notation in best])
-        blanks = [b for b in BLANKS if b in used and b not in best[0].symbols]
-        blank = blanks[0] if blanks else "."
-        return Notation(n_digits, best[0].name, best[0].symbols, blank=blank)
+        blanks = [b for b in self._blanks if b in used and b not in best[0].symbols]
+        return replace(best[0], blank=(blanks or [self._named or "."])[0][0])
 
     def prefers_numbers(self, n_digits: int) -> bool:
         """Whether more values are N² numbers than are N² characters."""
@@ -163,7 +179,7 @@ class AmbiguousNotationError(InputError):
 def _score(notation: Notation, rows: dict[tuple[int, int, int, int], int], most_blanks: int) -> int:
     """Return how many values fit a notation and use no more than so many kinds of blank."""
     low, high = _allowed(notation)
-    blanks = _mask("".join(set(BLANKS) - set(notation.symbols)))
+    blanks = _mask("".join(set(notation.blanks) - set(notation.symbols)))
     return sum(
         count
         for (_, _, lo, hi), count in rows.items()
@@ -173,7 +189,7 @@ def _score(notation: Notation, rows: dict[tuple[int, int, int, int], int], most_
 
 
 def _allowed(notation: Notation) -> tuple[int, int]:
-    return _mask(BLANKS + notation.symbols.upper() + notation.symbols.lower())
+    return _mask(notation.blanks + notation.symbols.upper() + notation.symbols.lower())
 
 
 def _mask(characters: str) -> tuple[int, int]:

@@ -114,6 +114,7 @@ def solve_batch(
     problem: Sudoku | None = None,
     *,
     alphabet: str | None = None,
+    blank: str | None = None,
     limit: int = 2,
     jobs: int | None = None,
     backend: str = "threading",
@@ -132,6 +133,8 @@ def solve_batch(
         The shape of the boxes; by default the usual one for N.
     alphabet : str, optional
         The alphabet of texts that leave it open.
+    blank : str, optional
+        The characters of blank cells in texts; by default ``.0*_-``, as far as they are no digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
     jobs, backend, address, engine, node_limit
@@ -152,7 +155,7 @@ def solve_batch(
     >>> solve_batch(["1.....2..3.....4", "11.............."])
     BatchResult(2 rows: 1 invalid, 1 unique)
     """
-    corpus = _corpus_of(grids, problem, alphabet)
+    corpus = _corpus_of(grids, problem, alphabet, blank)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     writer = _Arrays(corpus.problem, limit)
     with Pool(jobs, backend, address) as pool:
@@ -208,13 +211,15 @@ def answered(
         yield written
 
 
-def _corpus_of(grids: Any, problem: Sudoku | None, alphabet: str | None) -> RowsOfPuzzles:
+def _corpus_of(
+    grids: Any, problem: Sudoku | None, alphabet: str | None, blank: str | None
+) -> RowsOfPuzzles:
     texts = text_column(grids)
     if texts is None:
         problem = problem or _problem_of(np.asarray(grids))
         return _GridArray(problem, problem.as_grids(grids))
     box = (problem.box_rows, problem.box_columns) if problem else None
-    return Corpus([TableSource(pa.table({"puzzle": texts}))], "puzzle", box, alphabet)
+    return Corpus([TableSource(pa.table({"puzzle": texts}))], "puzzle", box, alphabet, blank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,6 +293,7 @@ def solve(
     limit: int = 2,
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
+    blank: str | None = None,
 ) -> Answer:
     """Solve one puzzle.
 
@@ -301,6 +307,8 @@ def solve(
         Rows and columns of a box; by default the usual ones for the size of the puzzle.
     alphabet : str, optional
         The alphabet, where the text leaves it open.
+    blank : str, optional
+        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
 
     Returns
     -------
@@ -312,7 +320,7 @@ def solve(
     >>> solve("1.....2..3.....4")
     Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=1)
     """
-    problem, notation, grid = read_grid(text, box, alphabet)
+    problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
     result = solve_batch(grid[None], problem, limit=limit, jobs=1)
     solved = np.asarray(result.solutions.any(axis=1))
     return Answer(

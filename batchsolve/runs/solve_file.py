@@ -34,6 +34,7 @@ from batchsolve.tables.reader import Batch
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
+SAME_FILES = ("column", "alphabet", "blank", "stats")  # settings that a resumed run must have
 PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
 
@@ -217,7 +218,9 @@ class FileRun:
             if path != "-" and os.path.exists(path) and _same_file(path, self.output):
                 raise InputError(f"{path}: is both input and output; write to another file")
         settings = self.settings
-        corpus = Corpus(self.paths, settings.column, settings.box, settings.alphabet)
+        corpus = Corpus(
+            self.paths, settings.column, settings.box, settings.alphabet, settings.blank
+        )
         engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED
         handover = handover_for_rows(self.search.engine, corpus.problem, limit)
@@ -324,7 +327,7 @@ class FileRun:
     def _journal(self, handover: Handover | None) -> Journal:
         path = partial_path(self.output) + ".journal"
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
-        same = {name: getattr(self.settings, name) for name in ("column", "alphabet", "stats")}
+        same = {name: getattr(self.settings, name) for name in SAME_FILES}
         if handover is not None:
             search["engine"] += f" after {handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None

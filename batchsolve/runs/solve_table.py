@@ -24,6 +24,7 @@ def solve_table(
     column: str | None = None,
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
+    blank: str | None = None,
     stats: bool = False,
     limit: int = 2,
     jobs: int | None = None,
@@ -43,6 +44,8 @@ def solve_table(
         Rows and columns of a box; by default from the size of the puzzles.
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
+    blank : str, optional
+        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
     stats : bool
         Add the columns ``nodes`` and ``seconds``.
     limit, jobs, backend, address, engine, node_limit
@@ -68,7 +71,7 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet)
+    corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet, blank)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     answers = AnswerTable(corpus, limit, stats)
     with Pool(jobs, backend, address) as pool:

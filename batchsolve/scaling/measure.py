@@ -84,7 +84,7 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
     per_worker : int, optional
         The rows of a corpus, or times that the problem is counted, for each worker.
     **reading
-        Box, alphabet and column, as in `read_problem`.
+        Box, alphabet, blank and column, as in `read_problem`.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
         stack = Stacks.from_lists([found.stack.tolist()])
         found.problem.check_stack(found.stack)
         return Workload(text, found.problem, stack, per_worker)
-    corpus = Corpus([text], reading.get("column"), reading.get("box"), reading.get("alphabet"))
+    corpus = Corpus([text], **reading)
     parts = [batch.stacks(corpus.problem) for batch in corpus.batches(10_000)]
     stacks = Stacks.concatenate(parts)
     if not len(stacks):

@@ -63,6 +63,8 @@ class Corpus:
         Rows and columns of a box; by default from the size of the puzzles.
     alphabet : str, optional
         The alphabet; by default from the whole column.
+    blank : str, optional
+        The characters of blank cells; by default, whatever is known as one.
 
     Attributes
     ----------
@@ -87,6 +89,7 @@ class Corpus:
         column: str | None = None,
         box: tuple[int, int] | None = None,
         alphabet: str | None = None,
+        blank: str | None = None,
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
@@ -97,6 +100,7 @@ class Corpus:
         if twice:
             name = self._sources[0].path
             raise InputError(f"{name}: names the column {quoted(twice[0])} twice; rename one")
+        self._blank = blank
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Position(0, 0))
         self._sample = self._read_sample()
@@ -181,10 +185,10 @@ class Corpus:
             return column, self._solution_column({column})
         by_name = self._named(PUZZLE_NAMES)
         if len(by_name) > 1:
-            by_name = [name for name in by_name if _grids(self._sample[name])] or by_name
+            by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
             return by_name[0], self._solution_column(set(by_name))
-        shapes = {name: _grids(self._sample[name]) for name in by_name or self.columns}
+        shapes = {name: self._grids(name) for name in by_name or self.columns}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
             grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
@@ -198,13 +202,13 @@ class Corpus:
 
     def _solution_column(self, taken: set[str]) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name not in taken]
-        grids = [name for name in named if _grids(self._sample[name])]
+        grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
 
     def _choose_solution_notation(self) -> Notation:
         """Return how given solutions are written: as the puzzles, unless the form differs."""
         if self.solution_column is not None:
-            survey = _grids(self._sample[self.solution_column])
+            survey = self._grids(self.solution_column)
             if survey is not None and survey.prefers_numbers(self.notation.n_digits) == bool(
                 self.notation.symbols
             ):
@@ -213,6 +217,21 @@ class Corpus:
                 except AmbiguousNotationError:
                     pass
         return self.notation
+
+    def _grids(self, name: str) -> Survey | None:
+        """Return a survey of a column if most of its values are grids of one size."""
+        try:
+            survey = Survey(self._blank)
+            survey.add(as_text(self._sample[name], ""))
+            size = survey.size()
+            if size is None:
+                return None
+            survey.notation(size)
+        except AmbiguousNotationError:
+            pass
+        except InputError:
+            return None
+        return survey
 
     def _named(self, known: Sequence[str]) -> list[str]:
         plain = [name.lower().strip().replace(" ", "_") for name in self.columns]
@@ -231,7 +250,7 @@ class Corpus:
     def _choose_notation(
         self, box: tuple[int, int] | None, alphabet: str | None
     ) -> tuple[Sudoku, Notation]:
-        survey = Survey()
+        survey = Survey(self._blank)
         survey.add(as_text(self._sample[self.column], self.column))
         size = box[0] * box[1] if box else survey.size()
         if not len(self._sample):  # nothing depends on what is chosen
@@ -247,7 +266,7 @@ class Corpus:
             raise InputError(f"there are no boxes for {size} digits; say --box RxC")
         problem = sudoku(*shape)
         if alphabet is not None:
-            return problem, Notation.from_name(alphabet, size)
+            return problem, Notation.from_name(alphabet, size, self._blank)
         try:
             return problem, survey.notation(size)
         except AmbiguousNotationError as error:
@@ -261,7 +280,7 @@ class Corpus:
         try:
             if any(source.path == "-" for source in self._sources):
                 raise doubt
-            survey = Survey()
+            survey = Survey(self._blank)
             for block in self._blocks_from(Position(0, 0)):
                 survey.add(as_text(block.rows().table[self.column], self.column))
             return survey.notation(size)
@@ -275,19 +294,3 @@ class Corpus:
 
 def _describe(schema: pa.Schema) -> str:
     return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
-
-
-def _grids(column: pa.ChunkedArray) -> Survey | None:
-    """Return a survey of a column if most of its values are grids of one size."""
-    try:
-        survey = Survey()
-        survey.add(as_text(column, ""))
-        size = survey.size()
-        if size is None:
-            return None
-        survey.notation(size)
-    except AmbiguousNotationError:
-        pass
-    except InputError:
-        return None
-    return survey

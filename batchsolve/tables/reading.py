@@ -82,6 +82,7 @@ def read_problem(
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
     column: str | None = None,
+    blank: str | None = None,
 ) -> Reading:
     """Read the problem that `text` names.
 
@@ -101,6 +102,9 @@ def read_problem(
         For grids: the alphabet; by default from the grid, or from the whole column of a corpus.
     column : str, optional
         For a row of a corpus: the puzzle column.
+    blank : str, optional
+        For grids: the characters of blank cells; by default ``.0*_-``, as far as they are no
+        digits.
 
     Raises
     ------
@@ -116,14 +120,16 @@ def read_problem(
     if text == "-" or os.path.exists(text):
         if column is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
-        return _read_file(text, box, alphabet)
+        return _read_file(text, box, alphabet, blank)
     path, row = _split_row(text)
     if row is not None:
-        return _read_row(path, row, box, alphabet, column)
+        return _read_row(path, row, box, alphabet, column, blank)
     if text.partition(":")[0] not in FAMILIES:
         raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
-    if (box, alphabet, column) != (None, None, None):
-        raise InputError(f"{text}: only grids in files have a box, an alphabet or a column to name")
+    if (box, alphabet, column, blank) != (None,) * 4:
+        raise InputError(
+            f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
+        )
     return _reading(family(text), text)
 
 
@@ -240,7 +246,9 @@ def _reading(problem: ExactCover, name: str) -> Reading:
     return Reading(problem, np.empty(0, np.uint32), name, notation)
 
 
-def _read_file(path: str, box: tuple[int, int] | None, alphabet: str | None) -> Reading:
+def _read_file(
+    path: str, box: tuple[int, int] | None, alphabet: str | None, blank: str | None
+) -> Reading:
     name = "standard input" if path == "-" else path
     try:
         data = _content(path)
@@ -248,8 +256,8 @@ def _read_file(path: str, box: tuple[int, int] | None, alphabet: str | None) -> 
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, split_suffixes(path)[0])
         if problem is None:
-            return _read_grid(data, path, name, box, alphabet)
-        if (box, alphabet) != (None, None):
+            return _read_grid(data, path, name, box, alphabet, blank)
+        if (box, alphabet, blank) != (None, None, None):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
@@ -297,10 +305,15 @@ def _text(data: bytes) -> str:
 
 
 def _read_grid(
-    data: bytes, path: str, name: str, box: tuple[int, int] | None, alphabet: str | None
+    data: bytes,
+    path: str,
+    name: str,
+    box: tuple[int, int] | None,
+    alphabet: str | None,
+    blank: str | None,
 ) -> Reading:
     try:
-        problem, notation, grid = read_grid(_text(data), box, alphabet, name)
+        problem, notation, grid = read_grid(_text(data), box, alphabet, name, blank)
     except NoGridError as error:
         if split_suffixes(path)[0] not in TABLE_SUFFIXES:
             raise
@@ -326,10 +339,11 @@ def _read_row(
     box: tuple[int, int] | None,
     alphabet: str | None,
     column: str | None,
+    blank: str | None,
 ) -> Reading:
     try:
         place = _find_row(path, row)
-        corpus = Corpus([path], column, box, alphabet)
+        corpus = Corpus([path], column, box, alphabet, blank)
         for batch in corpus.batches():
             if place < len(batch):
                 break

@@ -1,0 +1,132 @@
+"""Blank cells: those that are known, and those that are named."""
+
+import pytest
+
+import batchsolve as bs
+from batchsolve.problems.notation import Notation
+from batchsolve.tables.corpus import Corpus
+
+PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
+DRAWING = "1 . | . .\n. . | 2 .\n----+----\n. 3 | . .\n. . | . 4\n"
+
+
+def corpus(tmp_path, text, **how):
+    path = tmp_path / "in.csv"
+    path.write_text(f"puzzle\n{text}\n")
+    return Corpus([str(path)], **how)
+
+
+def digits(corpus):
+    [batch] = corpus.batches()
+    assert not batch.faults, batch.faults
+    return batch.puzzles.tolist()
+
+
+RIGHT = [0 if symbol == "." else int(symbol) for symbol in PUZZLE]
+
+
+@pytest.mark.parametrize("blank", ".0*_-")
+def test_known_blanks_need_not_be_named(blank, tmp_path):
+    found = corpus(tmp_path, PUZZLE.replace(".", blank))
+    assert digits(found) == [RIGHT]
+    assert found.notation.blank == blank
+    assert bs.solve(PUZZLE.replace(".", blank)).solution == SOLUTION
+    assert bs.solve_batch([PUZZLE.replace(".", blank)]).text() == [SOLUTION]
+
+
+@pytest.mark.parametrize("blank", ["?", "x", "~", "?x"])
+def test_any_other_can_be_named(blank, tmp_path):
+    text = PUZZLE.replace(".", blank[0], 3).replace(".", blank[-1])
+    with pytest.raises(bs.InputError):
+        corpus(tmp_path, text)
+    for how in ({"blank": blank}, {"blank": blank, "alphabet": "1-4"}):
+        found = corpus(tmp_path, text, **how)
+        assert digits(found) == [RIGHT]
+        assert (found.notation.name, found.notation.blank) == ("1-4", blank[0])
+    assert bs.solve(text, blank=blank).solution == SOLUTION
+    assert bs.solve_batch([text], blank=blank).text() == [SOLUTION]
+    (tmp_path / "grid.txt").write_text(DRAWING.replace(".", blank[0]))
+    reading = bs.read_problem(str(tmp_path / "grid.txt"), blank=blank)
+    assert bs.count(reading).count == 1
+
+
+def test_the_first_of_one_symbol_too_many_in_an_alphabet_is_the_blank(tmp_path):
+    found = corpus(tmp_path, PUZZLE.replace(".", "?"), alphabet="?1-4")
+    assert digits(found) == [RIGHT]
+    assert found.notation.blank == "?"
+    letters = PUZZLE.translate(str.maketrans("1234.", "ABCD?"))
+    assert digits(corpus(tmp_path, letters, alphabet="?A-D")) == [RIGHT]
+
+
+def test_what_is_named_is_the_only_blank(tmp_path):
+    rows = PUZZLE.replace(".", "?"), PUZZLE.replace(".", "?", 1)
+    [batch] = corpus(tmp_path, "\n".join(rows), blank="?").batches()
+    assert list(batch.faults) == [1]
+    assert "'.' is not in the alphabet 1-4, nor a blank" in batch.faults[1]
+    # so that a zero can be a digit
+    ten = "0" + "." * 99
+    assert corpus(tmp_path, ten, blank=".").notation.name == "0-9"
+    assert corpus(tmp_path, "A" + "." * 99, alphabet=".A-J").notation.blanks == "."
+
+
+@pytest.mark.parametrize(("blank", "how"), [("-", {}), ("?", {"blank": "?"})])
+def test_blanks_among_numbers(blank, how, tmp_path):
+    text = " ".join(PUZZLE).replace(".", blank)
+    assert digits(corpus(tmp_path, text, **how)) == [RIGHT]
+    with_zeros = text.replace(blank, "0", 2).replace(blank, "-1", 2)
+    assert digits(corpus(tmp_path, with_zeros, **how)) == [RIGHT]
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        DRAWING.replace(".", "-"),
+        "1---\n--2-\n-3--\n---4\n",
+        "+----+----+\n|1 - | - -|\n|- - | - -|\n+----+----+\n|- 3 | - -|\n|- - | - 4|\n+----+----+",
+        "1---\n----\n-3--\n---4\n",
+    ],
+)
+def test_drawings_may_have_dashes_for_blanks_and_for_frames(drawing, tmp_path):
+    (tmp_path / "grid.txt").write_text(drawing)
+    reading = bs.read_problem(str(tmp_path / "grid.txt"))
+    assert repr(reading.problem) == "Sudoku(2, 2)"
+    clues = {cell: digit for cell, digit in enumerate(RIGHT) if digit}
+    found = {int(option) // 4: int(option) % 4 + 1 for option in reading.stack}
+    assert found.items() <= clues.items()
+    assert len(found) == 3 + ("2" in drawing)
+
+
+@pytest.mark.parametrize(
+    ("blank", "why"),
+    [
+        ("1", "blank '1' is also a digit"),
+        (" ", "blank ' ' cannot stand for a cell; name visible ASCII characters"),
+        ("", "blank '' cannot stand for a cell"),
+        ("?,", "blank ',' cannot stand"),
+        ("□", "blank '□' cannot stand"),
+    ],
+)
+def test_blanks_that_cannot_be_are_refused(blank, why, tmp_path):
+    with pytest.raises(bs.InputError, match=why.replace("?", r"\?")):
+        corpus(tmp_path, PUZZLE, blank=blank, alphabet="1-4")
+    with pytest.raises(bs.InputError):
+        bs.solve(PUZZLE, blank=blank)
+
+
+def test_letters_are_digits_in_either_case():
+    with pytest.raises(bs.InputError, match="'a' is also a digit"):
+        Notation.from_name("A-D", 4, "a")
+
+
+def test_a_run_goes_on_only_with_the_same_blanks(tmp_path):
+    (tmp_path / "in.csv").write_text("puzzle\n" + f"{PUZZLE.replace('.', '?')}\n" * 1000)
+
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    task = tmp_path / "in.csv", tmp_path / "out.csv"
+    with pytest.raises(KeyboardInterrupt):
+        bs.solve_file(*task, blank="?", chunk=10, on_progress=stop)
+    with pytest.raises(bs.JournalError, match="blank"):
+        bs.solve_file(*task, blank="?x", resume=True)
+    assert bs.solve_file(*task, blank="?", resume=True).unique == 1000
