@@ -17,7 +17,7 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.tables.blocks import Block, Position
 from batchsolve.tables.layouts import GridLines
-from batchsolve.tables.reader import Batch, Reader, as_text
+from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line
 from batchsolve.tables.sources import Source, name_of, open_source
 
 PUZZLE_NAMES = (
@@ -222,7 +222,7 @@ class Corpus:
         """Return a survey of a column if most of its values are grids of one size."""
         try:
             survey = Survey(self._blank)
-            survey.add(as_text(self._sample[name], ""))
+            survey.add(in_one_line(as_text(self._sample[name], "")))
             size = survey.size()
             if size is None:
                 return None
@@ -251,7 +251,7 @@ class Corpus:
         self, box: tuple[int, int] | None, alphabet: str | None
     ) -> tuple[Sudoku, Notation]:
         survey = Survey(self._blank)
-        survey.add(as_text(self._sample[self.column], self.column))
+        survey.add(in_one_line(as_text(self._sample[self.column], self.column)))
         size = box[0] * box[1] if box else survey.size()
         if not len(self._sample):  # nothing depends on what is chosen
             size = size or 9
@@ -282,7 +282,7 @@ class Corpus:
                 raise doubt
             survey = Survey(self._blank)
             for block in self._blocks_from(Position(0, 0)):
-                survey.add(as_text(block.rows().table[self.column], self.column))
+                survey.add(in_one_line(as_text(block.rows().table[self.column], self.column)))
             return survey.notation(size)
         except AmbiguousNotationError as error:
             raise InputError(f"column {quoted(self.column)}: {error}") from error

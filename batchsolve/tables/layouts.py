@@ -124,14 +124,52 @@ class GridLines:
 
     def rows(self, data: bytes) -> Rows:
         """Drop comments and blank lines."""
-        check_text(data)
-        bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
-        whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
-        lines = pc.ascii_trim_whitespace(pc.split_pattern(whole, "\n").values)
-        if b"#" in data:
-            lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
-        lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
-        return Rows(pa.Table.from_arrays([lines], schema=self.schema))
+        return Rows(pa.Table.from_arrays([_lines(data)], schema=self.schema))
+
+
+@dataclass(frozen=True)
+class Spaced:
+    """Text: a few fields a line, parted by blanks, and comments after ``#``.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    """
+
+    columns: tuple[str, ...]
+    delimiter = ""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns, all text."""
+        return pa.schema([(name, pa.string()) for name in self.columns])
+
+    def rows(self, data: bytes) -> Rows:
+        """Part the fields of every line."""
+        lines, n = _lines(data), len(self.columns)
+        fields = pc.split_pattern_regex(lines, r"\s+")
+        actual = np.asarray(pc.list_value_length(fields))
+        faults = {}
+        if (odd := np.flatnonzero(actual != n)).size:
+            values = fields.to_pylist()
+            for row in odd.tolist():
+                faults[row] = f"{_fields(len(values[row]))} where the first line has {n}"
+                values[row] = (values[row] + [""] * n)[:n]
+            fields = pa.array(values, pa.list_(pa.string()))
+        flat = fields.flatten()
+        columns = [flat.take(np.arange(k, len(flat), n)) for k in range(n)]
+        return Rows(pa.Table.from_arrays(columns, schema=self.schema), faults)
+
+
+def _lines(data: bytes) -> pa.Array:
+    """Return the lines of a text, without comments and blank ones."""
+    check_text(data)
+    bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
+    whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
+    lines = pc.ascii_trim_whitespace(pc.split_pattern(whole, "\n").values)
+    if b"#" in data:
+        lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
+    return lines.filter(pc.greater(pc.binary_length(lines), 0))
 
 
 def check_text(data: bytes) -> None:

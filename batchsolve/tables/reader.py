@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
-from batchsolve.problems.notation import Notation
+from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block
@@ -87,7 +87,7 @@ class Reader:
         """
         rows = block.rows()
         text = as_text(rows.table[self.column], self.column)
-        puzzles, wrong = self.notation.encode(text)
+        puzzles, wrong = _encoded(self.notation, text)
         faults = {
             k: self.notation.explain(text[k].as_py() or "", int(wrong[k]))
             for k in np.flatnonzero(wrong != -1).tolist()
@@ -95,13 +95,23 @@ class Reader:
         given = has_given = None
         if self.solution_column is not None:
             answers = as_text(rows.table[self.solution_column], self.solution_column)
-            given, bad = self.solution_notation.encode(answers)
+            given, bad = _encoded(self.solution_notation, answers)
             has_given = bad == -1
             if not has_given.all():
                 given[~has_given] = 0
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
         return Batch(rows.table, puzzles, given, has_given, faults | rows.faults)
+
+
+def _encoded(
+    notation: Notation, text: pa.Array
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Read a column of grids, of which few if any have line ends in them."""
+    grids, wrong = notation.encode(text)
+    if (wrong != -1).any() and (lines := in_one_line(text)) is not text:
+        return notation.encode(lines)
+    return grids, wrong
 
 
 def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
@@ -125,6 +135,16 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
             f"leading zeros; store grids as text"
         )
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def in_one_line(text: pa.Array) -> pa.Array:
+    """Join the lines of values that have several: the rows of a grid in a quoted cell."""
+    if not np.any(buffers(text)[0] == ord("\n")):
+        return text
+    has_words = pc.match_substring_regex(text, r"\S[ \t,;]+\S")
+    as_words = pc.replace_substring_regex(text, r"\s*\n\s*", " ")
+    as_characters = pc.replace_substring_regex(text, r"\s*\n\s*", "")
+    return pc.if_else(has_words, as_words, as_characters)
 
 
 def _flat(value: object) -> Iterator[object]:

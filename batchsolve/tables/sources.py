@@ -28,6 +28,7 @@ from batchsolve.tables.blocks import (
     record_end,
     slice_of,
 )
+from batchsolve.tables.documents import read_document
 from batchsolve.tables.layouts import (
     BOM,
     ArrowTable,
@@ -35,6 +36,7 @@ from batchsolve.tables.layouts import (
     GridLines,
     JsonLines,
     Layout,
+    Spaced,
     named_errors,
 )
 
@@ -42,6 +44,7 @@ HEAD_BYTES = 4 << 20  # format, header and JSON fields are found out from so muc
 PARQUET_ROWS, FEW_ROWS = 16_384, 256
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
+MOST_SPACED = 8  # fields of a line that are parted by blanks
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -110,6 +113,10 @@ def open_source(path: str) -> Source:
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
             return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
+        suffix, _ = split_suffixes(path)
+        table = read_document(suffix, head.removeprefix(BOM), lambda: _whole(path, head, stream))
+        if table is not None:
+            return TableSource(table, path)
         if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:4096]:
             raise InputError(
                 "not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
@@ -219,10 +226,12 @@ class TableSource:
     Attributes
     ----------
     table : pyarrow.Table
+    path : str
+        The file that it was read from, if it was.
     """
 
     table: pa.Table
-    path = "the table"
+    path: str = "the table"
 
     @property
     def layout(self) -> ArrowTable:
@@ -236,7 +245,7 @@ class TableSource:
         for begin in range(offset, n_rows, size):
             end = min(begin + size, n_rows)
             data = slice_of(self.table, begin, end)
-            yield Block(data, self.layout, self.path, Position(number, end))
+            yield Block(data, self.layout, name_of(self.path), Position(number, end))
 
 
 def _rows_of_a_block(n_rows: int, n_bytes: int) -> int:
@@ -288,6 +297,16 @@ def _compression(magic: bytes) -> str | None:
     return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
 
 
+def _whole(path: str, head: bytes, stream: Any) -> bytes:
+    """Return all of a file that begins with `head`."""
+    if path == "-":
+        data: bytes = head + stream.read()
+        return data
+    with _open_stream(path) as again:
+        data = again.read()
+        return data
+
+
 def _skip(stream: Any, n_bytes: int) -> None:
     if stream.seekable():
         stream.seek(n_bytes)
@@ -308,7 +327,27 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return Delimited(tuple(columns), delimiter), header
-    return GridLines(), 0
+    spaced = _spaced_names(first.partition(" #")[0].split())
+    return (Spaced(spaced) if spaced else GridLines()), 0
+
+
+def _spaced_names(fields: list[str]) -> tuple[str, ...]:
+    """Return the columns of lines of a few fields, one or two of them grids; none for others."""
+    grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
+    if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
+        return ()
+    if [len(fields), *grids] == [3, 1]:
+        return "hash", "puzzle", "rating"  # as Sudoku Exchange has them
+    return tuple(_headless_names(len(fields), grids))
+
+
+def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
+    """Return names for columns that have none, given which of them are grids."""
+    names = [f"column_{k + 1}" for k in range(n_columns)]
+    names[grids[0]] = "puzzle"
+    if len(grids) == 2:
+        names[grids[1]] = "solution"
+    return names
 
 
 def _looks_like_header(line: str) -> bool:
@@ -337,11 +376,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:
-        names = [f"column_{k + 1}" for k in range(len(names))]
-        names[grids[0]] = "puzzle"
-        if len(grids) == 2:
-            names[grids[1]] = "solution"
-        return names, begin
+        return _headless_names(len(names), grids), begin
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"the header names column {quoted(twice[0])} twice; rename one")

@@ -81,7 +81,7 @@ USELESS = [
     ("in.csv.gz", truncated(f"puzzle\n{P}\n"), ["in.csv.gz", "runcated"]),
     ("in.parquet", b"PAR1 and nothing more", ["in.parquet", "arquet"]),
     ("in.jsonl", b"[1]\n[2]\n", ["JSON object"]),
-    ("in.json", json.dumps([{"puzzle": P}]).encode(), ["JSON object"]),
+    ("in.json", 2 * json.dumps([{"puzzle": P}]).encode(), ["is not JSON", "an object a line"]),
     ("in.txt", f"# LF\n{P}\r{P}\r".encode(), ["carriage return", "end all lines alike"]),
     ("in.tsv", f"puzzle,solution\n{P},{S}\n".encode(), ["tab"]),
     ("in.csv", b"puzzle\n4.0807e+79\n1.2e+80\n", ["'4.0807e+79'", "81 characters"]),

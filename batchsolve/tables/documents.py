@@ -1,0 +1,113 @@
+"""Files that are read as a whole: arrays of NumPy, JSON arrays, grids in blocks of lines.
+
+Others are read block by block; these have no place where they could be cut without reading them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.errors import InputError
+from batchsolve.problems.notation import default_box, numbers, usual_notation
+from batchsolve.tables.layouts import JsonLines
+
+_TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
+_ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # and not the title of a section
+_MOST_SYMBOLS = 9  # digits that are written as a character each
+
+
+def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
+    """Return the table of a file that is to be read as a whole, or None for others.
+
+    Parameters
+    ----------
+    suffix : str
+        Of its name: JSON lines are none of these.
+    head : bytes
+        The beginning of the file.
+    content : callable
+        Returns the whole of it.
+
+    Raises
+    ------
+    InputError
+        If it holds no puzzles.
+    """
+    if head.startswith(b"\x93NUMPY"):
+        return _numpy_table(content())
+    if _ARRAY.match(head) and suffix not in (".jsonl", ".ndjson"):
+        return _json_table(content())
+    if _TITLE.match(head):
+        return _titled_table(content().decode())
+    return None
+
+
+def _numpy_table(data: bytes) -> pa.Table:
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"cannot be read as an array of NumPy: {error}") from error
+    if array.ndim == 1 and array.dtype.kind in "US":
+        return pa.table({"puzzle": pa.array(array.astype(str).tolist(), pa.string())})
+    return pa.table({"puzzle": _as_text(array)})
+
+
+def _as_text(array: npt.NDArray[Any]) -> pa.Array:
+    """Write digits as a corpus has them."""
+    n_rows = len(array) if array.ndim else 0
+    n_cells = int(np.prod(array.shape[1:]))
+    n = round(n_cells**0.5)
+    fits = array.ndim in (2, 3) and array.shape[1:] in ((n_cells,), (n, n)) and n * n == n_cells
+    if not fits or array.dtype.kind not in "iu" or not (n == 1 or default_box(n)):
+        raise InputError(
+            f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
+            f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
+        )
+    digits = array.reshape(n_rows, n_cells)
+    if n_rows and not 0 <= int(digits.min()) <= int(digits.max()) <= n:
+        row, cell = np.argwhere((digits < 0) | (digits > n))[0].tolist()
+        raise InputError(
+            f"row {row + 1} has {digits[row, cell]} in cell {cell + 1}; digits are 1 to {n}, and 0 "
+            f"is a blank"
+        )
+    notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
+    return notation.decode(digits.astype(np.uint8), np.ones(n_rows, np.bool_))
+
+
+def _json_table(data: bytes) -> pa.Table:
+    try:
+        values = json.loads(data.decode("utf-8-sig"))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(
+            f"is not JSON ({error}); expected an array, or an object a line"
+        ) from error
+    records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
+    if not records:
+        raise InputError("is an empty array; expected puzzles, or objects with puzzles")
+    try:
+        lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
+    except UnicodeEncodeError:
+        raise InputError("has half of a surrogate pair in a text") from None
+    return JsonLines.of(lines).rows(lines).table
+
+
+def _titled_table(text: str) -> pa.Table:
+    """Read grids that have a line each, below a title: as Project Euler writes them."""
+    titles: list[str] = []
+    grids: list[list[str]] = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if _TITLE.match(f"{line}\n".encode()):
+            titles.append(line)
+            grids.append([])
+        else:
+            grids[-1].append(line)
+    puzzles = ["".join(lines) for lines in grids]
+    return pa.table({"id": pa.array(titles, pa.string()), "puzzle": pa.array(puzzles, pa.string())})

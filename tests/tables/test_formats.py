@@ -1,0 +1,181 @@
+"""Formats of puzzle collections as they are met: each is solved as a plain file of the puzzles."""
+
+import json
+
+import numpy as np
+import pytest
+
+import batchsolve as bs
+from batchsolve.tables.corpus import Corpus
+
+PUZZLES = ["1.....2..3.....4", "." * 16, "12.............."]
+SOLUTION = "1243342143122134"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a file; return the columns of its corpus, the digits of its puzzles and its faults."""
+
+    def read(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        corpus = Corpus([str(path)])
+        batches = list(corpus.batches())
+        grids = np.concatenate([batch.puzzles for batch in batches])
+        return corpus.columns, grids.tolist(), [fault for b in batches for fault in b.faults]
+
+    return read
+
+
+def digits(puzzles):
+    return [[0 if symbol == "." else int(symbol) for symbol in puzzle] for puzzle in puzzles]
+
+
+def test_sudoku_exchange(read, tmp_path):
+    lines = [f"{k:012x} {puzzle.replace('.', '0')}  {k}.5" for k, puzzle in enumerate(PUZZLES)]
+    columns, grids, faults = read("bank.txt", "\n".join(lines) + "\n")
+    assert columns == ["hash", "puzzle", "rating"]
+    assert (grids, faults) == (digits(PUZZLES), [])
+    bs.solve_file(tmp_path / "bank.txt", tmp_path / "out.csv")
+    first = (tmp_path / "out.csv").read_text().splitlines()[1]
+    assert first == f"000000000000,1000002003000004,0.5,{SOLUTION},unique,1,"
+
+
+def test_fields_parted_by_blanks(read):
+    columns, grids, faults = read("pairs.txt", f"# two\n{PUZZLES[0]}  {SOLUTION}\n")
+    assert columns == ["puzzle", "solution"]
+    assert (grids, faults) == (digits(PUZZLES[:1]), [])
+    columns, grids, faults = read("named.txt", f"a {PUZZLES[0]} # easy\nb\nc {PUZZLES[2]} x\n")
+    assert columns == ["column_1", "puzzle"]
+    assert grids[0] == digits(PUZZLES)[0]
+    assert faults == [1, 2]
+
+
+def test_lines_of_numbers_are_no_fields(read):
+    numbers = " ".join("0" if symbol == "." else symbol for symbol in PUZZLES[0])
+    assert read("numbers.txt", numbers + "\n") == (["puzzle"], digits(PUZZLES[:1]), [])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_grids_below_titles(read, end):
+    lines = []
+    for k, puzzle in enumerate(PUZZLES):
+        lines += [f"Grid {k + 1:02}", *(puzzle[4 * r : 4 * r + 4] for r in range(4))]
+    columns, grids, faults = read("p096_sudoku.txt", end.join(lines))
+    assert columns == ["id", "puzzle"]
+    assert (grids, faults) == (digits(PUZZLES), [])
+    _, _, faults = read("short.txt", end.join([*lines[:7], *lines[8:]]))
+    assert faults == [1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("between", ["", " ", ","])
+def test_grids_of_several_lines_in_a_cell(read, end, between):
+    rows = [[between.join(p[4 * r : 4 * r + 4]) for r in range(4)] for p in PUZZLES]
+    cells = ['"' + end.join(lines) + '"' for lines in rows]
+    columns, grids, faults = read("in.csv", "puzzle,n\n" + "".join(f"{cell},7\n" for cell in cells))
+    assert columns == ["puzzle", "n"]
+    assert (grids, faults) == (digits(PUZZLES), [])
+    mixed = f'puzzle,n\n{PUZZLES[1]},1\n{cells[0]},2\n"1{end}2",3\n'
+    if not between:
+        _, grids, faults = read("mixed.csv", mixed)
+        assert grids[:2] == digits([PUZZLES[1], PUZZLES[0]])
+        assert faults == [2]
+
+
+def test_an_array_of_json(read):
+    assert read("in.json", json.dumps(PUZZLES)) == (["puzzle"], digits(PUZZLES), [])
+    objects = [{"id": k, "puzzle": puzzle} for k, puzzle in enumerate(PUZZLES)]
+    pretty = json.dumps(objects, indent=2)
+    assert read("objects.json", pretty) == (["id", "puzzle"], digits(PUZZLES), [])
+    assert read("lists.json", json.dumps(digits(PUZZLES))) == (["puzzle"], digits(PUZZLES), [])
+    squares = [np.reshape(grid, (4, 4)).tolist() for grid in digits(PUZZLES)]
+    assert read("squares.json", json.dumps(squares)) == (["puzzle"], digits(PUZZLES), [])
+
+
+@pytest.mark.parametrize("shape", [(3, 16), (3, 4, 4)])
+@pytest.mark.parametrize("kind", ["u1", "<i8", ">i4"])
+def test_an_array_of_numpy(read, tmp_path, shape, kind):
+    np.save(tmp_path / "in.npy", np.array(digits(PUZZLES), kind).reshape(shape))
+    content = (tmp_path / "in.npy").read_bytes()
+    assert read("again.npy", content) == (["puzzle"], digits(PUZZLES), [])
+    np.save(tmp_path / "text.npy", np.array(PUZZLES))
+    content = (tmp_path / "text.npy").read_bytes()
+    assert read("text2.npy", content) == (["puzzle"], digits(PUZZLES), [])
+
+
+def test_a_large_grid_of_numpy(read, tmp_path):
+    grids = np.zeros((2, 256), np.uint8)
+    grids[0, :3] = 16, 1, 10
+    np.save(tmp_path / "in.npy", grids)
+    columns, found, faults = read("again.npy", (tmp_path / "in.npy").read_bytes())
+    assert (columns, found, faults) == (["puzzle"], grids.tolist(), [])
+
+
+@pytest.mark.parametrize(
+    ("array", "why"),
+    [
+        (np.zeros((2, 15), int), r"an array of int64 of the shape \(2, 15\) holds no puzzles"),
+        (np.zeros((2, 16)), "an array of float64"),
+        (np.array(3), "an array of int64 of the shape"),
+        (np.full((2, 16), 5), "row 1 has 5 in cell 1; digits are 1 to 4, and 0 is a blank"),
+        (np.array([{}]), "cannot be read as an array of NumPy: Object arrays cannot be loaded"),
+    ],
+)
+def test_other_arrays_of_numpy_are_refused(array, why, tmp_path):
+    np.save(tmp_path / "in.npy", array)
+    with pytest.raises(bs.InputError, match=rf"in\.npy: {why}"):
+        bs.solve_file(tmp_path / "in.npy", tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("[1, 2", r"is not JSON \(Expecting"),
+        ("[]", "is an empty array"),
+        ("[" * 100_000, "is not JSON"),
+        ('["\\ud800"]', "surrogate"),
+        ('[{"puzzle": "1"}, {"other": 1}]', "column 'puzzle' holds no grids"),
+    ],
+)
+def test_other_arrays_of_json_are_refused(content, why, tmp_path):
+    (tmp_path / "in.json").write_text(content)
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
+
+
+def test_a_row_of_such_a_file_is_a_problem(tmp_path):
+    (tmp_path / "in.json").write_text(json.dumps(PUZZLES))
+    assert bs.count(f"{tmp_path / 'in.json'}#1").count == 1
+    (tmp_path / "bank.txt").write_text("".join(f"{k:x} {p} 1.2\n" for k, p in enumerate(PUZZLES)))
+    assert bs.count(f"{tmp_path / 'bank.txt'}#hash=0").count == 1
+
+
+def test_a_section_is_no_array(read):
+    assert read("in.sdk", f"# [Puzzle]\n{PUZZLES[0]}\n")[1] == digits(PUZZLES[:1])
+
+
+@pytest.mark.parametrize("name", ["in.json", "in.npy", "in.txt"])
+def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_path):
+    import gzip
+
+    grids = [PUZZLES[0]] * 2000
+    contents = {
+        "in.json": json.dumps(grids).encode(),
+        "in.txt": "".join(f"{k:x} {grid}\n" for k, grid in enumerate(grids)).encode(),
+    }
+    np.save(tmp_path / "in.npy", np.array(grids))
+    contents["in.npy"] = (tmp_path / "in.npy").read_bytes()
+    (tmp_path / name).write_bytes(contents[name])
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(contents[name]))
+    bs.solve_file(tmp_path / f"{name}.gz", tmp_path / "right.csv")
+
+    def stop(progress):
+        if progress.totals.rows >= 1000:
+            raise KeyboardInterrupt
+
+    task = tmp_path / name, tmp_path / "out.csv"
+    with pytest.raises(KeyboardInterrupt):
+        bs.solve_file(*task, chunk=100, on_progress=stop)
+    assert bs.solve_file(*task, resume=True).unique == 2000
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "right.csv").read_bytes()
