@@ -193,7 +193,10 @@ class Pool:
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[_Attempt]:
         do = partial(_attempt, self._workers.share(work))
-        self._running = self._workers.run(do, self._ticketed(tasks, out))
+        try:
+            self._running = self._workers.run(do, self._ticketed(tasks, out))
+        except self._workers.deaths as death:  # of workers that had nothing to do until then
+            self._running = _raising(death)
         return self._running
 
     def _ticketed(self, tasks: Iterable[Numbered], out: _Out) -> Iterator[tuple[int, Any]]:
@@ -256,6 +259,11 @@ class Pool:
         except self._workers.deaths:
             why = "the search killed its worker process twice"
             return _Attempt(0, None, Timing(0.0, 0.0, ""), why)
+
+
+def _raising(error: BaseException) -> Generator[_Attempt]:
+    raise error
+    yield  # which makes it a generator
 
 
 def _halves(work: Work, suspect: Lost) -> list[Lost]:

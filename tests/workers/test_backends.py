@@ -246,6 +246,18 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
         assert done.timing.worker.split("/")[0] != str(os.getpid())
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 1.0])
+def test_workers_that_die_between_rounds_are_replaced(right, seconds):
+    work = TreeWork(get_engine("dlx"), bs.Sudoku(2, 2))
+    with Pool(2, "loky") as pool:
+        done = list(pool.start(work, tasks()))
+        for pid in {int(each.timing.worker.split("/")[0]) for each in done}:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(seconds)
+        for _ in range(2):
+            assert by_root(pool.start(work, tasks())) == right
+
+
 MAIN = "from batchsolve.__main__ import main; main()"
 
 
