@@ -4,7 +4,8 @@ Every measurement is a process of its own that first warms up on a small problem
 counts all covers. The contenders take turns, and medians are compared; one that takes longer than
 `--patience` is measured once, and one that takes longer than `--most` is given up. The engine
 `auto` must find the best engine by itself. With `--puzzles`, engines that solve rows of puzzles are
-compared by puzzles a second, two solutions asked for. Results go to
+compared by puzzles a second, two solutions asked for; with `--grids`, engines that count every
+solution of one grid. Results go to
 ``benchmarks/results/engines.json`` and, if matplotlib is installed, a picture beside it.
 """
 
@@ -156,6 +157,31 @@ def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
     }
 
 
+def compare_on_grid(text: str, repeat: int, patience: float) -> dict[str, Any]:
+    """Count all solutions of one grid with several engines, one thread, in turn."""
+    reading = read_problem(text)
+    seconds: dict[str, list[float]] = {name: [] for name in ("auto", "lanes", "cells")}
+    found: dict[str, batchsolve.Count] = {}
+    for name in seconds:
+        batchsolve.count(reading, jobs=1, engine=name, node_limit=100_000)
+    for _ in range(repeat):
+        for name, times in seconds.items():
+            if not times or max(times) <= patience:
+                found[name] = batchsolve.count(reading, jobs=1, engine=name)
+                times.append(found[name].seconds)
+    if len({result.count for result in found.values()}) != 1:
+        raise SystemExit(f"{text}: the counts differ: {found}")
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    return {
+        "solutions": found["auto"].count,
+        "seconds": medians,
+        "runs": {name: len(times) for name, times in seconds.items()},
+        "nodes": {name: result.nodes for name, result in found.items()},
+        "engine that auto chose": found["auto"].engine,
+        "lanes against cells": medians["cells"] / medians["lanes"],
+    }
+
+
 def draw(results: dict[str, Any], path: Path) -> None:
     """Draw the seconds of every contender on every problem."""
     import matplotlib as mpl
@@ -185,6 +211,7 @@ def main() -> None:
     parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")
     parser.add_argument("--puzzles", nargs="*", default=[], metavar="CORPUS")
+    parser.add_argument("--grids", nargs="*", default=[], metavar="PROBLEM")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--patience", type=float, default=10.0, metavar="SECONDS")
     parser.add_argument("--most", type=float, default=60.0, metavar="SECONDS")
@@ -202,6 +229,10 @@ def main() -> None:
         "puzzles": {
             Path(path).name: puzzles_per_second(path, arguments.repeat)
             for path in arguments.puzzles
+        },
+        "grids": {
+            Path(text).name: compare_on_grid(text, arguments.repeat, arguments.patience)
+            for text in arguments.grids
         },
     }
     out = Path(arguments.out)

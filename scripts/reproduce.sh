@@ -99,7 +99,8 @@ run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
     --forecast-workers 1024,100000 -o "$out/forecast-22"
 run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
     --repeat 5 --patience 4 --most 12 --out "$out/engines.json"
-run python scripts/bench_engines.py --puzzles "${puzzles[@]}" --out "$out/puzzles.json"
+run python scripts/bench_engines.py --puzzles "${puzzles[@]}" --grids datasets/deep16.csv#{1,2,3} \
+    --out "$out/puzzles.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
     --workers "$many" pentominoes:6x10 --out "$out/search.json"
 run python scripts/bench_search.py "${against_c[@]}" --enumerate "${listed[@]}" "${in_memory[@]}" \

@@ -1,0 +1,38 @@
+"""What a user may write, for type checkers only: nothing here runs."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import batchsolve as bs
+
+
+def solve_some(folder: Path) -> int:
+    summary: bs.Summary = bs.solve_file(folder / "in.csv", folder / "out.csv", limit=1, jobs=2)
+    answer: bs.Answer = bs.solve("1.....2..3.....4")
+    text: str | None = answer.solution
+    batch: bs.BatchResult = bs.solve_batch(np.zeros((1, 81), np.uint8))
+    texts: list[str | None] = batch.text()
+    return summary.rows + len(texts) + len(text or "")
+
+
+def count_some(folder: Path) -> int:
+    reading: bs.Reading = bs.read_problem("queens:8")
+    result: bs.Count = bs.count(reading, search=bs.SearchSettings(limit=10))
+    with bs.Run(folder / "run", "queens:8", resume=True) as run:
+        again: bs.Count = run.search()
+    guess: bs.Estimate = bs.estimate(bs.Sudoku(3, 3), probes=10)
+    parts: bs.Split = bs.split(bs.family("latin:4"), depth=2)
+    stacks: bs.Stacks = parts.stacks
+    covers: Iterator[npt.NDArray[np.uint32]] = bs.solutions("queens:6")
+    n_nodes: float = guess.nodes
+    return result.count + again.count + len(stacks) + len(list(covers)) + int(n_nodes)
+
+
+def make_one() -> bs.ExactCover:
+    try:
+        return bs.ExactCover.from_options([["a", "b"], ["c"]])
+    except bs.ProblemError as error:
+        raise SystemExit(str(error)) from error
