@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,11 +11,12 @@ import typer
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option
 from batchsolve.cli.terminal import interrupts, told_when_compiling
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, WorkersError
 from batchsolve.settings import SearchSettings
 
 if TYPE_CHECKING:
-    from batchsolve.scaling.measure import Run
+    from batchsolve.scaling.experiment import Experiment
+    from batchsolve.scaling.measure import Run, Workload
 
 
 MOST_NUMBERS = 1000  # in a list
@@ -64,6 +66,20 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
 
 
+ForecastWorkers = Annotated[
+    str | None,
+    typer.Option(
+        "--forecast-workers",
+        metavar="LIST",
+        help="Simulate the search on so many workers, such as 1024,100000.",
+    ),
+]
+Latency = Annotated[
+    float,
+    typer.Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
+]
+
+
 @command(
     epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, a "
     "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated."
@@ -111,25 +127,15 @@ def scale(
     time_limit: Annotated[
         float | None, option(SearchSettings, "time_limit", help="Stop each run after S seconds.")
     ] = None,
-    forecast_workers: Annotated[
-        str | None,
-        typer.Option(
-            "--forecast-workers",
-            metavar="LIST",
-            help="Simulate the search on so many workers, such as 1024,100000.",
-        ),
-    ] = None,
-    latency: Annotated[
-        float,
-        typer.Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
-    ] = 0.0,
+    forecast_workers: ForecastWorkers = None,
+    latency: Latency = 0.0,
     *,
     puzzles: Puzzles,
     quiet: Quiet = False,
 ) -> int:
     """Measure how searches scale with workers; write tables, pictures and a report."""
     workers, levels = _workers(jobs, address), depths(split_depth)
-    more = numbers(forecast_workers, "--forecast-workers") if forecast_workers else ()
+    more = _forecast_workers(forecast_workers, latency)
 
     from batchsolve.scaling.experiment import (
         Experiment,
@@ -137,17 +143,12 @@ def scale(
         new_directory,
         write_experiment,
     )
-    from batchsolve.scaling.forecast import forecast
     from batchsolve.scaling.measure import Plan, read_workload, run_plan
-    from batchsolve.scaling.plots import HOW_TO_GET, available
-    from batchsolve.scaling.report import write_report
 
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
     if weak is not None and more:
         raise InputError("a forecast is of one problem: leave out --weak, or the forecast")
-    if not latency >= 0:
-        raise InputError(f"--latency is 0 seconds or more, not {latency}")
     plan = Plan(
         jobs=workers,
         split_depths=levels,
@@ -168,22 +169,89 @@ def scale(
         check()
         _tell(run, quiet)
 
+    experiment = Experiment([], [], facts)
     with told_when_compiling(quiet), interrupts() as check:
-        made = list(run_plan(workloads, plan, tell))
-    experiment = Experiment([run for run, _ in made], [log for _, log in made], facts)
+        try:
+            for run, log in run_plan(workloads, plan, tell):
+                experiment.runs.append(run)
+                experiment.logs.append(log)
+        except (KeyboardInterrupt, WorkersError) as error:
+            if experiment.runs:
+                write_experiment(home, experiment)
+                error.add_note(
+                    f"runs made so far: {len(experiment.runs)}; for their report: "
+                    f"batchsolve report {home}"
+                )
+            raise
     write_experiment(home, experiment)
-    forecasts = []
-    if more:
-        for workload in workloads:
-            if not quiet:
-                print(f"batchsolve: simulating {workload.name} …", file=sys.stderr)
-            forecasts += forecast(workload, experiment, more, latency=latency)
-    report = write_report(home, experiment, forecasts)
-    if not quiet:
-        if not available():
-            print(f"batchsolve: no pictures; they need {HOW_TO_GET}", file=sys.stderr)
-        print(report)
+    _report(home, experiment, workloads if more else [], more, latency, quiet)
     return 0
+
+
+@command(
+    epilog="Exit codes: 0 the report was written; 2 wrong usage, or a file that cannot be read or "
+    "written; 130 interrupted, 143 terminated."
+)
+def report(
+    directory: Annotated[
+        str, typer.Argument(metavar="DIR", help="What scale has written, perhaps interrupted.")
+    ],
+    forecast_workers: ForecastWorkers = None,
+    latency: Latency = 0.0,
+    *,
+    puzzles: Puzzles,
+    quiet: Quiet = False,
+) -> int:
+    """Draw the report of a scaling experiment again, from what was measured."""
+    more = _forecast_workers(forecast_workers, latency)
+
+    from batchsolve.scaling.experiment import read_experiment
+    from batchsolve.scaling.measure import read_workload
+
+    experiment = read_experiment(directory)
+    names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
+    with told_when_compiling(quiet), interrupts():
+        workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
+        _report(Path(directory), experiment, workloads, more, latency, quiet)
+    return 0
+
+
+def _forecast_workers(text: str | None, latency: float) -> tuple[int, ...]:
+    if not latency >= 0:
+        raise InputError(f"--latency is 0 seconds or more, not {latency}")
+    return numbers(text, "--forecast-workers") if text else ()
+
+
+def _report(
+    home: Path,
+    experiment: Experiment,
+    workloads: list[Workload],
+    more: tuple[int, ...],
+    latency: float,
+    quiet: bool,
+) -> None:
+    """Simulate the workloads on more workers, write the report, and say what is doubtful."""
+    from batchsolve.scaling import fits, plots
+    from batchsolve.scaling.doubts import doubts
+    from batchsolve.scaling.forecast import forecast
+    from batchsolve.scaling.report import write_report
+
+    def say(what: str) -> None:
+        if not quiet:
+            print(f"batchsolve: {what}", file=sys.stderr)
+
+    forecasts = []
+    for workload in workloads:
+        say(f"simulating {workload.name} …")
+        forecasts += forecast(workload, experiment, more, latency=latency)
+    path = write_report(home, experiment, forecasts)
+    for series in experiment.series():
+        for doubt in doubts(series):
+            say(f"{series.name}: {doubt}")
+    if not (plots.available() and fits.available()):
+        say(f"no pictures or no curves; they need {plots.HOW_TO_GET}")
+    if not quiet:
+        print(path)
 
 
 def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:

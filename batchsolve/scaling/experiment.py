@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shlex
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -154,8 +156,13 @@ def new_directory(path: str) -> Path:
 
 
 def about(arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the command, and what is known of the machine."""
-    return {"command": shlex.join(["batchsolve", *arguments]), **machine()}
+    """Return the command, when and where it runs, and what is known of the machine."""
+    return {
+        "command": shlex.join(["batchsolve", *arguments]),
+        "date": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "host": platform.node(),
+        **machine(),
+    }
 
 
 def write_experiment(home: Path, experiment: Experiment) -> None:

@@ -3,18 +3,25 @@
 Amdahl's law has a serial share s: S(P) = 1 / (s + (1 - s) / P) (G. M. Amdahl, AFIPS 1967). The
 Universal Scalability Law has contention α and coherency β: S(P) = P / (1 + α (P - 1) + β P (P - 1))
 (N. J. Gunther, *Guerrilla Capacity Planning*, 2007). With β = 0 it is Amdahl's law with s = α.
+
+A curve needs a measurement more than it has parameters, or it would go through all of them, however
+wrong. That of one worker is none, for there the speed-up is 1 by definition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-STEPS = 60  # more than Gauss-Newton takes from a start so near
+LAWS = {  # parameters, and the most that each can be
+    "Amdahl": {"serial share": 1.0},
+    "Universal Scalability": {"contention": 1.0, "coherency": np.inf},
+}
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -25,12 +32,15 @@ class Fit:
     ----------
     law : str
     parameters : dict of str to float
+    intervals : dict of str to (float, float)
+        About 95 % of intervals made like these hold the parameter.
     error : float
         Root mean square of the residuals of the speed-up.
     """
 
     law: str
     parameters: dict[str, float]
+    intervals: dict[str, tuple[float, float]]
     error: float
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
@@ -38,30 +48,62 @@ class Fit:
         return _curve(np.array(list(self.parameters.values())), np.asarray(workers, np.float64))
 
 
-def fit_amdahl(workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
-    """Fit Amdahl's law; return None without a measurement of two workers or more.
+def available() -> bool:
+    """Whether scipy is installed, which finds the curves."""
+    return find_spec("scipy") is not None
+
+
+def missing(law: str, workers: npt.ArrayLike) -> int:
+    """Return how many numbers of workers are still to be measured before a law can be fitted.
 
     Examples
     --------
-    >>> fit = fit_amdahl([1, 2, 4, 8], [1, 1 / 0.55, 1 / 0.325, 1 / 0.2125])
-    >>> round(fit.parameters["serial share"], 6)
+    >>> missing("Amdahl", [1, 2]), missing("Universal Scalability", [1, 2, 4, 8])
+    (1, 0)
+    """
+    beyond_one = np.unique([p for p in np.asarray(workers) if p > 1]).size
+    return max(0, len(LAWS[law]) + 1 - beyond_one)
+
+
+def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
+    """Fit a law to the speed-up at some numbers of workers; return None if there are too few.
+
+    Examples
+    --------
+    >>> found = fit("Amdahl", [1, 2, 4, 8], [1, 1 / 0.55, 1 / 0.325, 1 / 0.2125])
+    >>> round(found.parameters["serial share"], 6)
     0.1
     """
-    return _fit("Amdahl", ("serial share",), workers, speedup)
+    if missing(law, workers):
+        return None
+    from scipy.optimize import least_squares
+    from scipy.stats import t
 
+    p, s = np.asarray(workers, np.float64), np.asarray(speedup, np.float64)
+    p, s = p[p > 1], s[p > 1]
+    names, most = list(LAWS[law]), np.array(list(LAWS[law].values()))
+    terms = _terms(len(names), p)
+    # P / S - 1 is linear in the parameters: that is where to begin
+    start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
 
-def fit_universal(workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
-    """Fit the Universal Scalability Law; return None with fewer than two numbers beyond one worker.
+    def residuals(parameters: Floats) -> Floats:
+        return _curve(parameters, p) - s
 
-    Examples
-    --------
-    >>> workers = np.array([1, 2, 4, 8, 16])
-    >>> measured = workers / (1 + 0.05 * (workers - 1) + 0.002 * workers * (workers - 1))
-    >>> fit = fit_universal(workers, measured)
-    >>> {name: round(value, 6) for name, value in fit.parameters.items()}
-    {'contention': 0.05, 'coherency': 0.002}
-    """
-    return _fit("Universal Scalability", ("contention", "coherency"), workers, speedup)
+    def slopes(parameters: Floats) -> Floats:
+        return -p[:, None] * terms / (1 + terms @ parameters)[:, None] ** 2
+
+    tolerance = {"ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15}
+    best = least_squares(residuals, start, slopes, bounds=(0.0, most), x_scale="jac", **tolerance)
+    squares, free = 2 * best.cost, p.size - len(names)
+    spread = np.sqrt(np.diag(np.linalg.pinv(best.jac.T @ best.jac)) * squares / free)
+    half = t.ppf((1 + CONFIDENCE) / 2, free) * spread
+    low, high = np.clip(best.x - half, 0.0, most), np.clip(best.x + half, 0.0, most)
+    return Fit(
+        law,
+        dict(zip(names, best.x.tolist(), strict=True)),
+        dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
+        float(np.sqrt(squares / p.size)),
+    )
 
 
 def _curve(parameters: Floats, workers: Floats) -> Floats:
@@ -70,43 +112,3 @@ def _curve(parameters: Floats, workers: Floats) -> Floats:
 
 def _terms(n: int, workers: Floats) -> Floats:
     return np.stack([workers - 1, workers * (workers - 1)][:n], axis=-1)
-
-
-def _fit(
-    law: str, names: tuple[str, ...], workers: npt.ArrayLike, speedup: npt.ArrayLike
-) -> Fit | None:
-    p, s = np.asarray(workers, np.float64), np.asarray(speedup, np.float64)
-    if np.unique(p[p > 1]).size < len(names):
-        return None
-    terms = _terms(len(names), p)
-    # P / S - 1 is linear in the parameters: that is where to begin
-    start = np.maximum(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0)
-
-    def residuals(parameters: Floats) -> Floats:
-        return _curve(parameters, p) - s
-
-    def slopes(parameters: Floats) -> Floats:
-        return -p[:, None] * terms / (1 + terms @ parameters)[:, None] ** 2
-
-    best = _gauss_newton(start, residuals, slopes)
-    error = float(np.sqrt(np.mean(residuals(best) ** 2)))
-    return Fit(law, dict(zip(names, best.tolist(), strict=True)), error)
-
-
-def _gauss_newton(
-    start: Floats,
-    residuals: Callable[[Floats], Floats],
-    slopes: Callable[[Floats], Floats],
-) -> Floats:
-    """Reduce the sum of squares by steps that are halved until they help; none below 0."""
-    best = start
-    for _ in range(STEPS):
-        step = np.linalg.lstsq(slopes(best), -residuals(best), rcond=None)[0]
-        for halving in range(20):
-            tried = np.maximum(best + step / 2**halving, 0.0)
-            if np.sum(residuals(tried) ** 2) < np.sum(residuals(best) ** 2):
-                best = tried
-                break
-        else:
-            return best
-    return best

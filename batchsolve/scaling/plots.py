@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from batchsolve.scaling import fits as curves
+from batchsolve.scaling.doubts import is_too_short
 from batchsolve.scaling.experiment import Experiment, Series, short_name
-from batchsolve.scaling.fits import Fit, fit_amdahl, fit_universal
+from batchsolve.scaling.fits import Fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,9 +80,11 @@ def _figures(
 
 def fits(series: Series) -> list[Fit]:
     """Return the curves that can be fitted to a series."""
+    if not curves.available() or is_too_short(series):
+        return []
     speedups = series.speedups()
     workers, values = list(speedups), list(speedups.values())
-    found = [fit_amdahl(workers, values), fit_universal(workers, values)]
+    found = [curves.fit(law, workers, values) for law in curves.LAWS]
     return [fit for fit in found if fit is not None]
 
 
@@ -104,7 +108,7 @@ def _explain(figure: Figure, axes: Any) -> None:
 
 
 def _scalable(series: list[Series]) -> list[Series]:
-    return [one for one in series if len(one.workers) > 1]
+    return [one for one in series if len(one.workers) > 1 and not is_too_short(one)]
 
 
 def speedup_figure(series: list[Series]) -> Figure | None:

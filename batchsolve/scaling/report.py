@@ -12,7 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from batchsolve.scaling import plots
+from batchsolve.scaling import fits, plots
+from batchsolve.scaling.doubts import doubts, is_too_short
 from batchsolve.scaling.experiment import Experiment, short_name
 from batchsolve.scaling.forecast import Forecast
 from batchsolve.search.rules import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
@@ -39,7 +40,7 @@ Cells = Sequence[Any]
 
 
 def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) -> Path:
-    """Draw the pictures of an experiment and write its report.
+    """Draw the pictures of an experiment, as far as the packages are there, and write its report.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def _pictures(home: Path, pictures: list[tuple[str, str]]) -> list[str]:
 def _summary(experiment: Experiment) -> list[str]:
     rows = []
     for series in experiment.series():
-        speedups = series.speedups()
+        speedups = {} if is_too_short(series) else series.speedups()
         for jobs in series.workers:
             runs = series.at(jobs)
             walls = [run.wall for run in runs]
@@ -142,8 +143,8 @@ def _summary(experiment: Experiment) -> list[str]:
                     len(runs),
                     _seconds(statistics.median(walls)),
                     f"{_seconds(min(walls))} – {_seconds(max(walls))}",
-                    f"{speedups[jobs]:.2f}",
-                    f"{speedups[jobs] / jobs:.3f}",
+                    f"{speedups[jobs]:.2f}" if speedups else "too short",
+                    f"{speedups[jobs] / jobs:.3f}" if speedups else "too short",
                     _nodes(run.nodes for run in runs),
                 )
             )
@@ -154,6 +155,11 @@ def _summary(experiment: Experiment) -> list[str]:
         "nodes are not reproducible), so that weak scaling and runs that were stopped can be "
         "compared as well. The counts and nodes of complete runs of the same work were compared, "
         "and agree.</p>",
+        *(
+            f'<p class="note">{escape(series.name)}: {escape(doubt)}.</p>'
+            for series in experiment.series()
+            for doubt in doubts(series)
+        ),
         _table(head, rows),
     ]
 
@@ -168,13 +174,28 @@ def _curves(experiment: Experiment) -> list[str]:
     rows = []
     for series in experiment.series():
         for fit in plots.fits(series):
-            numbers = ", ".join(f"{name} {value:.4g}" for name, value in fit.parameters.items())
+            numbers = ", ".join(
+                f"{name} {value:.4g} ({low:.4g} – {high:.4g})"
+                for (name, value), (low, high) in zip(
+                    fit.parameters.items(), fit.intervals.values(), strict=True
+                )
+            )
             rows.append((series.name, fit.law, numbers, f"{fit.error:.3g}"))
     parts = ["<h2>Fitted curves</h2>"]
     if rows:
-        parts.append(_table(("", "law", "parameters", "rms error of the speed-up"), rows))
-    few = "A curve needs as many numbers of workers beyond one as it has parameters"
-    return [*parts, f"<p>{few}: one for Amdahl's law, two for the Universal Scalability Law.</p>"]
+        head = ("", "law", "parameters (95 % interval)", "rms error of the speed-up")
+        parts.append(_table(head, rows))
+    if not fits.available():
+        how = escape(plots.HOW_TO_GET)
+        return [*parts, f'<p class="note">There are none: they need <code>{how}</code>.</p>']
+    workers = {run.jobs for run in experiment.runs}
+    few = [f"{law}: {n} more" for law in fits.LAWS if (n := fits.missing(law, [*workers]))]
+    if few:
+        parts.append(
+            "<p>A curve needs one number of workers beyond 1 more than it has parameters, or it "
+            f"would go through every point: {'; '.join(few)}.</p>"
+        )
+    return parts
 
 
 def _runs(experiment: Experiment) -> list[str]:

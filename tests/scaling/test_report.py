@@ -43,12 +43,19 @@ class Page(HTMLParser):
 
 
 def scale(out, *more):
-    arguments = ["scale", "queens:8", "-o", str(out), "--jobs", "1,2", "--repeat", "1", *more]
+    arguments = ["scale", "queens:8", "-o", str(out), "--jobs", "1..3", "--repeat", "1", *more]
     return CliRunner().invoke(app, arguments)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _short_runs_are_enough():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("batchsolve.scaling.doubts.LEAST_SECONDS", 0.0)
+        yield
+
+
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def home(tmp_path_factory, _short_runs_are_enough):
     out = tmp_path_factory.mktemp("scale") / "made" / "here"
     result = scale(
         out, "--split-depth", "1,auto", "--budget", "300", "--forecast-workers", "16,1000"

@@ -1,6 +1,8 @@
 import dataclasses
 import json
 import os
+import platform
+from datetime import datetime
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,7 +22,7 @@ from batchsolve.scaling.experiment import (
     runs_table,
     write_experiment,
 )
-from batchsolve.scaling.fits import fit_amdahl, fit_universal
+from batchsolve.scaling.fits import fit
 from batchsolve.scaling.forecast import forecast, measured_costs
 from batchsolve.scaling.measure import Plan, ScalingError, read_workload, run_plan
 from batchsolve.scaling.task_log import covered
@@ -175,35 +177,50 @@ WORKERS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 32])
 
 @given(serial=st.floats(0, 1))
 def test_amdahls_law_is_recovered(serial):
-    fit = fit_amdahl(WORKERS, 1 / (serial + (1 - serial) / WORKERS))
-    assert fit.parameters["serial share"] == pytest.approx(serial, abs=1e-6)
-    assert fit.error < 1e-6
+    found = fit("Amdahl", WORKERS, 1 / (serial + (1 - serial) / WORKERS))
+    assert found.parameters["serial share"] == pytest.approx(serial, abs=1e-6)
+    assert found.error < 1e-6
 
 
 @given(alpha=st.floats(0, 0.5), beta=st.floats(0, 0.05))
 def test_the_universal_law_is_recovered(alpha, beta):
     speedup = WORKERS / (1 + alpha * (WORKERS - 1) + beta * WORKERS * (WORKERS - 1))
-    fit = fit_universal(WORKERS, speedup)
-    found = [fit.parameters["contention"], fit.parameters["coherency"]]
-    assert found == pytest.approx([alpha, beta], abs=1e-6)
-    assert fit.speedup(WORKERS) == pytest.approx(speedup, abs=1e-5)
+    found = fit("Universal Scalability", WORKERS, speedup)
+    parameters = [found.parameters["contention"], found.parameters["coherency"]]
+    assert parameters == pytest.approx([alpha, beta], abs=1e-6)
+    assert found.speedup(WORKERS) == pytest.approx(speedup, abs=1e-5)
 
 
 def test_a_fit_is_the_best_near_noisy_points():
     rng = np.random.default_rng(0)
     noisy = WORKERS / (1 + 0.03 * (WORKERS - 1)) * rng.normal(1, 0.05, WORKERS.size)
-    fit = fit_amdahl(WORKERS, noisy)
+    found = fit("Amdahl", WORKERS, noisy)
+    beyond, measured = WORKERS[1:], noisy[1:]
 
     def error(serial):
-        return np.sqrt(np.mean((WORKERS / (1 + serial * (WORKERS - 1)) - noisy) ** 2))
+        return np.sqrt(np.mean((beyond / (1 + serial * (beyond - 1)) - measured) ** 2))
 
-    assert fit.error <= min(error(s) for s in np.linspace(0, 0.2, 2001)) + 1e-9
+    assert found.error <= min(error(s) for s in np.linspace(0, 0.2, 2001)) + 1e-9
+    low, high = found.intervals["serial share"]
+    assert low < found.parameters["serial share"] < high
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(300):
+        noisy = WORKERS / (1 + 0.05 * (WORKERS - 1)) + rng.normal(0, 0.1, WORKERS.size)
+        low, high = fit("Amdahl", WORKERS, noisy).intervals["serial share"]
+        held += low <= 0.05 <= high
+    assert 0.90 <= held / 300 <= 0.99
 
 
 def test_parameters_are_never_negative_and_need_enough_points():
-    assert fit_amdahl([1, 2, 4], [1, 2.2, 4.4]).parameters["serial share"] == 0
-    assert fit_amdahl([1, 1], [1, 1]) is None
-    assert fit_universal([1, 2], [1, 1.9]) is None
+    assert fit("Amdahl", [1, 2, 4], [1, 2.2, 4.4]).parameters["serial share"] == pytest.approx(0)
+    assert fit("Amdahl", [1, 2, 4], [1, 0.3, 0.2]).parameters["serial share"] == pytest.approx(1)
+    assert fit("Amdahl", [1, 2], [1, 1.9]) is None
+    assert fit("Amdahl", [1, 2, 2], [1, 1.9, 1.8]) is None
+    assert fit("Universal Scalability", [1, 2, 4], [1, 1.9, 3.5]) is None
 
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):
@@ -236,6 +253,51 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
     (found,) = forecast(workload, measured, [8], shape_seconds=0.05)
     assert not found.nodes_known
     assert found.nodes == pytest.approx(bs.count(workload.problem).nodes, rel=0.3)
+
+
+@pytest.mark.parametrize("moment", ["KeyboardInterrupt", "WorkersError"])
+def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
+    tmp_path, monkeypatch, moment
+):
+    def measure_some(*arguments, **settings):
+        for k, made in enumerate(run_plan(*arguments, **settings)):
+            if k == 3:
+                raise {"KeyboardInterrupt": KeyboardInterrupt, "WorkersError": bs.WorkersError}[
+                    moment
+                ]
+            yield made
+
+    monkeypatch.setattr("batchsolve.scaling.measure.run_plan", measure_some)
+    home = tmp_path / "out"
+    command = ["scale", "queens:6", "--jobs", "1,2", "--repeat", "5", "-o", str(home)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == (130 if moment == "KeyboardInterrupt" else 2)
+    assert f"runs made so far: 3; for their report: batchsolve report {home}" in result.stderr
+    assert len(read_experiment(str(home)).runs) == 3
+    again = CliRunner().invoke(app, ["report", str(home)])
+    assert (again.exit_code, again.stdout) == (0, f"{home / 'report.html'}\n")
+    assert "queens:6" in (home / "report.html").read_text()
+
+
+def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
+    home = tmp_path / "out"
+    command = ["scale", "queens:7", "--jobs", "1", "--repeat", "1", "-o", str(home)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    before = (home / "report.html").read_text()
+    assert CliRunner().invoke(app, ["report", str(home)]).exit_code == 0
+    assert (home / "report.html").read_text() == before
+    result = CliRunner().invoke(app, ["report", str(home), "--forecast-workers", "64"])
+    assert result.exit_code == 0
+    assert "64 workers" in (home / "report.html").read_text()
+    result = CliRunner().invoke(app, ["report", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "holds no experiment" in result.stderr
+
+
+def test_where_and_when_is_known(experiment):
+    assert experiment.about["host"] == platform.node()
+    moment = datetime.fromisoformat(experiment.about["date"])
+    assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""Measurements that say nothing, or not what they seem to, are told as such."""
+
+from dataclasses import replace
+
+import pytest
+
+from batchsolve.scaling import doubts as module
+from batchsolve.scaling.doubts import doubts, is_too_short, outliers
+from batchsolve.scaling.experiment import Experiment, Series
+from batchsolve.scaling.measure import Plan, read_workload, run_plan
+from batchsolve.scaling.plots import fits, speedup_figure
+from batchsolve.scaling.report import write_report
+
+
+@pytest.fixture(scope="module")
+def made():
+    return next(run_plan([read_workload("queens:6")], Plan(jobs=(1,), repeat=1)))
+
+
+def series_of(made, walls, cpu_share=1.0):
+    """Runs of these times, by the number of workers."""
+    run, _ = made
+    number = iter(range(100))
+    return Series(
+        [
+            replace(
+                run,
+                run=next(number),
+                jobs=jobs,
+                wall=wall,
+                busy=jobs * wall,
+                cpu=jobs * wall * cpu_share,
+            )
+            for jobs, times in walls.items()
+            for wall in times
+        ]
+    )
+
+
+GOOD = {1: [4.0, 4.1, 4.0], 2: [2.0, 2.05, 2.0], 4: [1.1, 1.1, 1.1], 8: [0.7, 0.69, 0.71]}
+
+
+def test_good_measurements_are_not_doubted(made):
+    series = series_of(made, GOOD)
+    assert list(doubts(series)) == []
+    assert [fit.law for fit in fits(series)] == ["Amdahl", "Universal Scalability"]
+
+
+def test_short_runs_are_no_speed_up(made, tmp_path):
+    series = series_of(made, {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
+    assert is_too_short(series)
+    [doubt] = doubts(series)
+    assert "its runs end within 0.03 s, so that a speed-up would say nothing" in doubt
+    assert fits(series) == []
+    assert speedup_figure([series]) is None
+    log = made[1]
+    experiment = Experiment(series.runs, [log] * len(series.runs), {})
+    page = write_report(tmp_path, experiment, []).read_text()
+    assert page.count("<td>too short</td>") == 2 * 4
+    assert "would say nothing" in page
+    assert "serial share" not in page
+
+
+def test_outliers_are_named(made):
+    series = series_of(made, GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
+    [doubt] = doubts(series)
+    assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
+    assert "2.01 s: 5 s; measure again" in doubt
+
+
+@pytest.mark.parametrize(
+    ("walls", "places"),
+    [
+        ([1.0], []),
+        ([1.0, 2.0], []),
+        ([1.0, 1.0, 1.04], []),
+        ([1.0, 1.0, 1.06], [2]),
+        ([1.0, 1.1, 1.2, 1.3, 1.4], []),
+    ],
+)
+def test_times_that_are_near_or_few_are_no_outliers(walls, places):
+    assert outliers(walls) == places
+
+
+def test_processors_that_are_shared_are_noticed(made):
+    found = list(doubts(series_of(made, GOOD, cpu_share=0.6)))
+    assert len(found) == len(GOOD)
+    assert found[0].startswith("with 1 worker, tasks had processors for 60% of the time")
+    elsewhere = series_of(made, GOOD, cpu_share=module.KNOWN_CPU / 2)
+    assert list(doubts(elsewhere)) == []
+
+
+def test_too_few_workers_make_no_curve_and_the_report_says_how_many_do(made, tmp_path):
+    series = series_of(made, {jobs: GOOD[jobs] for jobs in (1, 2)})
+    assert fits(series) == []
+    experiment = Experiment(series.runs, [made[1]] * len(series.runs), {})
+    page = write_report(tmp_path, experiment, []).read_text()
+    assert "Amdahl: 1 more; Universal Scalability: 2 more" in page
+    assert "rms error" not in page
