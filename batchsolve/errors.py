@@ -34,6 +34,17 @@ class WorkersError(BatchsolveError, RuntimeError):
     """Nobody is left to search: the workers of a cluster are gone, and none has come since."""
 
 
+def counted(n: int, thing: str) -> str:
+    """Return a number with what it counts.
+
+    Examples
+    --------
+    >>> counted(1, "solution"), counted(1200, "solution")
+    ('1 solution', '1,200 solutions')
+    """
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
 def shortened(text: str) -> str:
     """Return the beginning of a text that a message shows; files hold names of any length.
 

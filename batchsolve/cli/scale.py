@@ -11,7 +11,7 @@ import typer
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option
 from batchsolve.cli.terminal import interrupts, told_when_compiling
-from batchsolve.errors import InputError, WorkersError
+from batchsolve.errors import InputError, WorkersError, counted
 from batchsolve.settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _tell(run: Run, quiet: bool) -> None:
         return
     depth = "auto" if run.split_depth is None else run.split_depth
     print(
-        f"{run.problem}: {run.engine}, {run.backend}, {run.jobs} workers, depth {depth}: "
-        f"{run.wall:.3f} s, {run.nodes:,} nodes, idle {run.idle_share:.1%}",
+        f"{run.problem}: {run.engine}, {run.backend}, {counted(run.jobs, 'worker')}, "
+        f"depth {depth}: {run.wall:.3f} s, {run.nodes:,} nodes, idle {run.idle_share:.1%}",
         file=sys.stderr,
     )

@@ -15,6 +15,7 @@ import typer
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Quiet, Workers, meaning, only
 from batchsolve.cli.terminal import interrupts, progress_bar, told_when_compiling
+from batchsolve.errors import counted
 from batchsolve.settings import FileSettings, SearchSettings
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
         counts = ", ".join(f"{facts[kind]:,} {kind}" for kind in kinds if facts[kind])
         print(
-            f"{summary.rows:,} rows: {counts or 'none'}; {summary.seconds:.1f} s, "
+            f"{counted(summary.rows, 'row')}: {counts or 'none'}; {summary.seconds:.1f} s, "
             f"{summary.rows_per_second:,.0f} rows/s",
             file=sys.stderr,
         )

@@ -21,7 +21,7 @@ from batchsolve.cli.terminal import (
     time_limited,
     told_when_compiling,
 )
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, counted
 from batchsolve.settings import AUTO, SearchSettings
 
 if TYPE_CHECKING:
@@ -175,8 +175,9 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
     elif not quiet:
         state = "complete" if result.complete else "not complete"
         print(
-            f"{result.count:,} solutions, {state}; {result.nodes:,} nodes in "
-            f"{result.subproblems:,} subproblems, {result.rounds:,} rounds; {result.seconds:.1f} s",
+            f"{counted(result.count, 'solution')}, {state}; {counted(result.nodes, 'node')} in "
+            f"{counted(result.subproblems, 'subproblem')}, {counted(result.rounds, 'round')}; "
+            f"{result.seconds:.1f} s",
             file=sys.stderr,
         )
     for reason in result.failures:
@@ -194,7 +195,8 @@ def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
             check()
             totals = search.totals
             rate = totals.nodes / max(totals.seconds, 1e-9)
-            bar.set_postfix_str(f"{totals.count:,} solutions, {rate:,.0f} nodes/s", refresh=False)
+            found = counted(totals.count, "solution")
+            bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s", refresh=False)
             bar.update(search.finished_share - bar.n)
 
         yield update
@@ -216,7 +218,8 @@ def export(
         rows = export_run(directory, output)
     if describe_run(directory)["complete"]:
         return 0
-    print(f"batchsolve: the run is not complete: {rows:,} solutions so far", file=sys.stderr)
+    found = counted(rows, "solution")
+    print(f"batchsolve: the run is not complete: {found} so far", file=sys.stderr)
     return EXIT_INCOMPLETE
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, counted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.drawings import read_grid
 from batchsolve.problems.notation import Notation, default_box, usual_notation
@@ -85,7 +85,7 @@ class BatchResult:
     def __repr__(self) -> str:
         names, n = np.unique(self.status, return_counts=True)
         each = ", ".join(f"{k} {name}" for name, k in zip(names, n.tolist(), strict=True))
-        return f"BatchResult({len(self)} rows{': ' if each else ''}{each})"
+        return f"BatchResult({counted(len(self), 'row')}{': ' if each else ''}{each})"
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
+from batchsolve.errors import counted
 from batchsolve.scaling.experiment import Series
 from batchsolve.scaling.measure import Run
 
@@ -41,16 +42,16 @@ def doubts(series: Series) -> Iterator[str]:
         if odd:
             each = ", ".join(f"{walls[k]:.3g} s" for k in odd)
             yield (
-                f"with {_workers(jobs)}, {len(odd)} of {len(walls)} runs took much longer or "
-                f"shorter than the median of {statistics.median(walls):.3g} s: {each}; measure "
+                f"with {counted(jobs, 'worker')}, {len(odd)} of {len(walls)} runs took much longer "
+                f"or shorter than the median of {statistics.median(walls):.3g} s: {each}; measure "
                 f"again on an idle machine"
             )
         share = cpu_share(runs)
         if KNOWN_CPU < share < LEAST_OF_CPU:
             yield (
-                f"with {_workers(jobs)}, tasks had processors for {share:.0%} of the time that "
-                f"they took, for something else ran beside them or there are fewer cores; measure "
-                f"again on an idle machine, with no more workers than cores"
+                f"with {counted(jobs, 'worker')}, tasks had processors for {share:.0%} of the time "
+                f"that they took, for something else ran beside them or there are fewer cores; "
+                f"measure again on an idle machine, with no more workers than cores"
             )
 
 
@@ -73,7 +74,3 @@ def outliers(walls: Sequence[float]) -> list[int]:
 def cpu_share(runs: Sequence[Run]) -> float:
     """Return for what share of the time of their tasks runs had processors, in the median."""
     return statistics.median(run.cpu / run.busy if run.busy else 1.0 for run in runs)
-
-
-def _workers(jobs: int) -> str:
-    return "1 worker" if jobs == 1 else f"{jobs:,} workers"

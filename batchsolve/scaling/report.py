@@ -303,9 +303,8 @@ def _assumptions(found: Forecast) -> list[str]:
         f"Splitting takes {_micro(costs.split)} a node.",
         "The tree falls apart as it did along random walks, where children's sizes were counted or "
         "estimated; the noise of the estimates makes it look less even than it is.",
-        "Budgets, pieces and draws follow the constants of <code>batchsolve/search.py</code> and "
-        "<code>sizing.py</code>. No "
-        "worker is lost, and all are equally fast.",
+        "Budgets, pieces and draws follow the constants of "
+        "<code>batchsolve/search/rules.py</code>. No worker is lost, and all are equally fast.",
     ]
     return [
         "<h3>Assumptions</h3>",
