@@ -155,6 +155,10 @@ class Workers:
         def call(values: tuple[Any, ...]) -> Any:
             return delayed(function)(*values)
 
+        with self._parallel._lock:
+            # a result that came in while the last round was given up waits here, and joblib would
+            # stumble over it
+            self._parallel._jobs.clear()
         calls = map(call, arguments)  # can be asked again after it had nothing, unlike a generator
         if self.capabilities.streams:
             running: Generator[Any] = self._parallel(calls)

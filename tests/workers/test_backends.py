@@ -258,6 +258,21 @@ def test_workers_that_die_between_rounds_are_replaced(right, seconds):
             assert by_root(pool.start(work, tasks())) == right
 
 
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(right, backend):
+    """It may come in after joblib has forgotten that round, and before the next begins."""
+    work = TreeWork(get_engine("dlx"), bs.Sudoku(2, 2))
+    with Pool(2, backend) as pool:
+        parallel = pool._workers._parallel
+        late = []
+        add = parallel._register_new_job
+        parallel._register_new_job = lambda job: (late.append(job), add(job))
+        next(running := pool.start(work, tasks()))
+        running.close()
+        parallel._jobs.append(late[-1])
+        assert by_root(pool.start(work, tasks())) == right
+
+
 MAIN = "from batchsolve.__main__ import main; main()"
 
 
