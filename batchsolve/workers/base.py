@@ -156,8 +156,10 @@ class Workers:
             return delayed(function)(*values)
 
         with self._parallel._lock:
-            # a result that came in while the last round was given up waits here, and joblib would
-            # stumble over it
+            # Results of a round that was given up: those that have come in since wait among the
+            # jobs, and those that come in before the next round has an id would. joblib would
+            # stumble over them.
+            self._parallel._call_id = None
             self._parallel._jobs.clear()
         calls = map(call, arguments)  # can be asked again after it had nothing, unlike a generator
         if self.capabilities.streams:

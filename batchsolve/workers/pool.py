@@ -225,7 +225,12 @@ class Pool:
                         suspects.append(Lost(number, task, attempt.error))
                     else:
                         yield Done(number, task, attempt.result, attempt.timing)
-                break
+                if not out:
+                    break
+                # joblib may have taken a result of a round that was given up for one of these
+                again = list(out.values())
+                out.clear()
+                running = self._dispatch(work, chain(again, fresh), out)
             except self._workers.deaths:
                 again = [(n, task) for n, task in out.values() if n not in seen_dying]
                 suspects += [Lost(n, task, "") for n, task in out.values() if n in seen_dying]

@@ -273,6 +273,17 @@ def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(right, 
         assert by_root(pool.start(work, tasks())) == right
 
 
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_round_that_ends_too_early_is_completed(right, backend):
+    """As it does when a result of an earlier one is counted."""
+    work = TreeWork(get_engine("dlx"), bs.Sudoku(2, 2))
+    with Pool(2, backend) as pool:
+        running = pool.start(work, tasks())
+        pool._workers._parallel.n_completed_tasks += 3
+        assert by_root(running) == right
+        assert by_root(pool.start(work, tasks())) == right
+
+
 MAIN = "from batchsolve.__main__ import main; main()"
 
 
