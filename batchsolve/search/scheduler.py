@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from typing import Any, Protocol
 
@@ -250,11 +251,13 @@ def run_round(
         Search in this process instead of the workers.
     """
     start = pool.start_here if here else pool.start
-    for result in start(work, tasks):
-        if scheduler.take(result) and isinstance(result, Done):
-            yield result
-        if goal.enough:
-            break
+    # closed here, for what is raised while a destructor closes it, such as Ctrl-C, is lost
+    with closing(start(work, tasks)) as results:
+        for result in results:
+            if scheduler.take(result) and isinstance(result, Done):
+                yield result
+            if goal.enough:
+                break
     scheduler.take_back()
 
 

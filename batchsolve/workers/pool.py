@@ -167,7 +167,7 @@ class Pool:
             warnings.simplefilter("ignore", UserWarning)
             self._running.close()
 
-    def start(self, work: Work, tasks: Iterable[Numbered]) -> Iterator[Done | Lost]:
+    def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
 
         Tasks are drawn as workers become free, in any thread but one at a time. An iterator may
@@ -180,7 +180,7 @@ class Pool:
         running = self._dispatch(work, fresh, out)
         return self._collect(work, fresh, out, running)
 
-    def start_here(self, work: Work, tasks: Iterable[Numbered]) -> Iterator[Done | Lost]:
+    def start_here(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Do as `start` does, but work in this process, for what is not worth a worker."""
         out: _Out = {}
         fresh = iter(tasks)
@@ -211,7 +211,7 @@ class Pool:
 
     def _collect(
         self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[_Attempt]
-    ) -> Iterator[Done | Lost]:
+    ) -> Generator[Done | Lost]:
         """Yield results; send the tasks of a dead worker again, and single out what kills."""
         suspects: list[Lost] = []
         seen_dying: set[int] = set()
