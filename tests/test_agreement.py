@@ -1,4 +1,4 @@
-"""Every engine agrees with dancing links on every data set that is shipped."""
+"""Every engine agrees with dancing links on every data set that it can search."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,8 @@ from batchsolve.engines import Task, check_support, engine_names, get_engine
 from batchsolve.tables.corpus import Corpus
 
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
-NAMES = sorted(path.name for path in DATASETS.glob("*.csv"))
+DEEP = "deep16.csv"  # whose trees are too large for most engines; see test_datasets.py
+NAMES = sorted(path.name for path in DATASETS.glob("*.csv") if path.name != DEEP)
 FEW_NODES = 60  # by dancing links: what an engine in Python does in no time
 COLLECTING = [
     name
