@@ -322,10 +322,9 @@ def solve(
     """
     problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
     result = solve_batch(grid[None], problem, limit=limit, jobs=1)
-    solved = np.asarray(result.solutions.any(axis=1))
     return Answer(
         status=str(result.status[0]),
-        solution=notation.decode(result.solutions[solved], solved)[0].as_py(),
+        solution=replace(result, notation=notation).text()[0],
         n_solutions=int(result.n_solutions[0]),
         nodes=int(result.nodes[0]),
     )

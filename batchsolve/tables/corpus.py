@@ -222,7 +222,7 @@ class Corpus:
         """Return a survey of a column if most of its values are grids of one size."""
         try:
             survey = Survey(self._blank)
-            survey.add(in_one_line(as_text(self._sample[name], "")))
+            survey.add(_texts(self._sample, name))
             size = survey.size()
             if size is None:
                 return None
@@ -251,7 +251,7 @@ class Corpus:
         self, box: tuple[int, int] | None, alphabet: str | None
     ) -> tuple[Sudoku, Notation]:
         survey = Survey(self._blank)
-        survey.add(in_one_line(as_text(self._sample[self.column], self.column)))
+        survey.add(_texts(self._sample, self.column))
         size = box[0] * box[1] if box else survey.size()
         if not len(self._sample):  # nothing depends on what is chosen
             size = size or 9
@@ -282,7 +282,7 @@ class Corpus:
                 raise doubt
             survey = Survey(self._blank)
             for block in self._blocks_from(Position(0, 0)):
-                survey.add(in_one_line(as_text(block.rows().table[self.column], self.column)))
+                survey.add(_texts(block.rows().table, self.column))
             return survey.notation(size)
         except AmbiguousNotationError as error:
             raise InputError(f"column {quoted(self.column)}: {error}") from error
@@ -290,6 +290,11 @@ class Corpus:
     def _example(self) -> str:
         text = str(self._sample[self.column][0].as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def _texts(table: pa.Table, column: str) -> pa.Array:
+    """Return a column as texts of one line each."""
+    return in_one_line(as_text(table[column], column))
 
 
 def _describe(schema: pa.Schema) -> str:
