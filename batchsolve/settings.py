@@ -115,6 +115,8 @@ class FileSettings:
         Rows and columns of a box; by default from the size of the puzzles.
     chunk : int, optional
         Rows that a task reads at most; by default about a megabyte of text.
+    filename : bool
+        Write a column ``filename`` that says which file a row is from.
     stats : bool
         Write the columns ``nodes`` and ``seconds``.
     stop_on_invalid : bool
@@ -142,6 +144,7 @@ class FileSettings:
     chunk: int | None = setting(
         None, "Most rows a task reads; by default about a megabyte of text.", least=1
     )
+    filename: bool = setting(False, "Add a column that says which file a row is from.")
     stats: bool = setting(False, "Add the columns nodes and seconds.")
     stop_on_invalid: bool = setting(False, "Stop at the first invalid row.")
     resume: bool = setting(False, "Go on from OUT.partial.")

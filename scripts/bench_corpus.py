@@ -49,7 +49,7 @@ def interleaved(runs: dict[str, Callable[[], object]], repeat: int) -> dict[str,
 def read_and_write(path: str) -> None:
     """Do everything that a worker does except the search."""
     corpus = Corpus([path])
-    table, encoder = AnswerTable(corpus, limit=2, stats=False), encoder_for("x.csv")
+    table, encoder = AnswerTable(corpus.reader, limit=2, stats=False), encoder_for("x.csv")
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
         answers.covers = batch.stacks(corpus.problem)

@@ -27,6 +27,7 @@ from peers import PEERS, yardstick
 
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.scaling.machine import machine
@@ -38,15 +39,19 @@ TASK_CELLS = 1 << 18  # of grids; workers get blocks of so many bytes
 TURN_SECONDS = 0.5  # at least, or a fast engine's turn would be too short to be measured
 
 
-def contenders(program: str | None) -> list[str]:
+def contenders(problem: ExactCover, program: str | None) -> list[str]:
     """Return the names of all that can be measured here."""
-    ours = [n for n in engine_names() if not get_engine(n).capabilities.sudoku_only]
+    is_sudoku = isinstance(problem, Sudoku)
+    ours = [n for n in engine_names() if is_sudoku or not get_engine(n).capabilities.sudoku_only]
     theirs = [name for name in PEERS if find_spec(MODULES.get(name, name)) is not None]
     return ["auto", *ours, *theirs, *(["C"] if program else [])]
 
 
 def measure(contender: str, text: str, program: str | None) -> tuple[int, float]:
-    """Count the covers of a problem with one contender, once; return them and the seconds."""
+    """Count the covers of a problem with one contender, once; return them and the seconds.
+
+    Others than ours know no stacks, and get what the clues leave of the problem.
+    """
     reading = read_problem(text)
     problem = residual(reading.problem, reading.stack)
     if contender == "C":
@@ -57,8 +62,8 @@ def measure(contender: str, text: str, program: str | None) -> tuple[int, float]
         begin = time.perf_counter()
         count = PEERS[contender](problem)
         return count, time.perf_counter() - begin
-    batchsolve.count(problem, jobs=1, engine=contender, node_limit=200_000)
-    result = batchsolve.count(problem, jobs=1, engine=contender)
+    batchsolve.count(reading, jobs=1, engine=contender, node_limit=200_000)
+    result = batchsolve.count(reading, jobs=1, engine=contender)
     return result.count, result.seconds
 
 
@@ -80,7 +85,7 @@ def apart(contender: str, text: str, program: str | None, most: float) -> list[f
 def prepare(text: str, program: str | None) -> None:
     """Have everything compiled to disk, which counts as no contender's time."""
     reading = read_problem(text)
-    for name in contenders(program):
+    for name in contenders(reading.problem, program):
         if name in PEERS:
             PEERS[name](batchsolve.family("dominoes:4x4"))
         elif name != "C":
@@ -90,7 +95,8 @@ def prepare(text: str, program: str | None) -> None:
 def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure all contenders on one problem, in turn."""
     prepare(text, arguments.yardstick)
-    seconds: dict[str, list[float]] = {name: [] for name in contenders(arguments.yardstick)}
+    names = contenders(read_problem(text).problem, arguments.yardstick)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
     counts: dict[str, int] = {}
     for _ in range(arguments.repeat):
         for name, times in seconds.items():

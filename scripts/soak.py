@@ -58,7 +58,7 @@ BACKENDS = {  # and how often each is drawn; those of clusters take seconds to s
     "ray-cluster": 5,
 }
 JOBS = (
-    *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl"),
+    *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl", "solve-folder"),
     *("enumerate", "count", "scale"),
 )
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")

@@ -21,6 +21,7 @@ from batchsolve.runs.export import export_run
 
 HOME = Path(__file__).resolve().parents[1]
 N_WORKERS = 2
+N_ROWS = 500  # of each file, where there are several
 MEND_SECONDS = 1.0
 
 
@@ -60,6 +61,19 @@ def solving(inputs: Path, suffix: str) -> Job:
         return digest(folder / f"out{suffix}")
 
     return Job(arguments, result, (f"out{suffix}",))
+
+
+def solving_a_folder(inputs: Path) -> Job:
+    """Return the job of solving the files of a folder into parts in another."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        return ["solve", str(inputs), "-o", f"{folder}/out/", "--resume", "--engine", "dlx"]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        parts = sorted((folder / "out").iterdir())
+        return " ".join(f"{part.name} {digest(part)}" for part in parts)
+
+    return Job(arguments, result, ("out",))
 
 
 def enumerating(grid: Path) -> Job:
@@ -119,6 +133,10 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         with pa.output_stream(str(folder / f"in{suffix}")) as file:
             pa.csv.write_csv(table, file)
     pa.parquet.write_table(table, folder / "in.parquet", row_group_size=1000)
+    (folder / "several").mkdir()
+    for begin in range(0, len(table), N_ROWS):
+        with pa.output_stream(str(folder / "several" / f"{begin:06d}.csv")) as file:
+            pa.csv.write_csv(table.slice(begin, N_ROWS), file)
     (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "grid.txt").write_text("1234" + "." * 32)
     return {
@@ -126,6 +144,7 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         "solve-gz": solving(folder, ".csv.gz"),
         "solve-parquet": solving(folder, ".parquet"),
         "solve-jsonl": solving(folder, ".jsonl"),
+        "solve-folder": solving_a_folder(folder / "several"),
         "enumerate": enumerating(folder / "grid.txt"),
         "count": counting("queens:12"),
         "scale": scaling("queens:9"),

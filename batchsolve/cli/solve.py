@@ -37,7 +37,8 @@ RowSearch = Annotated[
     meaning("split_depth", "Cut every row into subproblems of this depth.", default=0, metavar="D"),
 ]
 Files = Annotated[
-    FileSettings, only("box", "alphabet", "blank", "column", "chunk", "stats", "resume")
+    FileSettings,
+    only("box", "alphabet", "blank", "column", "filename", "chunk", "stats", "resume"),
 ]
 
 
@@ -51,7 +52,9 @@ def solve(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin.",
+            help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
+            "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
+            "all its files.",
         ),
     ],
     output: Annotated[
@@ -61,7 +64,7 @@ def solve(
             "-o",
             metavar="OUT",
             help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
-            "- is CSV on stdout.",
+            "- is CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
         ),
     ] = "-",
     *,
@@ -114,10 +117,16 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
     with interrupts() as check, progress_bar(quiet, unit=" rows", unit_scale=True) as bar:
+        begun = False
 
         def update(progress: Progress) -> None:
+            nonlocal begun
             check()
             totals = progress.totals
+            if not begun:  # the rate is that of this run, not of the one that is resumed
+                bar.initial = bar.n = totals.rows
+                begun = True
+            bar.total = progress.expected_rows
             bar.set_postfix(unique=totals.unique, invalid=totals.invalid, refresh=False)
             bar.update(progress.new_rows)
 

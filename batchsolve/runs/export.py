@@ -25,7 +25,8 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.tables.outputs import check_output, disk_errors, open_sink, written_to
+from batchsolve.tables.checksums import written_to
+from batchsolve.tables.outputs import check_output, disk_errors, open_sink
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
 

@@ -9,18 +9,21 @@ sums do not depend on the order of rows, so that a step brings them up to date b
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from batchsolve.errors import JournalError, OutputError
 from batchsolve.tables.outputs import disk_errors
 
-VERSION = 3
+VERSION = 4
+_NUMBERS = struct.Struct("<qd")
 _AT_ONCE = 500  # parameters of a statement; SQLite allows 999 at least
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this
@@ -42,7 +45,7 @@ class Part(NamedTuple):
     name : str
     rows : int
     checksum : int
-        See `batchsolve.tables.outputs.Written`.
+        See `batchsolve.tables.checksums.Written`.
     """
 
     name: str
@@ -164,7 +167,8 @@ class Journal:
             try:
                 stacks, files = self._sums
                 gone, added, written = list(done), list(new), list(parts)
-                stacks += sum(map(_checksum, added)) - sum(map(_checksum, self._taken(gone)))
+                stacks += sum(starmap(_stack_checksum, added))
+                stacks -= sum(starmap(_stack_checksum, self._taken(gone)))
                 files += sum(map(_checksum, written))
                 self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
                 self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", added)
@@ -244,16 +248,20 @@ class Journal:
                 f"version, or delete it to begin again"
             )
         [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
-        self._sums = self._sum_of("stacks"), self._sum_of("parts")
+        stacks, parts = self._rows_of("stacks"), self._rows_of("parts")
+        self._sums = (
+            sum(starmap(_stack_checksum, stacks)) % _SUMS,
+            sum(map(_checksum, parts)) % _SUMS,
+        )
         if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
             raise ValueError("its seal is not that of what it holds")
 
-    def _sum_of(self, table: str) -> int:
+    def _rows_of(self, table: str) -> Iterator[tuple[Any, ...]]:
         rows = self._db.execute(f"SELECT * FROM {table}")
         columns = tuple(about[0] for about in rows.description)
         if columns != _COLUMNS[table]:
             raise ValueError(f"its {table} have the columns {', '.join(columns)}")
-        return sum(map(_checksum, rows)) % _SUMS
+        return rows
 
     def _compare(self, mine: Mapping[str, Any]) -> None:
         """Raise unless the journal is of the same run."""
@@ -292,7 +300,7 @@ class Journal:
                     f"{self.path}: cannot be written ({error}); make room, and go on with --resume"
                 ) from error
             raise self.damaged(error) from error
-        except (TypeError, ValueError, KeyError, RecursionError) as error:
+        except (TypeError, ValueError, KeyError, RecursionError, struct.error) as error:
             raise self.damaged(error) from error
 
 
@@ -307,4 +315,10 @@ def _identity(path: str) -> tuple[int, int]:
 
 def _checksum(row: tuple[Any, ...]) -> int:
     """Return a checksum of 64 bits of some values of JSON or SQLite."""
-    return int.from_bytes(hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).digest())
+    return int.from_bytes(blake2b(repr(tuple(row)).encode(), digest_size=8).digest())
+
+
+def _stack_checksum(number: int, options: bytes, weight: float) -> int:
+    """Return the same of a stack, in a tenth of the time, for there are many."""
+    row = options + _NUMBERS.pack(number, weight)
+    return int.from_bytes(blake2b(row, digest_size=8).digest())

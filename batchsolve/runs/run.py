@@ -28,7 +28,8 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.tables.outputs import Written, disk_errors
+from batchsolve.tables.checksums import Written
+from batchsolve.tables.outputs import disk_errors
 from batchsolve.tables.reading import Puzzle, Reading, problem_and_stack, read_problem
 from batchsolve.workers.pool import Pool
 
@@ -255,7 +256,7 @@ class Run:
                 os.fsync(file.fileno())
         sync_directory(folder)
         return [
-            Part(name, n, Written().plus(part).checksum)
+            Part(name, n, Written.of(part).checksum)
             for name, (part, n) in zip(names, parts, strict=True)
         ]
 

@@ -8,33 +8,35 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
-from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.problems.answers import Answers, Status
-from batchsolve.runs.journal import Journal
+from batchsolve.errors import InputError, OutputError
+from batchsolve.problems.answers import Status
+from batchsolve.runs.destinations import Output, Parts, WrittenRows, destination_of
+from batchsolve.runs.journal import Journal, Part
 from batchsolve.search.rows import RowSearch
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.blocks import TASKS, Block, Position
+from batchsolve.tables.checksums import Written
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, Written, check_output, open_output, partial_path
-from batchsolve.tables.reader import Batch
+from batchsolve.tables.places import exists, facts_of, files_of, is_address
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
-SAME_FILES = ("column", "alphabet", "blank", "stats")  # settings that a resumed run must have
+SAME_FILES = (
+    "column",
+    "alphabet",
+    "blank",
+    "filename",
+    "stats",
+)  # settings that a resumed run must have
 PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
 
@@ -74,10 +76,21 @@ class Summary:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback is told: rows answered since the last call, and totals."""
+    """What a progress callback is told.
+
+    Attributes
+    ----------
+    new_rows : int
+        Rows answered since the last call; the first call is made before any.
+    totals : Summary
+        The sums, with those of the run that is resumed.
+    expected_rows : int or None
+        Rows that there will be, judging by the bytes of those so far; None if nobody knows.
+    """
 
     new_rows: int
     totals: Summary
+    expected_rows: int | None = None
 
 
 def solve_file(
@@ -98,10 +111,14 @@ def solve_file(
     ----------
     inputs : str or path, or a sequence of them
         CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
+        Folders, patterns such as ``corpora/*.csv``, and addresses such as ``s3://bucket/corpora``
+        stand for all their files.
     output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
+        Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files in the order of
+        their names, which the workers write.
     jobs : int, optional
         Workers; the number of cores by default.
     backend : {"threading", "loky", "dask", "ray"}
@@ -146,8 +163,10 @@ def solve_file(
     chosen = search or SearchSettings(**wanted)
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
+    given = [os.fspath(path) for path in several]
     return FileRun(
-        [os.fspath(path) for path in several],
+        given,
+        files_of(given),
         os.fspath(output),
         replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
         files or FileSettings(**others),
@@ -156,45 +175,25 @@ def solve_file(
     ).run()
 
 
-@dataclass(frozen=True, eq=False)
-class _Written:
-    """The finished rows of a block, and what they add to the sums."""
-
-    data: pa.Buffer | bytes
-    n_rows: int
-    tally: npt.NDArray[np.int64]
-    disagree: int
-    nodes: int
-    first_invalid: tuple[int, str] | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Writer:
-    """Makes the finished rows of a block, in a worker."""
-
-    table: AnswerTable
-    encoder: Encoder
-
-    def write(self, batch: Batch, answers: Answers) -> _Written:
-        rows = self.table.rows(batch, answers)
-        data = self.encoder.rows(rows.table)
-        return _Written(data, len(batch), rows.tally, rows.disagree, rows.nodes, rows.first_invalid)
-
-
 @dataclass
 class FileRun:
     """One run of `solve_file`; its parameters are those of that function, checked.
 
     Attributes
     ----------
+    inputs, paths : list of str
+        What was given, and the files of it.
     totals : Summary
         The sums of the rows that are written.
+    rows_before : int
+        Those of the run that is resumed.
     begin : Position or None
         Where in the input the rows still to be read begin.
     file_name, rows_of_file : str, int
         The input file at hand, and how many of its rows are done.
     """
 
+    inputs: list[str]
     paths: list[str]
     output: str
     search: SearchSettings
@@ -202,24 +201,35 @@ class FileRun:
     pool: Pool
     on_progress: Callable[[Progress], None]
     totals: Summary = field(default_factory=Summary)
+    rows_before: int = 0
     begin: Position | None = None
     file_name: str = ""
     rows_of_file: int = 0
 
+    def __post_init__(self) -> None:
+        self.destination = destination_of(self.output)
+        self.unrecorded: list[Part] = []
+
     def run(self) -> Summary:
         """Solve the corpus, or go on with it."""
         start = time.perf_counter()
-        check_output(self.output)
+        self.destination.check()
         if self.settings.resume and "-" in (*self.paths, self.output):
             raise InputError("--resume needs files; standard input or output cannot be resumed")
+        if self.settings.chunk is not None and isinstance(self.destination, Parts):
+            raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
-        for path in self.paths:
-            if path != "-" and os.path.exists(path) and _same_file(path, self.output):
-                raise InputError(f"{path}: is both input and output; write to another file")
+        self._refuse_own_output()
         settings = self.settings
         corpus = Corpus(
-            self.paths, settings.column, settings.box, settings.alphabet, settings.blank
+            self.paths,
+            settings.column,
+            settings.box,
+            settings.alphabet,
+            settings.blank,
+            filename=settings.filename,
+            size=self.destination.block_size,
         )
         engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED
@@ -238,31 +248,41 @@ class FileRun:
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
-        self.totals.rows_per_second = self.totals.rows / self.totals.seconds
+        new_rows = self.totals.rows - self.rows_before
+        self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
     def _solve(
         self, corpus: Corpus, engine: Engine, handover: Handover | None, journal: Journal | None
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
-        if journal and finished and not os.path.exists(partial_path(self.output)):
+        if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
-        table = AnswerTable(corpus, self.search.limit or PROVES_UNIQUENESS, self.settings.stats)
-        output = open_output(self.output, table.schema, written)
-        writer = _Writer(table, encoder_for(self.output))
+        limit = self.search.limit or PROVES_UNIQUENESS
+        table = AnswerTable(corpus.reader, limit, self.settings.stats)
+        parts = journal.parts() if journal else []
+        output = self.destination.open(table.schema, written, parts)
+        writer = self.destination.writer(table, self.pool.sees_files)
         rows = RowSearch(
-            corpus.problem, engine, self.pool, self.search, corpus.reader, writer, handover
+            corpus.problem,
+            engine,
+            self.pool,
+            self.search,
+            corpus.reader,
+            writer,
+            handover,
+            max(1, self.destination.block_size.most // TASKS.most),
         )
         try:
             if not finished:
-                self._write_answers(corpus, rows, output, journal)
+                self._write_answers(corpus, rows, output, journal, len(parts))
             self.record(journal, output, finished=True)
             output.finish()
         except BaseException as error:
-            partial = partial_path(self.output)
-            if journal and "-" not in self.paths and os.path.exists(partial):
-                error.add_note(f"the rows done are kept in {partial}; go on with --resume")
+            if journal and "-" not in self.paths and exists(self.destination.kept):
+                kept = self.destination.kept
+                error.add_note(f"the rows done are kept in {kept}; go on with --resume")
             raise
         finally:
             output.close()
@@ -270,16 +290,24 @@ class FileRun:
             journal.remove()
 
     def _write_answers(
-        self, corpus: Corpus, rows: RowSearch, output: Output, journal: Journal | None
+        self,
+        corpus: Corpus,
+        rows: RowSearch,
+        output: Output,
+        journal: Journal | None,
+        n_parts: int,
     ) -> None:
-        blocks = corpus.blocks(self.begin, self.settings.chunk)
+        blocks = _numbered(corpus.blocks(self.begin, self.settings.chunk), n_parts)
         if not self.pool.sees_files:
-            blocks = map(Block.read, blocks)
+            blocks = map(Block.carried, blocks)
         self.record(journal, output)
+        self.on_progress(Progress(0, self.totals, self._expected_rows(corpus)))
         try:
             with _RecordsBehind(self, journal, output) as records:
                 for block, written in rows.run(blocks):
                     self._take(block, written, output)
+                    expected = self._expected_rows(corpus)
+                    self.on_progress(Progress(written.n_rows, self.totals, expected))
                     records.make_if_due()
         except InputError as error:
             self.record(journal, output)  # the rows before the fault are good
@@ -288,13 +316,19 @@ class FileRun:
                 raise error.after(rows_before) from None
             raise
 
-    def _take(self, block: Block, written: _Written, output: Output) -> None:
+    def _expected_rows(self, corpus: Corpus) -> int | None:
+        share = corpus.share_before(self.begin) if self.begin else None
+        return round(self.totals.rows / share) if share else None
+
+    def _take(self, block: Block, written: WrittenRows, output: Output) -> None:
         """Put the rows of a block into the output, and add them to the sums."""
         totals = self.totals
         if written.first_invalid and self.settings.stop_on_invalid:
             place, why = written.first_invalid
             raise InputError(f"row {totals.rows + place + 1}: {why}")
-        output.write(written.data)
+        output.write(written)
+        if written.part is not None:
+            self.unrecorded.append(written.part)
         for status, n in zip(Status, written.tally.tolist(), strict=True):
             name = status.name.lower()
             setattr(totals, name, getattr(totals, name) + n)
@@ -305,34 +339,43 @@ class FileRun:
             self.file_name, self.rows_of_file = block.name, 0
         self.rows_of_file += written.n_rows
         self.begin = block.end
-        self.on_progress(Progress(written.n_rows, totals))
 
     def _refuse_leftovers(self) -> None:
         """Refuse to overwrite what an interrupted run left, unasked."""
-        partial = partial_path(self.output)
-        path = partial + ".journal"
+        kept, path = self.destination.kept, self.destination.journal
         begun = os.path.exists(path) and os.path.getsize(path) > 0  # nothing: the disk was full
         if begun and not self.settings.resume:
             Journal.read(path).close()  # raises if the run is going on in another process
             raise OutputError(
-                f"{partial}: an interrupted run left its rows there; go on with --resume, or "
-                f"delete {partial} and {path} to begin again"
+                f"{kept}: an interrupted run left its rows there; go on with --resume, or delete "
+                f"{kept} and {path} to begin again"
             )
-        if os.path.exists(partial) and not begun:
-            raise OutputError(
-                f"{partial}: is in the way, and has no journal ({path}) to be resumed with; move "
-                f"it or delete it"
-            )
+        if not begun:
+            self.destination.check_unused()
+
+    def _refuse_own_output(self) -> None:
+        """Refuse to read what is written."""
+        for path in self.paths:
+            if path != "-" and os.path.exists(path) and _same_file(path, self.output):
+                raise InputError(f"{path}: is both input and output; write to another file")
+        for folder in filter(os.path.isdir, self.inputs):
+            if _lies_in(self.output, folder):
+                raise InputError(
+                    f"{self.output}: lies in {folder}, all of which is input; write elsewhere, or "
+                    f"name the files, as in '{os.path.join(folder, '*.csv')}'"
+                )
 
     def _journal(self, handover: Handover | None) -> Journal:
-        path = partial_path(self.output) + ".journal"
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
         if handover is not None:
             search["engine"] += f" after {handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
-        return Journal(path, "solve", {**search, **same, "box": box, "inputs": inputs})
+        settings = {**search, **same, "box": box, "inputs": inputs}
+        if is_address(self.output):  # of which the name of the journal tells a part
+            settings["output"] = self.output
+        return Journal(self.destination.journal, "solve", settings)
 
     def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
         """Take up the sums of an interrupted run; return what it wrote and whether it finished."""
@@ -341,22 +384,25 @@ class FileRun:
             return None, False
         try:
             self.totals = Summary(**state["totals"])
+            self.rows_before = self.totals.rows
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
             self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])
         except (KeyError, TypeError, ValueError) as error:
             raise journal.damaged(error) from error
-        partial = partial_path(self.output)
-        if not finished and not os.path.exists(partial):
-            raise JournalError(f"{partial}: is gone; delete {journal.path} to begin again")
         return written, finished
 
     def record(self, journal: Journal | None, output: Output, finished: bool = False) -> None:
         """Make what is written durable, and note how far that is."""
-        state = self.state(output, finished)
+        state, n_parts = self.state(output, finished), len(self.unrecorded)
         output.sync()
+        self.note(journal, state, n_parts)
+
+    def note(self, journal: Journal | None, state: dict[str, Any], n_parts: int) -> None:
+        """Note a state in the journal, with the first of the parts that are not recorded."""
         if journal is not None:
-            journal.record(state)
+            journal.record(state, parts=self.unrecorded[:n_parts])
+        del self.unrecorded[:n_parts]
 
     def state(self, output: Output, finished: bool = False) -> dict[str, Any]:
         """Return what a journal has to know of what is written so far."""
@@ -378,6 +424,7 @@ class _RecordsBehind:
         self._thread = ThreadPoolExecutor(1)
         self._syncing: Future[None] | None = None
         self._state: dict[str, Any] = {}
+        self._n_parts = 0
         self._last = time.monotonic()
 
     def __enter__(self) -> _RecordsBehind:
@@ -392,21 +439,32 @@ class _RecordsBehind:
             if self._syncing.done():
                 self._syncing.result()
                 self._syncing = None
-                if self._journal is not None:
-                    self._journal.record(self._state)
+                self._run.note(self._journal, self._state, self._n_parts)
         elif time.monotonic() - self._last >= JOURNAL_SECONDS:
             self._last = time.monotonic()
             self._state = self._run.state(self._output)
+            self._n_parts = len(self._run.unrecorded)
             self._syncing = self._thread.submit(self._output.sync)
+
+
+def _numbered(blocks: Iterator[Block], first: int) -> Iterator[Block]:
+    return (replace(block, number=k) for k, block in enumerate(blocks, first))
 
 
 def _same_file(one: str, two: str) -> bool:
     return os.path.exists(two) and os.path.samefile(one, two)
 
 
+def _lies_in(path: str, folder: str) -> bool:
+    if path == "-" or is_address(path):
+        return False
+    inner, outer = os.path.realpath(path), os.path.realpath(folder)
+    return os.path.commonpath([inner, outer]) == outer
+
+
 def _identity(path: str) -> list[Any]:
     try:
-        facts = os.stat(path)
+        facts = facts_of(path)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    return [path, facts.st_size, facts.st_mtime_ns]
+        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from error
+    return [path, facts.size, facts.changed]

@@ -73,7 +73,7 @@ def solve_table(
     """
     corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet, blank)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    answers = AnswerTable(corpus, limit, stats)
+    answers = AnswerTable(corpus.reader, limit, stats)
     with Pool(jobs, backend, address) as pool:
         parts = list(answered(corpus, _Tables(answers), settings, pool))
     return with_columns_of(pa.concat_tables([answers.schema.empty_table(), *parts]), table)

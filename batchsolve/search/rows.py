@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import Handover
-from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.errors import BatchsolveError, InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -252,8 +252,8 @@ class BlockResult:
         The own stacks of rows that are handed over.
     n_nodes, seconds : int, float
         Nodes visited, and how long that took.
-    error : InputError or None
-        Why the block cannot be read.
+    error : InputError or OutputError or None
+        Why the block cannot be read or written.
     """
 
     output: Any = None
@@ -263,7 +263,7 @@ class BlockResult:
     late: Stacks = field(default_factory=Stacks.empty)
     n_nodes: int = 0
     seconds: float = 0.0
-    error: InputError | None = None
+    error: InputError | OutputError | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,9 +302,9 @@ class RowWork:
     def _write(self, task: WriteTask) -> BlockResult:
         try:
             batch = self.reader.read(task.block)
-        except InputError as error:
+            return BlockResult(self.writer.write(batch, task.answers))
+        except (InputError, OutputError) as error:
             return BlockResult(error=error)
-        return BlockResult(self.writer.write(batch, task.answers))
 
     def _read(self, task: ReadTask) -> BlockResult:
         try:
@@ -328,7 +328,10 @@ class RowWork:
             left = rows.drop_unwanted(left)
             rows.keep_open_only()
         if rows.is_settled:
-            output = self.writer.write(batch, rows.answers())
+            try:
+                output = self.writer.write(batch, rows.answers())
+            except OutputError as error:
+                return BlockResult(error=error)
             return BlockResult(output, n_nodes=n_nodes, seconds=seconds)
         return BlockResult(None, rows, left.stacks, left.weights, late, n_nodes, seconds)
 
@@ -375,8 +378,11 @@ class RowGoal:
 
     enough = False
 
-    def __init__(self, keeps_roots: bool, whole: bool, late_engine: Engine | None) -> None:
+    def __init__(
+        self, keeps_roots: bool, whole: bool, late_engine: Engine | None, size: int
+    ) -> None:
         self._keeps_roots, self._whole, self._late_engine = keeps_roots, whole, late_engine
+        self._size = size
         self._blocks: dict[int, Any] = {}  # blocks not handed back, by their numbers
         self._open: dict[int, OpenRows] = {}
         self._results: dict[int, BlockResult] = {}
@@ -399,8 +405,8 @@ class RowGoal:
 
         Raises
         ------
-        InputError
-            If the next block cannot be read.
+        InputError, OutputError
+            If the next block cannot be read or written.
         """
         while self._n_returned in self._results:
             result = self._results.pop(self._n_returned)
@@ -413,7 +419,8 @@ class RowGoal:
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return what is still wanted of a piece, and its task; None for the task if nothing is."""
         if isinstance(piece, _Unread):
-            return piece, ReadTask(piece.block, budget if piece.is_searched else 0)
+            budget = min(UNLIMITED, self._size * budget) if piece.is_searched else 0
+            return piece, ReadTask(piece.block, budget)
         if isinstance(piece, _Unwritten):
             rows = self._open[piece.number]
             return piece, WriteTask(self._blocks[piece.number], rows.answers())
@@ -485,6 +492,8 @@ class RowSearch:
     writer : Writer
     handover : Handover, optional
         What becomes of rows that take many nodes; by default they stay with the engine.
+    size : int
+        How many times as much as a usual task a block holds.
 
     Attributes
     ----------
@@ -507,6 +516,7 @@ class RowSearch:
         reader: Reader,
         writer: Writer,
         handover: Handover | None = None,
+        size: int = 1,
     ) -> None:
         limit = settings.limit or UNLIMITED
         node_limit = settings.node_limit or UNLIMITED
@@ -518,7 +528,7 @@ class RowSearch:
         after = handover.after if handover else UNLIMITED
         self._work = RowWork(engine, problem, reader, writer, limit, node_limit, after, depth)
         self._pool = pool
-        self._goal = RowGoal(keeps_roots, whole, handover.engine if handover else None)
+        self._goal = RowGoal(keeps_roots, whole, handover.engine if handover else None, size)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
         self.most_ahead = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
 
@@ -527,8 +537,8 @@ class RowSearch:
 
         Raises
         ------
-        InputError
-            If a block cannot be read, after all blocks before it were yielded.
+        InputError, OutputError
+            If a block cannot be read or written, after all blocks before it were yielded.
         """
         source = iter(blocks)
         failure: InputError | None = None

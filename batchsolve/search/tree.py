@@ -25,6 +25,7 @@ from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Done, Pool
 
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; some hundredths of a second
+UNTRIED_NODES = 20_000  # of a task before that, so that no worker is long at a slow engine
 TRIAL_SECONDS = 0.05  # what loading the kernels of an engine takes at least
 FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
@@ -374,7 +375,8 @@ class TreeSearch:
             try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
             untried = len(self._engines) > 1
             while scheduler.n_waiting and not goal.enough:
-                for done in self._round(Draws(scheduler)):
+                nodes = UNTRIED_NODES if untried else UNLIMITED
+                for done in self._round(Draws(scheduler, nodes=nodes)):
                     yield done
                     # the round ends, and no task is lost, when draws find nothing
                     scheduler.paused = untried and time.monotonic() >= try_at

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.kernels import kernel
-from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
@@ -48,7 +47,8 @@ class AnswerTable:
 
     Parameters
     ----------
-    corpus : Corpus or Reader
+    reader : Reader
+        What reads the rows.
     limit : int
         Solutions that were looked for.
     stats : bool
@@ -60,9 +60,9 @@ class AnswerTable:
         The columns of the output.
     """
 
-    def __init__(self, corpus: Corpus | Reader, limit: int, stats: bool) -> None:
-        self._problem = corpus.problem
-        self._notation = corpus.notation
+    def __init__(self, reader: Reader, limit: int, stats: bool) -> None:
+        self._problem = reader.problem
+        self._notation = reader.notation
         self._limit = limit
         self._stats = stats
         new: list[tuple[str, pa.DataType]] = [
@@ -70,21 +70,21 @@ class AnswerTable:
             ("status", pa.string()),
             ("n_solutions", pa.int64()),
         ]
-        if corpus.solution_column is not None:
+        if reader.solution_column is not None:
             new.append(("agrees", pa.bool_()))
         new.append(("message", pa.string()))
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
         answers = {name for name, _ in new}
-        taken = answers.union(corpus.schema.names)
+        taken = answers.union(reader.schema.names)
         names: list[str] = []
-        for name in corpus.schema.names:
+        for name in reader.schema.names:
             kept = name
             while kept in answers or (kept != name and kept in taken):
                 kept = f"given_{kept}"
             taken.add(kept)
             names.append(kept)
-        given = [column.with_name(name) for column, name in zip(corpus.schema, names, strict=True)]
+        given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]
         self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
     def rows(self, batch: Batch, answers: Answers) -> AnsweredRows:

@@ -8,19 +8,42 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import IO, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError
 from batchsolve.problems.kernels import kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows, named_errors
+from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
-BLOCK_BYTES = 1 << 20  # some 10 ms of reading and writing, and as much of search
-FIRST_BYTES = 64 << 10  # blocks double from here on, so that workers share a small file as well
 LINE_BYTES = 4096  # where the last line of a block is looked for first
+
+
+@dataclass(frozen=True)
+class BlockSize:
+    """How much a block holds.
+
+    Attributes
+    ----------
+    first, most : int
+        Bytes of the first block of a file, and of any; from one to the next they double.
+    rows : int
+        Rows of any block of a table.
+    """
+
+    first: int
+    most: int
+    rows: int
+
+
+# some 10 ms of reading and writing, and as much of search; workers share a small file as well
+TASKS = BlockSize(64 << 10, 1 << 20, 16_384)
+# what becomes a file of its own; every block is cut the same, wherever the cutting began
+PARTS = BlockSize(8 << 20, 8 << 20, 131_072)
 
 
 class Position(NamedTuple):
@@ -45,17 +68,17 @@ class Span:
     Attributes
     ----------
     path : str
-        Absolute, for workers may stand in another directory.
+        Absolute, for workers may stand in another directory; or an address.
     begin, end : int
         Where the bytes begin and end there.
-    identity : tuple of int
-        The file when it was cut; see `identity_of`.
+    facts : Facts
+        Of the file when it was cut.
     """
 
     path: str
     begin: int
     end: int
-    identity: tuple[int, ...]
+    facts: Facts
 
     def __len__(self) -> int:
         return self.end - self.begin
@@ -68,17 +91,57 @@ class Span:
         InputError
             If the file was changed or replaced.
         """
-        with open(self.path, "rb") as file:
-            if identity_of(file) != self.identity:
-                raise changed()
+        with open_to_read(self.path) as file:
+            check_unchanged(self.path, file, self.facts)
             file.seek(self.begin)
-            return file.read(len(self))
+            data: bytes = file.read(len(self))
+            return data
 
 
-def identity_of(file: IO[bytes]) -> tuple[int, ...]:
-    """Return what tells a file from another, and from what it is after a change."""
+@dataclass(frozen=True)
+class RowGroups:
+    """Some row groups of a Parquet file that are read where they are used.
+
+    Attributes
+    ----------
+    path, facts
+        See `Span`.
+    first, last : int
+        Which row groups, both counted in.
+    n_rows : int
+        Their rows.
+    """
+
+    path: str
+    facts: Facts
+    first: int
+    last: int
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def read(self) -> pa.Table:
+        """Read the rows; raises as `Span.read` does."""
+        with open_to_read(self.path) as file:
+            check_unchanged(self.path, file, self.facts)
+            with pq.ParquetFile(file) as parquet:
+                numbers = list(range(self.first, self.last + 1))
+                return parquet.read_row_groups(numbers, use_threads=False).combine_chunks()
+
+
+def facts_of_opened(path: str, file: Any) -> Facts:
+    """Return the facts about a file that is open: a path may lead to another one by now."""
+    if is_address(path):
+        return facts_of(path)
     facts = os.fstat(file.fileno())
-    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+    return Facts(facts.st_size, facts.st_mtime_ns, (facts.st_dev, facts.st_ino))
+
+
+def check_unchanged(path: str, file: Any, facts: Facts) -> None:
+    """Raise `InputError` unless a file is the one that was cut into blocks."""
+    if facts_of_opened(path, file) != facts:
+        raise changed()
 
 
 def changed() -> InputError:
@@ -92,20 +155,23 @@ class Block:
 
     Attributes
     ----------
-    data : Span or bytes or pyarrow.Table
-        The records without a header; a table if the file was Parquet.
+    data : Span, RowGroups, bytes or pyarrow.Table
+        The records without a header; rows of a table if the file was Parquet.
     layout : Layout
         How they are laid out.
     name : str
         What messages call the file.
     end : Position
         Where the next block begins.
+    number : int
+        Which block of the output it is.
     """
 
-    data: Span | bytes | pa.Table
+    data: Span | RowGroups | bytes | pa.Table
     layout: Layout
     name: str
     end: Position
+    number: int = 0
 
     @property
     def source(self) -> int:
@@ -123,8 +189,10 @@ class Block:
         with named_errors(self.name):
             return self.layout.rows(self._content())
 
-    def read(self) -> Block:
-        """Return the block with its records at hand, for workers that do not see the file."""
+    def carried(self) -> Block:
+        """Return the block for workers that do not see our files: those come along with it."""
+        if isinstance(self.data, Span | RowGroups) and is_address(self.data.path):
+            return self
         with named_errors(self.name):
             return replace(self, data=self._content())
 
@@ -146,7 +214,7 @@ class Block:
             begin = end
 
     def _content(self) -> bytes | pa.Table:
-        return self.data.read() if isinstance(self.data, Span) else self.data
+        return self.data.read() if isinstance(self.data, Span | RowGroups) else self.data
 
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
@@ -179,38 +247,42 @@ class PlainFile:
     Parameters
     ----------
     path : str
+        Its path or address.
     file : binary file
         The same, opened.
     """
 
-    def __init__(self, path: str, file: IO[bytes]) -> None:
-        self._path, self._file = os.path.realpath(path), file
-        self._identity = identity_of(file)
-        self._size = os.fstat(file.fileno()).st_size
+    def __init__(self, path: str, file: Any) -> None:
+        self._path, self._file = path if is_address(path) else os.path.realpath(path), file
+        self._facts = facts_of_opened(path, file)
 
     @property
     def is_found(self) -> bool:
         """Whether others find the file at its path; not if it was deleted."""
         try:
-            return os.path.samestat(os.stat(self._path), os.fstat(self._file.fileno()))
+            return facts_of(self._path).place == self._facts.place
         except OSError:
             return False
 
     def end_by(self, stop: int) -> int:
         """See `Uncut`."""
-        return min(stop, self._size)
+        return min(stop, self._facts.size)
 
     def look(self, begin: int, stop: int) -> bytes:
         """See `Uncut`."""
         self._file.seek(begin)
-        data = self._file.read(stop - begin)
+        data: bytes = self._file.read(stop - begin)
         if len(data) < stop - begin:
             raise changed()
         return data
 
     def take(self, begin: int, end: int) -> Span:
         """See `Uncut`."""
-        return Span(self._path, begin, end, self._identity)
+        return Span(self._path, begin, end, self._facts)
+
+    def row_groups(self, first: int, last: int, n_rows: int) -> RowGroups:
+        """Return some row groups of a Parquet file."""
+        return RowGroups(self._path, self._facts, first, last, n_rows)
 
 
 class Stream:
@@ -225,7 +297,7 @@ class Stream:
         Whether lines end in a carriage return alone; it becomes a line feed.
     """
 
-    def __init__(self, stream: IO[bytes], begin: int = 0, old_line_ends: bool = False) -> None:
+    def __init__(self, stream: Any, begin: int = 0, old_line_ends: bool = False) -> None:
         self._stream, self._begin, self._old_line_ends = stream, begin, old_line_ends
         self._read = b""  # from `begin` on
 
@@ -249,7 +321,9 @@ class Stream:
         return data
 
 
-def cut(source: Uncut, begin: int, delimiter: str = "") -> Iterator[tuple[Span | bytes, int]]:
+def cut(
+    source: Uncut, begin: int, delimiter: str = "", size: BlockSize = TASKS
+) -> Iterator[tuple[Span | bytes, int]]:
     """Cut bytes into blocks that end where a line (or with a delimiter: a record) ends.
 
     Parameters
@@ -259,6 +333,7 @@ def cut(source: Uncut, begin: int, delimiter: str = "") -> Iterator[tuple[Span |
         Where to begin.
     delimiter : str
         What parts the fields of a CSV table, where line ends can be quoted.
+    size : BlockSize
 
     Yields
     ------
@@ -270,7 +345,7 @@ def cut(source: Uncut, begin: int, delimiter: str = "") -> Iterator[tuple[Span |
     InputError
         After the last whole record, if a quotation mark is never closed.
     """
-    length = min(FIRST_BYTES, BLOCK_BYTES)
+    length = size.first
     while (stop := source.end_by(begin + length)) > begin:
         end, quoted = _last_record_end(source, begin, stop, delimiter)
         if end == begin and stop < begin + length:  # the last line may have no line end
@@ -279,7 +354,7 @@ def cut(source: Uncut, begin: int, delimiter: str = "") -> Iterator[tuple[Span |
             end = stop
         if end > begin:
             yield source.take(begin, end), end
-            begin, length = end, min(2 * length, BLOCK_BYTES)
+            begin, length = end, min(2 * length, size.most)
         elif length > MOST_RECORD_BYTES:
             raise InputError(
                 f"a record of more than {MOST_RECORD_BYTES >> 20} MB: "

@@ -7,6 +7,7 @@ many rows, never from one. What cannot be decided is an error that shows the cho
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import pyarrow as pa
@@ -15,9 +16,9 @@ from batchsolve.errors import InputError, listed, quoted, shortened
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
-from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
 from batchsolve.tables.layouts import GridLines
-from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line
+from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
 from batchsolve.tables.sources import Source, name_of, open_source
 
 PUZZLE_NAMES = (
@@ -47,6 +48,7 @@ SOLUTION_NAMES = (
     "solved_cells",
     "target",
 )
+OPENED_AT_ONCE = 8
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
 
@@ -65,6 +67,10 @@ class Corpus:
         The alphabet; by default from the whole column.
     blank : str, optional
         The characters of blank cells; by default, whatever is known as one.
+    filename : bool
+        Whether to add a column with the name of the file that a row is from.
+    size : BlockSize, optional
+        How much a block holds; by default what is a task.
 
     Attributes
     ----------
@@ -90,16 +96,25 @@ class Corpus:
         box: tuple[int, int] | None = None,
         alphabet: str | None = None,
         blank: str | None = None,
+        *,
+        filename: bool = False,
+        size: BlockSize | None = None,
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
-        self._sources = [open_source(one) if isinstance(one, str) else one for one in inputs]
+        self._size = size or TASKS
+        self._sources = _opened(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         twice = [name for name in self.columns if self.columns.count(name) > 1]
         if twice:
             name = self._sources[0].path
             raise InputError(f"{name}: names the column {quoted(twice[0])} twice; rename one")
+        if filename and FILENAME.name in self.columns:
+            raise InputError(
+                f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "
+                f"it, or leave out --filename"
+            )
         self._blank = blank
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Position(0, 0))
@@ -113,6 +128,7 @@ class Corpus:
             self.problem,
             self.notation,
             self._choose_solution_notation(),
+            filename,
         )
 
     @property
@@ -151,7 +167,17 @@ class Corpus:
 
     def _blocks_from(self, begin: Position) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):
-            yield from source.blocks(number, begin.offset if number == begin.source else 0)
+            offset = begin.offset if number == begin.source else 0
+            yield from source.blocks(number, offset, self._size)
+
+    def share_before(self, position: Position) -> float | None:
+        """Return which share of the corpus lies before a point; None if its length is not known."""
+        lengths = [source.length for source in self._sources]
+        whole = sum(length or 0 for length in lengths)
+        if None in lengths or not whole:
+            return None
+        before = sum(length or 0 for length in lengths[: position.source])
+        return (before + position.offset) / whole
 
     def _check_schemas(self) -> None:
         """Refuse files of different columns."""
@@ -290,6 +316,18 @@ class Corpus:
     def _example(self) -> str:
         text = str(self._sample[self.column][0].as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def _opened(inputs: Sequence[str | Source]) -> list[Source]:
+    """Open tables, several at a time, for a remote one takes a while to answer."""
+
+    def open_one(one: str | Source) -> Source:
+        return open_source(one) if isinstance(one, str) else one
+
+    if len(inputs) == 1:
+        return [open_one(inputs[0])]
+    with ThreadPoolExecutor(OPENED_AT_ONCE) as threads:
+        return list(threads.map(open_one, inputs))
 
 
 def _texts(table: pa.Table, column: str) -> pa.Array:

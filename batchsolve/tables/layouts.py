@@ -109,6 +109,13 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
         raise InputError(f"{name}: {_first_line(error)}") from error
+    except ValueError as error:
+        if "range requests" not in str(error):  # of fsspec
+            raise
+        raise InputError(
+            f"{name}: its server sends files only from their beginning to their end; download it, "
+            f"or pipe it to - (as by curl)"
+        ) from error
 
 
 def _first_line(error: BaseException) -> str:

@@ -12,56 +12,29 @@ import gzip
 import os
 import shutil
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.sources import split_suffixes
 
+FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ROW_GROUP = 65_536
 COPY_BYTES = 1 << 20
-
-
-class Written(NamedTuple):
-    """What a file held when it was recorded.
-
-    Attributes
-    ----------
-    n_bytes : int
-    checksum : int
-        CRC-32 of these bytes: it is added to as they are written, at some gigabytes a second.
-    """
-
-    n_bytes: int = 0
-    checksum: int = 0
-
-    def plus(self, data: pa.Buffer | bytes) -> Written:
-        """Return what a file holds once more is appended."""
-        return Written(self.n_bytes + len(data), zlib.crc32(data, self.checksum))
-
-
-def written_to(file: IO[bytes], most: int | None = None) -> Written:
-    """Return what a file holds, from where it stands to its end, or so many bytes of it."""
-    written = Written()
-    left = sys.maxsize if most is None else most
-    while left and (data := file.read(min(COPY_BYTES, left))):
-        written = written.plus(data)
-        left -= len(data)
-    return written
 
 
 class Output(Protocol):
     """Where the encoded rows of a run go."""
 
-    def write(self, data: pa.Buffer | bytes) -> None:
-        """Append what an encoder made of the next rows."""
+    def write(self, data: pa.Buffer | bytes, written: Written | None = None) -> None:
+        """Append what an encoder made of the next rows, of which `Written.of` is perhaps known."""
         ...
 
     def written(self) -> Written:
@@ -130,10 +103,10 @@ class _File:
                 )
             self._file.truncate()
 
-    def write(self, data: pa.Buffer | bytes) -> None:
+    def write(self, data: pa.Buffer | bytes, written: Written | None = None) -> None:
         with disk_errors(self._partial):
             self._file.write(data)
-        self._written = self._written.plus(data)
+        self._written = self._written.plus(written or Written.of(data))
 
     def written(self) -> Written:
         with disk_errors(self._partial):
@@ -169,7 +142,7 @@ class _StandardOutput:
         self._file = sys.stdout.buffer
         self.write(header)
 
-    def write(self, data: pa.Buffer | bytes) -> None:
+    def write(self, data: pa.Buffer | bytes, written: Written | None = None) -> None:
         with disk_errors("standard output"):
             self._file.write(data)
 
@@ -195,20 +168,18 @@ def check_output(path: str) -> None:
     InputError
         If its format is unknown.
     OutputError
-        If its directory does not exist, or it is a directory.
+        If its directory does not exist.
     """
     if path == "-":
         return
     suffix, compression = split_suffixes(path)
-    if suffix not in (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson"):
+    if suffix not in FORMATS:
         raise InputError(
             f"{path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with .gz, "
-            f".bz2 or .zst) or .parquet"
+            f".bz2 or .zst) or .parquet; a folder of Parquet files ends with /"
         )
     if suffix == ".parquet" and compression:
         raise InputError(f"{path}: Parquet is compressed by itself; leave out {compression}")
-    if os.path.isdir(path):
-        raise OutputError(f"{path}: is a directory; name a file in it")
     parent = os.path.dirname(path) or "."
     if not os.path.isdir(parent):
         raise OutputError(f"{path}: the directory {parent} does not exist")

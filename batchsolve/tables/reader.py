@@ -16,6 +16,8 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block
 
+FILENAME = pa.field("filename", pa.string())
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -33,6 +35,8 @@ class Batch:
         Where the given solution is not empty.
     faults : dict of int to str
         Malformed rows, and what is wrong with them.
+    number : int
+        Which block of the output it is.
     """
 
     table: pa.Table
@@ -40,6 +44,7 @@ class Batch:
     given: npt.NDArray[np.uint8] | None
     has_given: npt.NDArray[np.bool_] | None
     faults: dict[int, str]
+    number: int = 0
 
     def __len__(self) -> int:
         return len(self.table)
@@ -60,21 +65,29 @@ class Reader:
 
     Attributes
     ----------
-    schema : pyarrow.Schema
-        The input columns.
+    input_schema : pyarrow.Schema
+        The columns of the input.
     column, solution_column : str
         The puzzle column, and that of given solutions or None.
     problem : Sudoku
     notation, solution_notation : Notation
         How puzzles and given solutions are written.
+    filename : bool
+        Whether to add the column `FILENAME`.
     """
 
-    schema: pa.Schema
+    input_schema: pa.Schema
     column: str
     solution_column: str | None
     problem: Sudoku
     notation: Notation
     solution_notation: Notation
+    filename: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of what is read."""
+        return self.input_schema.append(FILENAME) if self.filename else self.input_schema
 
     def read(self, block: Block) -> Batch:
         """Parse a block and decode its grids.
@@ -101,7 +114,10 @@ class Reader:
                 given[~has_given] = 0
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
-        return Batch(rows.table, puzzles, given, has_given, faults | rows.faults)
+        table = rows.table
+        if self.filename:
+            table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
+        return Batch(table, puzzles, given, has_given, faults | rows.faults, block.number)
 
 
 def _encoded(

@@ -17,12 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, quoted
-from batchsolve.tables import blocks
 from batchsolve.tables.blocks import (
+    TASKS,
     Block,
+    BlockSize,
     PlainFile,
     Position,
     Stream,
+    Uncut,
     cut,
     never_closed,
     record_end,
@@ -39,9 +41,11 @@ from batchsolve.tables.layouts import (
     Spaced,
     named_errors,
 )
+from batchsolve.tables.places import facts_of, open_to_read
 
 HEAD_BYTES = 4 << 20  # format, header and JSON fields are found out from so much of a file
-PARQUET_ROWS, FEW_ROWS = 16_384, 256
+SKIP_BYTES = 1 << 20
+BLOCKS_AT_LEAST = 32  # of a table, unless they were small: a small one is shared as well
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
 MOST_SPACED = 8  # fields of a line that are parted by blanks
@@ -61,7 +65,12 @@ class Source(Protocol):
         """How its records are laid out."""
         ...
 
-    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+    @property
+    def length(self) -> int | None:
+        """The offset of its end, if that is known before it is read."""
+        ...
+
+    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """Cut the file into blocks from an offset on, as source `number` of a corpus.
 
         Raises
@@ -97,7 +106,7 @@ def open_source(path: str) -> Source:
     Parameters
     ----------
     path : str
-        A file, or ``-`` for standard input, which can be read once.
+        A file, its address, or ``-`` for standard input, which can be read once.
 
     Raises
     ------
@@ -133,6 +142,8 @@ class TextSource:
     ----------
     path : str
     layout : Layout
+    length : int or None
+        See `Source`.
     first : int
         Where the first record begins, behind a byte order mark and a header.
     old_line_ends : bool
@@ -141,6 +152,7 @@ class TextSource:
 
     path: str
     layout: Layout
+    length: int | None
     first: int
     old_line_ends: bool
     _standard_input: Any = field(default=None, repr=False)
@@ -155,20 +167,21 @@ class TextSource:
             text = text.replace(b"\r", b"\n")
         layout, header = _text_layout(path, text)
         standard_input = _Prefixed(head, stream) if path == "-" else None
-        return cls(path, layout, first + header, old_line_ends, standard_input)
+        length = None if path == "-" or _is_packed(stream) else facts_of(path).size
+        return cls(path, layout, length, first + header, old_line_ends, standard_input)
 
-    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """See `Source`."""
         name, begin = name_of(self.path), max(offset, self.first)
         with named_errors(name), self._standard_input or _open_stream(self.path) as stream:
-            source: blocks.Uncut | None = None
-            if isinstance(stream, io.BufferedReader) and not self.old_line_ends:
+            source: Uncut | None = None
+            if self.length is not None and not self.old_line_ends:
                 file = PlainFile(self.path, stream)
                 source = file if file.is_found else None
             if source is None:
                 _skip(stream, begin)
                 source = Stream(stream, begin, self.old_line_ends)
-            for data, end in cut(source, begin, self.layout.delimiter):
+            for data, end in cut(source, begin, self.layout.delimiter, size):
                 yield Block(data, self.layout, name, Position(number, end))
 
 
@@ -176,47 +189,76 @@ class TextSource:
 class ParquetSource:
     """A Parquet file; offsets are rows.
 
+    Row groups that are no larger than a block are read by the workers. Of larger ones, a worker
+    would read all to get some rows; so they are read here.
+
     Attributes
     ----------
     path : str
     layout : Layout
+    length : int
+        Its rows.
     """
 
     path: str
     layout: ArrowTable
+    length: int
     _content: bytes = field(repr=False)  # of standard input: Parquet is read from its end
 
     @classmethod
     def of(cls, path: str, content: bytes) -> ParquetSource:
         """Read the schema of a file."""
-        with pq.ParquetFile(pa.BufferReader(content) if content else path) as file:
-            return cls(path, ArrowTable(file.schema_arrow), content)
+        with _opened(path, content) as opened, pq.ParquetFile(opened) as file:
+            return cls(path, ArrowTable(file.schema_arrow), file.metadata.num_rows, content)
 
-    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """See `Source`."""
         name = name_of(self.path)
         with (
             named_errors(name),
-            pq.ParquetFile(pa.BufferReader(self._content) if self._content else self.path) as file,
+            _opened(self.path, self._content) as opened,
+            pq.ParquetFile(opened) as file,
         ):
+            plain = PlainFile(self.path, opened) if not self._content else None
             groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
-            whole, begin = 0, 0  # row groups that are skipped, and their rows
-            while whole < len(groups) and begin + groups[whole].num_rows <= offset:
-                begin += groups[whole].num_rows
-                whole += 1
-            rest = range(whole, len(groups))
-            size = _rows_of_a_block(
-                sum(group.num_rows for group in groups),
-                sum(group.total_byte_size for group in groups),
-            )
-            for batch in file.iter_batches(size, list(rest)) if rest else ():
-                table = pa.Table.from_batches([batch])
-                end = begin + len(table)
-                if begin < offset < end:
-                    table = slice_of(table, offset - begin, len(table))
-                if end > offset:
-                    yield Block(table, self.layout, name, Position(number, end))
-                begin = end
+            rows = [group.num_rows for group in groups]
+            n_bytes = sum(group.total_byte_size for group in groups)
+            most = _rows_of_a_block(sum(rows), n_bytes, size)
+            end = 0
+            for first, last in _runs(rows, most):
+                begin, end = end, end + sum(rows[first : last + 1])
+                if end <= offset:
+                    continue
+                if plain is not None and offset <= begin and end - begin <= most:
+                    data = plain.row_groups(first, last, end - begin)
+                    yield Block(data, self.layout, name, Position(number, end))
+                    continue
+                for batch in file.iter_batches(most, list(range(first, last + 1))):
+                    table = pa.Table.from_batches([batch])
+                    stop = begin + len(table)
+                    if begin < offset < stop:
+                        table = slice_of(table, offset - begin, len(table))
+                    if stop > offset:
+                        yield Block(table, self.layout, name, Position(number, stop))
+                    begin = stop
+
+
+def _runs(rows: list[int], most: int) -> Iterator[tuple[int, int]]:
+    """Part row groups into runs of at most so many rows, or of one; yield their first and last.
+
+    Examples
+    --------
+    >>> list(_runs([10, 10, 10, 99, 5], 20))
+    [(0, 1), (2, 2), (3, 3), (4, 4)]
+    """
+    first = n_rows = 0
+    for k, more in enumerate(rows):
+        if k > first and n_rows + more > most:
+            yield first, k - 1
+            first, n_rows = k, 0
+        n_rows += more
+    if rows:
+        yield first, len(rows) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,19 +280,25 @@ class TableSource:
         """See `Source`."""
         return ArrowTable(self.table.schema)
 
-    def blocks(self, number: int = 0, offset: int = 0) -> Iterator[Block]:
+    @property
+    def length(self) -> int:
+        """See `Source`."""
+        return len(self.table)
+
+    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """See `Source`."""
         n_rows = len(self.table)
-        size = _rows_of_a_block(n_rows, self.table.nbytes)
-        for begin in range(offset, n_rows, size):
-            end = min(begin + size, n_rows)
+        most = _rows_of_a_block(n_rows, self.table.nbytes, size)
+        for begin in range(offset, n_rows, most):
+            end = min(begin + most, n_rows)
             data = slice_of(self.table, begin, end)
             yield Block(data, self.layout, name_of(self.path), Position(number, end))
 
 
-def _rows_of_a_block(n_rows: int, n_bytes: int) -> int:
-    most = min(PARQUET_ROWS, max(FEW_ROWS, n_rows // 32))  # a small file is shared as well
-    return max(1, min(most, blocks.BLOCK_BYTES * n_rows // max(1, n_bytes)))
+def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:
+    row_bytes = max(1, n_bytes // max(1, n_rows))
+    most = max(size.first // row_bytes, n_rows // BLOCKS_AT_LEAST)
+    return max(1, min(most, size.most // row_bytes, size.rows))
 
 
 class _Prefixed(io.RawIOBase):
@@ -273,10 +321,7 @@ class _Prefixed(io.RawIOBase):
 
 
 def _open_stream(path: str) -> Any:
-    """Open a file, or standard input, for reading; decompress it if it begins as such.
-
-    A plain file is an `io.BufferedReader`.
-    """
+    """Open a file, or standard input, for reading; decompress it if it begins as such."""
     if path == "-":
         raw: Any = sys.stdin.buffer
         compression = _compression(raw.peek(4)[:4])
@@ -287,10 +332,18 @@ def _open_stream(path: str) -> Any:
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"is no file that can be read twice; read it by: - < {path}")
-    file = open(path, "rb")  # noqa: SIM115
+    file = open_to_read(path)
     compression = _compression(file.read(4))
     file.seek(0)
     return pa.CompressedInputStream(file, compression) if compression else file
+
+
+def _is_packed(stream: Any) -> bool:
+    return isinstance(stream, pa.CompressedInputStream)
+
+
+def _opened(path: str, content: bytes) -> Any:
+    return pa.BufferReader(content) if content else open_to_read(path)
 
 
 def _compression(magic: bytes) -> str | None:
@@ -311,7 +364,7 @@ def _skip(stream: Any, n_bytes: int) -> None:
     if stream.seekable():
         stream.seek(n_bytes)
         return
-    while n_bytes and (data := stream.read(min(n_bytes, blocks.BLOCK_BYTES))):
+    while n_bytes and (data := stream.read(min(n_bytes, SKIP_BYTES))):
         n_bytes -= len(data)
 
 

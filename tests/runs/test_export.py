@@ -12,7 +12,7 @@ from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.runs import export
 from batchsolve.runs.export import export_run, sorted_table
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.tables.outputs import written_to
+from batchsolve.tables.checksums import written_to
 
 NAMES = [
     "",

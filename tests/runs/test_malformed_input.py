@@ -11,6 +11,7 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cutting import small_blocks
 from typer.testing import CliRunner
 
 from batchsolve.cli import app
@@ -88,7 +89,7 @@ USELESS = [
     ("in.csv", f"puzzle\n{P.lstrip('1')}\n".encode(), ["'puzzle' holds no grids", "81"]),
     ("in.csv", f"puzzle,grid\n{P},{P2}\n".encode(), ["puzzle, grid", "--column"]),
     ("in.csv", ("puzzle\nA" + "." * 255).encode(), ["1-9A-G or 0-9A-F or A-P", "--alphabet"]),
-    (".", None, ["is a directory"]),
+    (".", None, ["is a folder without files"]),
     ("no.csv", None, ["no.csv: No such file"]),
     (["in.csv", "no.csv"], f"puzzle\n{P}\n".encode(), ["no.csv: No such file"]),
 ]
@@ -245,10 +246,10 @@ def test_a_quotation_mark_never_closed_swallows_no_rows_in_silence(solve, data):
     assert "quot" in done.err + " ".join(row.get("message") or "" for row in done.rows)
 
 
-def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.blocks.BLOCK_BYTES", 4096)
+def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve):
     data = f'puzzle,note\n{SMALL},5" disk\n' + f'{SMALL},"x\ny"\n' * 200
-    done = solve(data)
+    with small_blocks(4096):
+        done = solve(data)
     assert (done.code, done.column("solution")) == (0, [SMALL_S] * 201)
     assert done.column("note") == ['5" disk'] + ["x\ny"] * 200
 
@@ -271,11 +272,11 @@ def test_lines_that_are_no_json_objects_keep_their_place(solve, line):
 
 
 @pytest.mark.parametrize(("early", "late"), [(1, 1.5), ({"a": 1}, {"b": 7}), ("x", 1)])
-def test_late_fields_of_another_type_are_kept_or_refused(solve, monkeypatch, early, late):
-    monkeypatch.setattr("batchsolve.tables.blocks.BLOCK_BYTES", 4096)
+def test_late_fields_of_another_type_are_kept_or_refused(solve, early, late):
     records = [{"puzzle": SMALL, "x": early}] * 300 + [{"puzzle": SMALL, "x": late}]
     data = "".join(json.dumps(record) + "\n" for record in records)
-    done = solve(data, name="in.jsonl", out="out.jsonl")
+    with small_blocks(4096):
+        done = solve(data, name="in.jsonl", out="out.jsonl")
     if done.code != 0:
         done.assert_refused("'x'", "type")
         return

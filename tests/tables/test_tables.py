@@ -9,7 +9,6 @@ import os
 import pickle
 import re
 import tempfile
-from contextlib import contextmanager
 from itertools import pairwise
 from unittest.mock import patch
 
@@ -17,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cutting import small_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,8 +25,6 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
-from batchsolve.tables import blocks as blocks_module
-from batchsolve.tables import sources
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import PlainFile, Position, Stream, cut
 from batchsolve.tables.corpus import Corpus
@@ -47,18 +45,6 @@ def compressed(name, data):
     if name == ".bz2":
         return bz2.compress(data)
     return pa.compress(data, "zstd", asbytes=True) if name == ".zst" else data
-
-
-@contextmanager
-def small_blocks(size):
-    """Blocks of so many bytes, and Parquet blocks of so many rows."""
-    with (
-        patch.object(blocks_module, "BLOCK_BYTES", size),
-        patch.object(blocks_module, "FIRST_BYTES", max(1, size // 4)),
-        patch.object(blocks_module, "LINE_BYTES", max(1, size // 8)),
-        patch.object(sources, "PARQUET_ROWS", 1 + size // 16),
-    ):
-        yield
 
 
 # oracles: (suffix, content, rows as tuples of values, numbers of rows that break the format)
@@ -296,7 +282,7 @@ def test_standard_input_is_given_again_from_its_beginning(monkeypatch):
 
 
 def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "HEAD_BYTES", 1000)
+    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1000)
     monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 10)
     random = np.random.default_rng(1)
     noise = "".join(f"{P},{random.integers(1 << 60)}\n" for _ in range(1000))
@@ -340,7 +326,7 @@ def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, 
     path.write_text("\n".join(lines))
     with (
         small_blocks(400),
-        patch.object(sources, "HEAD_BYTES", 1000),
+        patch("batchsolve.tables.sources.HEAD_BYTES", 1000),
         patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10),
     ):
         corpus = Corpus([str(path)])

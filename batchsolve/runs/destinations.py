@@ -1,0 +1,381 @@
+"""Where the rows of a corpus are written: one file, or a folder of Parquet files, the *parts*.
+
+One file appears when it is whole; until then it grows as ``OUT.partial``. Into a folder, each
+worker puts what it has made of a block as one part, with one name in all runs; a part appears when
+it is whole, and is one of the run once its journal says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.problems.answers import Answers
+from batchsolve.runs.journal import Part
+from batchsolve.tables.answers import AnsweredRows, AnswerTable
+from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
+from batchsolve.tables.checksums import Written, written_to
+from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.folders import Folder, folder_at
+from batchsolve.tables.outputs import (
+    FORMATS,
+    ROW_GROUP,
+    check_output,
+    open_output,
+    partial_path,
+)
+from batchsolve.tables.places import child, is_address, local_path
+from batchsolve.tables.reader import Batch
+from batchsolve.tables.sources import split_suffixes
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenRows:
+    """The finished rows of a block, and what they add to the sums.
+
+    Attributes
+    ----------
+    data : pyarrow.Buffer or bytes or None
+        What is still to be written; None if the worker has done it.
+    written : Written
+        What a file of these rows holds.
+    part : Part or None
+        The part that they are.
+    n_rows, tally, disagree, nodes, first_invalid
+        See `AnsweredRows`.
+    """
+
+    data: pa.Buffer | bytes | None
+    written: Written
+    part: Part | None
+    n_rows: int
+    tally: npt.NDArray[np.int64]
+    disagree: int
+    nodes: int
+    first_invalid: tuple[int, str] | None
+
+    @classmethod
+    def of(
+        cls, rows: AnsweredRows, data: pa.Buffer | bytes, part: str | None = None
+    ) -> WrittenRows:
+        """Return what a worker has made of its rows, perhaps as a part of some name."""
+        written, n_rows = Written.of(data), len(rows.table)
+        made = Part(part, n_rows, written.checksum) if part else None
+        sums = rows.tally, rows.disagree, rows.nodes, rows.first_invalid
+        return cls(data, written, made, n_rows, *sums)
+
+
+class Writer(Protocol):
+    """Makes the finished rows of a block, in a worker."""
+
+    def write(self, batch: Batch, answers: Answers) -> WrittenRows:
+        """Write the answers to a block."""
+        ...
+
+
+class Output(Protocol):
+    """A destination that is being written to."""
+
+    def write(self, rows: WrittenRows) -> None:
+        """Take the next rows."""
+        ...
+
+    def written(self) -> Written:
+        """Return what `Destination.open` goes on from, parts aside."""
+        ...
+
+    def sync(self) -> None:
+        """Make everything taken so far durable; other threads may go on to write."""
+        ...
+
+    def finish(self) -> None:
+        """Put the finished output into its place."""
+        ...
+
+    def close(self) -> None:
+        """Leave the output as it is, to be resumed."""
+        ...
+
+
+class Destination(Protocol):
+    """Where rows are written.
+
+    Attributes
+    ----------
+    kept : str
+        Where the rows of a run that has not ended are found.
+    journal : str
+        Where its journal is.
+    block_size : BlockSize
+        How much a block of the input holds.
+    """
+
+    @property
+    def kept(self) -> str:
+        """See above."""
+        ...
+
+    @property
+    def journal(self) -> str:
+        """See above."""
+        ...
+
+    @property
+    def block_size(self) -> BlockSize:
+        """See above."""
+        ...
+
+    def check(self) -> None:
+        """Raise `InputError` or `OutputError` if nothing can be written there."""
+        ...
+
+    def check_unused(self) -> None:
+        """Raise `OutputError` if something is there that no journal tells of."""
+        ...
+
+    def is_finished(self) -> bool:
+        """Whether nothing is left to be done once the last row is recorded."""
+        ...
+
+    def writer(self, table: AnswerTable, sees_files: bool) -> Writer:
+        """Return what writes rows, for workers that see our files or do not."""
+        ...
+
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> Output:
+        """Open it: anew, or with what was written, of which the rest is discarded.
+
+        Raises
+        ------
+        JournalError
+            If what was written before has changed.
+        """
+        ...
+
+
+def destination_of(path: str) -> Destination:
+    """Return the destination that a path names: an address or a folder is one of parts."""
+    if is_address(path) or path.endswith("/") or os.path.isdir(path):
+        return Parts(path)
+    return OneFile(path)
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """One file, or standard output; see `Destination`."""
+
+    path: str
+    block_size = TASKS
+
+    @property
+    def kept(self) -> str:
+        """See `Destination`."""
+        return partial_path(self.path)
+
+    @property
+    def journal(self) -> str:
+        """See `Destination`."""
+        return self.kept + ".journal"
+
+    def check(self) -> None:
+        """See `Destination`."""
+        check_output(self.path)
+
+    def check_unused(self) -> None:
+        """See `Destination`."""
+        if os.path.exists(self.kept):
+            raise OutputError(
+                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
+                f"with; move it or delete it"
+            )
+
+    def is_finished(self) -> bool:
+        """See `Destination`."""
+        return not os.path.exists(self.kept)
+
+    def writer(self, table: AnswerTable, sees_files: bool) -> Writer:
+        """See `Destination`."""
+        return _Encoded(table, encoder_for(self.path))
+
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> Output:
+        """See `Destination`."""
+        if written is not None and not os.path.exists(self.kept):
+            raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
+        return _Appended(open_output(self.path, schema, written))
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """Encodes rows, for the main process to append them."""
+
+    table: AnswerTable
+    encoder: Encoder
+
+    def write(self, batch: Batch, answers: Answers) -> WrittenRows:
+        rows = self.table.rows(batch, answers)
+        return WrittenRows.of(rows, self.encoder.rows(rows.table))
+
+
+class _Appended:
+    """Appends rows to one file; see `Output`."""
+
+    def __init__(self, output: Any) -> None:
+        self._output = output
+        self.written, self.sync = output.written, output.sync
+        self.finish, self.close = output.finish, output.close
+
+    def write(self, rows: WrittenRows) -> None:
+        assert rows.data is not None
+        self._output.write(rows.data, rows.written)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A folder of parts, by its path or address; see `Destination`.
+
+    The journal lies beside a folder of this machine, and for others in the working directory.
+    """
+
+    path: str
+    block_size = PARTS
+
+    @property
+    def folder(self) -> Folder:
+        """Where the parts are put."""
+        return folder_at(self.path)
+
+    @property
+    def kept(self) -> str:
+        """See `Destination`."""
+        return self.path
+
+    @property
+    def journal(self) -> str:
+        """See `Destination`."""
+        head = self.path.partition("?")[0].rstrip("/")
+        beside = os.path.basename(head) if is_address(self.path) else head
+        return partial_path(beside or ".") + ".journal"
+
+    def check(self) -> None:
+        """See `Destination`."""
+        suffix, _ = split_suffixes(self.path.partition("?")[0])
+        if suffix in FORMATS and is_address(self.path):
+            raise InputError(
+                f"{self.path}: what is written to an address is a folder of Parquet files; leave "
+                f"out {suffix}"
+            )
+        if suffix in FORMATS:
+            raise OutputError(
+                f"{self.path}: is a directory; name a file in it, or end it with / for a folder of "
+                f"Parquet files"
+            )
+        local = local_path(self.path)
+        if local is not None:
+            parent = os.path.dirname(local.rstrip("/")) or "."
+            if not os.path.isdir(parent):
+                raise OutputError(f"{self.path}: the directory {parent} does not exist")
+            if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
+                raise OutputError(f"{self.path}: is a file; name a folder")
+        self.folder.names()
+
+    def check_unused(self) -> None:
+        """See `Destination`."""
+        if self.folder.names():
+            raise OutputError(f"{self.path}: is not empty; name another folder")
+
+    def is_finished(self) -> bool:
+        """See `Destination`."""
+        return True
+
+    def writer(self, table: AnswerTable, sees_files: bool) -> Writer:
+        """See `Destination`."""
+        return _PartWriter(table, self.folder, puts=sees_files or is_address(self.path))
+
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> Output:
+        """See `Destination`."""
+        self.folder.make()
+        for part in parts:
+            self._check(part)
+        return _PartsTaken(self.folder, schema, len(parts))
+
+    def _check(self, part: Part) -> None:
+        place = child(self.path, part.name)
+        try:
+            with self.folder.open(part.name) as file:
+                whole = written_to(file).checksum == part.checksum
+        except OSError as error:
+            raise JournalError(f"{place}: is gone; delete {self.journal} to begin again") from error
+        if not whole:
+            raise JournalError(
+                f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
+                f"{self.journal} to begin again"
+            )
+
+
+def part_name(number: int) -> str:
+    """Return the name of a part; names ascend as the rows of the input do.
+
+    Examples
+    --------
+    >>> part_name(12)
+    'part-000012.parquet'
+    """
+    return f"part-{number:06d}.parquet"
+
+
+@dataclass(frozen=True, eq=False)
+class _PartWriter:
+    """Makes a part of the rows of a block, and puts it into its place if it can."""
+
+    table: AnswerTable
+    folder: Folder
+    puts: bool
+
+    def write(self, batch: Batch, answers: Answers) -> WrittenRows:
+        rows = self.table.rows(batch, answers)
+        name, data = part_name(batch.number), _parquet(rows.table)
+        written = WrittenRows.of(rows, data, name)
+        if not self.puts:
+            return written
+        self.folder.put(name, data)
+        return replace(written, data=None)
+
+
+def _parquet(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks(), sink, ROW_GROUP, compression="zstd")
+    return sink.getvalue()
+
+
+class _PartsTaken:
+    """Takes the parts of a folder; see `Output`."""
+
+    def __init__(self, folder: Folder, schema: pa.Schema, n_parts: int) -> None:
+        self._folder, self._schema = folder, schema
+        self._n_parts = n_parts
+        self.sync = folder.sync
+        folder.remove_unfinished()
+
+    def write(self, rows: WrittenRows) -> None:
+        assert rows.part is not None
+        if rows.data is not None:
+            self._folder.put(rows.part.name, rows.data)
+        self._n_parts += 1
+
+    def written(self) -> Written:
+        return Written()
+
+    def finish(self) -> None:
+        if not self._n_parts:  # a table without rows has columns, too
+            self._folder.put(part_name(0), _parquet(self._schema.empty_table()))
+        self._folder.remove_unfinished()
+
+    def close(self) -> None:
+        pass

@@ -1,0 +1,84 @@
+"""What a file holds, told by its length and a checksum that can be put together from its parts."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from functools import cache
+from typing import IO, NamedTuple
+
+import pyarrow as pa
+
+READ_BYTES = 1 << 20
+_POLYNOMIAL = 0xEDB88320  # of CRC-32, the highest power in the lowest bit
+_ONE = 1 << 31
+
+
+class Written(NamedTuple):
+    """What a file held when it was recorded.
+
+    Attributes
+    ----------
+    n_bytes : int
+    checksum : int
+        CRC-32 of these bytes.
+    """
+
+    n_bytes: int = 0
+    checksum: int = 0
+
+    @classmethod
+    def of(cls, data: pa.Buffer | bytes) -> Written:
+        """Return what a file of these bytes holds."""
+        return cls(len(data), zlib.crc32(data))
+
+    def plus(self, other: Written) -> Written:
+        """Return what a file holds once another is appended.
+
+        Examples
+        --------
+        >>> Written.of(b"some ").plus(Written.of(b"rows")) == Written.of(b"some rows")
+        True
+        """
+        shifted = _product(_power_of_x(8 * other.n_bytes), self.checksum)
+        return Written(self.n_bytes + other.n_bytes, shifted ^ other.checksum)
+
+
+def written_to(file: IO[bytes], most: int | None = None) -> Written:
+    """Return what a file holds, from where it stands to its end, or so many bytes of it."""
+    n_bytes = checksum = 0
+    left = sys.maxsize if most is None else most
+    while left and (data := file.read(min(READ_BYTES, left))):
+        checksum = zlib.crc32(data, checksum)
+        n_bytes += len(data)
+        left -= len(data)
+    return Written(n_bytes, checksum)
+
+
+# A CRC is the remainder of a polynomial over two elements. Appending n bits multiplies what was
+# there by xⁿ, as in the function crc32_combine of zlib, which Python does not offer.
+
+
+def _product(one: int, other: int) -> int:
+    """Multiply two remainders."""
+    product = 0
+    while one:
+        if one & _ONE:
+            product ^= other
+        one = (one << 1) & 0xFFFFFFFF
+        other = (other >> 1) ^ (_POLYNOMIAL if other & 1 else 0)
+    return product
+
+
+@cache
+def _square_of_x(times: int) -> int:
+    """Return x squared so many times."""
+    return _ONE >> 1 if times == 0 else _product(*[_square_of_x(times - 1)] * 2)
+
+
+def _power_of_x(n: int) -> int:
+    power = _ONE
+    for k in range(n.bit_length()):
+        if n >> k & 1:
+            power = _product(_square_of_x(k), power)
+    return power

@@ -1,0 +1,156 @@
+"""Folders that files are put into, each whole or not at all: of this machine, or by address."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from typing import IO, Any, Protocol
+
+import pyarrow as pa
+from pyarrow import fs
+
+from batchsolve.tables.outputs import disk_errors
+from batchsolve.tables.places import child, file_system, local_path
+
+_HIDDEN = ".unfinished-"  # what the names of files begin with that are not whole
+_OBJECT_STORES = ("s3", "gcs", "abfs")  # where an object appears when it is whole
+
+
+class Folder(Protocol):
+    """A folder; small, and can be sent to workers."""
+
+    def make(self) -> None:
+        """Make it, if it is not there."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return what it holds; nothing if it is not there."""
+        ...
+
+    def put(self, name: str, data: pa.Buffer) -> None:
+        """Write a file, in place of one of its name."""
+        ...
+
+    def open(self, name: str) -> IO[bytes]:
+        """Open a file to read it."""
+        ...
+
+    def remove_unfinished(self) -> None:
+        """Remove what somebody who was killed has left."""
+        ...
+
+    def sync(self) -> None:
+        """Make the names in it durable."""
+        ...
+
+
+def folder_at(path: str) -> Folder:
+    """Return the folder of a path or address."""
+    local = local_path(path)
+    return RemoteFolder(path) if local is None else LocalFolder(local)
+
+
+@dataclass(frozen=True)
+class LocalFolder:
+    """A folder of this machine; see `Folder`."""
+
+    path: str
+
+    def make(self) -> None:
+        """See `Folder`."""
+        with disk_errors(self.path):
+            os.makedirs(self.path, exist_ok=True)
+
+    def names(self) -> list[str]:
+        """See `Folder`."""
+        with disk_errors(self.path):
+            return os.listdir(self.path) if os.path.isdir(self.path) else []
+
+    def put(self, name: str, data: pa.Buffer) -> None:
+        """See `Folder`."""
+        whole, hidden = os.path.join(self.path, name), os.path.join(self.path, _hidden())
+        with disk_errors(whole):
+            try:
+                with open(hidden, "xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(hidden, whole)
+            except BaseException:
+                if os.path.exists(hidden):
+                    os.remove(hidden)
+                raise
+
+    def open(self, name: str) -> IO[bytes]:
+        """See `Folder`."""
+        return open(os.path.join(self.path, name), "rb")
+
+    def remove_unfinished(self) -> None:
+        """See `Folder`."""
+        with disk_errors(self.path):
+            for name in self.names():
+                if name.startswith(_HIDDEN):
+                    os.remove(os.path.join(self.path, name))
+
+    def sync(self) -> None:
+        """See `Folder`."""
+        with disk_errors(self.path):
+            handle = os.open(self.path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+@dataclass(frozen=True)
+class RemoteFolder:
+    """A folder by its address, or a prefix of an object store; see `Folder`."""
+
+    address: str
+
+    def make(self) -> None:
+        """See `Folder`."""
+        system, path = file_system(self.address)
+        if system.type_name not in _OBJECT_STORES:
+            with disk_errors(self.address):
+                system.create_dir(path, recursive=True)
+
+    def names(self) -> list[str]:
+        """See `Folder`."""
+        system, path = file_system(self.address)
+        with disk_errors(self.address):
+            selected = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
+            return [info.base_name for info in system.get_file_info(selected)]
+
+    def put(self, name: str, data: pa.Buffer) -> None:
+        """See `Folder`."""
+        whole = child(self.address, name)
+        system, path = file_system(whole)
+        is_store = system.type_name in _OBJECT_STORES
+        hidden = path if is_store else file_system(child(self.address, _hidden()))[1]
+        with disk_errors(whole):
+            with system.open_output_stream(hidden, compression=None) as stream:
+                stream.write(data)
+            if not is_store:
+                system.move(hidden, path)
+
+    def open(self, name: str) -> Any:
+        """See `Folder`."""
+        system, path = file_system(child(self.address, name))
+        return system.open_input_file(path)
+
+    def remove_unfinished(self) -> None:
+        """See `Folder`."""
+        with disk_errors(self.address):
+            for name in self.names():
+                if name.startswith(_HIDDEN):
+                    system, path = file_system(child(self.address, name))
+                    system.delete_file(path)
+
+    def sync(self) -> None:
+        """See `Folder`; what is put there is durable."""
+
+
+def _hidden() -> str:
+    return f"{_HIDDEN}{secrets.token_hex(8)}"

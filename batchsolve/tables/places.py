@@ -1,0 +1,239 @@
+"""Where tables lie: files of this machine, folders, and what pyarrow and fsspec open by address.
+
+An *address* begins with a scheme, such as ``s3://``; whoever has it can open it, on any machine. A
+path is a file of this machine.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from pyarrow import fs
+
+from batchsolve.errors import InputError
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
+_EXTRAS = {"http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}
+_WILD = "*?["
+
+
+class Facts(NamedTuple):
+    """What tells a file from another, and from what it is after a change.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    changed : int
+        When it was changed last, in nanoseconds; 0 if nobody knows.
+    place : tuple of int
+        Where a file of this machine is; empty for others.
+    """
+
+    size: int
+    changed: int
+    place: tuple[int, ...] = ()
+
+
+def is_address(path: str) -> bool:
+    """Whether a path is an address, which every machine can open.
+
+    Examples
+    --------
+    >>> is_address("s3://bucket/corpus.csv"), is_address("corpora/corpus.csv")
+    (True, False)
+    """
+    return _SCHEME.match(path) is not None
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file or folder; of an address, whether it may be one."""
+    return is_address(path) or os.path.exists(path)
+
+
+@lru_cache(maxsize=4096)
+def file_system(address: str) -> tuple[fs.FileSystem, str]:
+    """Return the file system of an address, and the path there.
+
+    Raises
+    ------
+    InputError
+        If nothing is known that opens it.
+    """
+    try:
+        system, path = fs.FileSystem.from_uri(address if _is_own(address) else f"fsspec+{address}")
+    except ImportError as error:
+        scheme = address.partition("://")[0].lower()
+        package = _EXTRAS.get(scheme, "fsspec and what it needs for it")
+        raise InputError(
+            f"{address}: cannot be opened ({error}); pip install fsspec {package}"
+        ) from error
+    except (ValueError, OSError) as error:
+        raise InputError(f"{address}: cannot be opened: {_first_line(error)}") from error
+    return system, path
+
+
+def _is_own(address: str) -> bool:
+    """Whether pyarrow opens an address itself, in which other characters than ASCII are quoted."""
+    return address.partition("://")[0].lower() in _OWN_SCHEMES
+
+
+def local_path(path: str) -> str | None:
+    """Return the path of this machine that is meant; None for an address of another place.
+
+    Examples
+    --------
+    >>> local_path("out/"), local_path("file:///shared/out"), local_path("s3://bucket/out")
+    ('out/', '/shared/out', None)
+    """
+    if not is_address(path):
+        return path
+    return file_system(path)[1] if path.lower().startswith("file://") else None
+
+
+def facts_of(path: str) -> Facts:
+    """Return the facts about a file.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    """
+    if not is_address(path):
+        facts = os.stat(path)
+        return Facts(facts.st_size, facts.st_mtime_ns, (facts.st_dev, facts.st_ino))
+    system, inner = file_system(path)
+    info = system.get_file_info(inner)
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(2, "No such file or directory")
+    if info.type == fs.FileType.Directory:
+        raise IsADirectoryError
+    return Facts(info.size or 0, info.mtime_ns or 0)
+
+
+def open_to_read(path: str) -> Any:
+    """Open a file to read bytes of, anywhere in it; an `io.BufferedReader` if it is a path."""
+    if not is_address(path):
+        return open(path, "rb")
+    system, inner = file_system(path)
+    return system.open_input_file(inner)
+
+
+def files_of(inputs: Iterable[str]) -> list[str]:
+    """Return the files that inputs name: themselves, those of folders, and those of patterns.
+
+    Files of a folder, with all folders below it, and of a pattern come in the order of their names.
+    As for Spark and pyarrow, names that begin with a dot or an underscore are hidden.
+
+    Parameters
+    ----------
+    inputs : iterable of str
+        Paths, folders, addresses, or patterns such as ``corpora/*.csv``; ``**`` is any folders. In
+        addresses, only asterisks are patterns.
+
+    Raises
+    ------
+    InputError
+        If a folder is empty, or a pattern fits nothing.
+
+    Examples
+    --------
+    >>> files_of(["-", "missing.csv"])  # whether a file is there turns out where it is opened
+    ['-', 'missing.csv']
+    """
+    return [file for one in inputs for file in _files_of(one)]
+
+
+def _files_of(one: str) -> list[str]:
+    if is_address(one):
+        with _named(one):
+            return _remote_files(one)
+    if os.path.isdir(one):
+        found = [os.path.join(where, name) for where, _, names in os.walk(one) for name in names]
+        found = sorted(path for path in found if not _is_hidden(os.path.relpath(path, one)))
+        if not found:
+            raise InputError(f"{one}: is a folder without files; name a file, or another folder")
+        return found
+    if os.path.exists(one) or not set(_WILD) & set(one):
+        return [one]
+    found = sorted(path for path in glob.glob(one, recursive=True) if os.path.isfile(path))
+    if not found:
+        raise InputError(f"{one}: no file has a name like that")
+    return found
+
+
+def _remote_files(address: str) -> list[str]:
+    """Do the same for an address, in which only ``*`` is a pattern, for others have a meaning."""
+    head, mark, query = address.partition("?")
+    if "*" in head:
+        fits = re.compile(_as_regex(head))
+        root = head[: head.index("*")].rpartition("/")[0]
+        below = _below(root + mark + query)
+        found = [file for file in below if fits.fullmatch(file.partition("?")[0])]
+        if not found:
+            raise InputError("no file has a name like that")
+        return found
+    system, path = file_system(address)
+    if system.get_file_info(path).type != fs.FileType.Directory:
+        return [address]
+    if not (found := _below(address)):
+        raise InputError("is a folder without files; name a file, or another folder")
+    return found
+
+
+def _as_regex(pattern: str) -> str:
+    """Return the regular expression of a pattern, where only ``**`` fits several folders."""
+    known = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*"}
+    parts = re.split(r"(\*\*/|\*)", pattern)
+    return "".join(known.get(part, re.escape(part)) for part in parts)
+
+
+def _below(folder: str) -> list[str]:
+    """Return the addresses of all files below a folder that are not hidden, in order."""
+    system, path = file_system(folder)
+    infos = system.get_file_info(fs.FileSelector(path.rstrip("/"), recursive=True))
+    files = sorted(info.path for info in infos if info.type == fs.FileType.File)
+    names = [file.removeprefix(path.rstrip("/")).lstrip("/") for file in files]
+    own = _is_own(folder)
+    return [child(folder, quote(n) if own else n) for n in names if not _is_hidden(n)]
+
+
+def child(folder: str, name: str) -> str:
+    """Return the path or address of a file in a folder.
+
+    Examples
+    --------
+    >>> child("out/", "a.parquet"), child("s3://bucket/out?region=eu", "a.parquet")
+    ('out/a.parquet', 's3://bucket/out/a.parquet?region=eu')
+    """
+    if not is_address(folder):
+        return os.path.join(folder, name)
+    head, mark, query = folder.partition("?")
+    return f"{head.rstrip('/')}/{name}{mark}{query}"
+
+
+def _is_hidden(path: str) -> bool:
+    return any(name.startswith((".", "_")) for name in path.split("/"))
+
+
+@contextmanager
+def _named(address: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(address) else f"{address}: {text}") from error
+    except OSError as error:
+        raise InputError(f"{address}: {error.strerror or _first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

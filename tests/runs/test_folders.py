@@ -1,0 +1,300 @@
+"""Folders, patterns and addresses in; folders of Parquet files out, each part exactly once."""
+
+import os
+import shutil
+import threading
+from contextlib import closing, contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from cutting import small_blocks
+
+import batchsolve as bs
+from batchsolve.tables.places import files_of
+
+SOLVED = "1243342143122134"
+PUZZLES = [SOLVED[:k] + "." + SOLVED[k + 1 :] for k in range(16)]
+
+
+def rows(begin, end):
+    return [f"{k},{PUZZLES[k % 16]}" for k in range(begin, end)]
+
+
+@pytest.fixture
+def corpora(tmp_path):
+    """Three files of one corpus in a folder, and what `solve` is to ignore."""
+    folder = tmp_path / "corpora"
+    (folder / "more").mkdir(parents=True)
+    for name, (begin, end) in {"a.csv": (0, 40), "b.csv": (40, 50), "more/c.csv": (50, 90)}.items():
+        (folder / name).write_text("\n".join(["id,puzzle", *rows(begin, end)]) + "\n")
+    for name in ("_SUCCESS", ".crc", "more/.d.csv"):
+        (folder / name).write_text("nothing")
+    return folder
+
+
+def ids(out):
+    table = pq.read_table(out) if str(out).endswith(".parquet") else ds.dataset(out).to_table()
+    assert set(table["solution"].to_pylist()) == {SOLVED}
+    return [int(k) for k in table["id"].to_pylist()]
+
+
+def test_folders_and_patterns_stand_for_their_files(corpora, tmp_path):
+    every = [str(corpora / name) for name in ("a.csv", "b.csv", "more/c.csv")]
+    assert files_of([str(corpora)]) == every
+    assert files_of([f"{corpora}/*.csv"]) == every[:2]
+    assert files_of([f"{corpora}/**/*.csv"]) == every
+    assert files_of([every[2], f"{corpora}/[a].csv"]) == [every[2], every[0]]
+    (corpora / "x[1].csv").write_text("a file whose name looks like a pattern")
+    assert files_of([f"{corpora}/x[1].csv"]) == [f"{corpora}/x[1].csv"]
+    for missing in (f"{corpora}/*.tsv", str(tmp_path / "none")):
+        (tmp_path / "none").mkdir(exist_ok=True)
+        with pytest.raises(bs.InputError, match=r"no file has a name like that|without files"):
+            files_of([missing])
+
+
+def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
+    address = f"file://{corpora}"
+    inner = [f"{address}/{name}" for name in ("a.csv", "b.csv", "more/c.csv")]
+    assert files_of([address]) == inner
+    assert files_of([f"{address}/*.csv"]) == inner[:2]
+    assert files_of([f"{address}/**/*.csv"]) == inner
+    (corpora / "more" / "a b é.csv").write_text("id,puzzle\n")
+    assert files_of([f"{address}/m*/*b*.csv"]) == [f"{address}/more/a%20b%20%C3%A9.csv"]
+    bs.solve_file(f"{address}/m*/*.csv", tmp_path / "out.parquet")
+    assert ids(tmp_path / "out.parquet") == list(range(50, 90))
+    with pytest.raises(bs.InputError, match="no file has a name like that"):
+        files_of([f"{address}/*.tsv"])
+    with pytest.raises(bs.InputError, match=r"nosuch://x: cannot be opened"):
+        files_of(["nosuch://x"])
+
+
+@pytest.mark.parametrize("kind", ["path", "address"])
+def test_a_column_says_which_file_a_row_is_from(corpora, tmp_path, kind):
+    source = str(corpora) if kind == "path" else f"file://{corpora}"
+    bs.solve_file(source, tmp_path / "out.parquet", filename=True)
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names[:4] == ["id", "puzzle", "filename", "solution"]
+    names = [name.removeprefix(source) for name in table["filename"].to_pylist()]
+    assert names == ["/a.csv"] * 40 + ["/b.csv"] * 10 + ["/more/c.csv"] * 40
+    with pytest.raises(bs.InputError, match="has a column filename already"):
+        bs.solve_file(tmp_path / "out.parquet", tmp_path / "again.csv", filename=True)
+
+
+@pytest.mark.parametrize("settings", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "backend": "loky"}])
+def test_parts_are_the_same_whatever_the_parallelism(corpora, tmp_path, settings):
+    with small_blocks(400):
+        summary = bs.solve_file(corpora, f"{tmp_path}/out/", **settings)
+    names = sorted(os.listdir(tmp_path / "out"))
+    assert names == [f"part-{k:06d}.parquet" for k in range(len(names))]
+    assert len(names) == 5
+    assert (summary.rows, ids(tmp_path / "out")) == (90, list(range(90)))
+    with small_blocks(400):
+        bs.solve_file(corpora, f"{tmp_path}/again/", jobs=1)
+    assert contents(tmp_path / "again") == contents(tmp_path / "out")
+    assert sorted(os.listdir(tmp_path)) == ["again", "corpora", "out"]
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
+
+
+class Stop(Exception):  # noqa: N818
+    pass
+
+
+@pytest.mark.usefixtures("_all_recorded")
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize("address", [False, True])
+def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, suffix, address):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / f"in{suffix}"
+    table = pa.table({"id": list(range(400)), "puzzle": PUZZLES * 25})
+    with closing(bs.tables.outputs.open_sink(str(source), table.schema)) as sink:
+        sink.write(table)
+        sink.finish()
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    target = f"file://{out}" if address else f"{out}/"
+
+    def stop(progress):
+        if progress.totals.rows > 150:
+            raise Stop
+
+    with small_blocks(600):
+        bs.solve_file(source, f"{whole}/")
+        with pytest.raises(Stop) as caught:
+            bs.solve_file(source, target, on_progress=stop, jobs=1)
+        assert caught.value.__notes__ == [
+            f"the rows done are kept in {target}; go on with --resume"
+        ]
+        assert os.path.exists("out.partial.journal")
+        with pytest.raises(bs.OutputError, match="go on with --resume"):
+            bs.solve_file(source, target)
+        (out / ".unfinished-abc").write_text("a worker was killed here")
+        first = []
+        summary = bs.solve_file(source, target, resume=True, on_progress=first.append)
+    assert contents(out) == contents(whole)
+    assert (summary.rows, ids(out)) == (400, list(range(400)))
+    assert first[0].new_rows == 0
+    assert first[0].totals is summary
+    assert not os.path.exists("out.partial.journal")
+
+
+@pytest.fixture
+def _all_recorded(monkeypatch):
+    monkeypatch.setattr("batchsolve.runs.solve_file.JOURNAL_SECONDS", 0.0)
+
+
+def interrupted(source, target):
+    def stop(progress):
+        if progress.totals.rows > 60:
+            raise Stop
+
+    with pytest.raises(Stop):
+        bs.solve_file(source, target, on_progress=stop, jobs=1)
+
+
+@pytest.mark.usefixtures("_all_recorded")
+def test_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
+    out = tmp_path / "out"
+    with small_blocks(400):
+        interrupted(corpora, f"{out}/")
+        first = out / "part-000000.parquet"
+        data = bytearray(first.read_bytes())
+        data[30] ^= 1
+        first.write_bytes(data)
+        with pytest.raises(bs.JournalError, match=r"part-000000.parquet: is damaged"):
+            bs.solve_file(corpora, f"{out}/", resume=True)
+        first.unlink()
+        with pytest.raises(bs.JournalError, match=r"part-000000.parquet: is gone"):
+            bs.solve_file(corpora, f"{out}/", resume=True)
+
+
+def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
+    with small_blocks(400):
+        interrupted(corpora, f"{tmp_path}/out/")
+        shutil.copy(corpora / "a.csv", corpora / "d.csv")
+        with pytest.raises(bs.JournalError, match="had inputs"):
+            bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
+
+
+def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    (tmp_path / "there.csv").mkdir()
+    refused = {
+        f"{tmp_path}/full": "is not empty; name another folder",
+        f"{tmp_path}/no/out/": "the directory .*/no does not exist",
+        f"{tmp_path}/full/mine.txt/": "is a file; name a folder",
+        f"{tmp_path}/there.csv": "is a directory",
+        f"file://{tmp_path}/out.csv": "leave out .csv",
+        f"{corpora}/solved/": "lies in",
+        f"{corpora}/solved.csv": "lies in",
+    }
+    for target, why in refused.items():
+        with pytest.raises(bs.BatchsolveError, match=why):
+            bs.solve_file(corpora, target)
+    with pytest.raises(bs.InputError, match="leave out the chunk"):
+        bs.solve_file(corpora, f"{tmp_path}/out/", chunk=10)
+    assert sorted(os.listdir(tmp_path)) == ["corpora", "full", "there.csv"]
+
+
+def test_a_corpus_without_rows_is_one_part_without_rows(tmp_path):
+    (tmp_path / "in.csv").write_text("id,puzzle\n")
+    bs.solve_file(tmp_path / "in.csv", f"{tmp_path}/out/")
+    assert os.listdir(tmp_path / "out") == ["part-000000.parquet"]
+    assert ds.dataset(tmp_path / "out").to_table().column_names[:3] == ["id", "puzzle", "solution"]
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 40])
+def test_row_groups_are_read_by_workers_or_in_parts(tmp_path, n_groups):
+    table = pa.table({"id": list(range(400)), "puzzle": PUZZLES * 25})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=400 // n_groups)
+    with small_blocks(1000):
+        bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet")
+        bs.solve_file(tmp_path / "in.parquet", f"{tmp_path}/parts/")
+    assert ids(tmp_path / "out.parquet") == ids(tmp_path / "parts") == list(range(400))
+
+
+def test_how_many_rows_there_will_be_is_known_from_the_first_on(tmp_path):
+    lines = ["puzzle", *PUZZLES * 500]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    seen = []
+    with small_blocks(10_000):
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", on_progress=seen.append)
+    assert seen[0].expected_rows is None
+    assert all(7_900 <= progress.expected_rows <= 8_010 for progress in seen[1:])
+    assert seen[-1].expected_rows == 8_000
+
+
+class Ranges(SimpleHTTPRequestHandler):
+    """Sends the bytes that are asked for."""
+
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if "Range" not in self.headers or not os.path.exists(path):
+            super().do_GET()
+            return
+        begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+        with open(path, "rb") as file:
+            data = file.read()
+        part = data[begin : end + 1]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {begin}-{begin + len(part) - 1}/{len(data)}")
+        self.send_header("Content-Length", str(len(part)))
+        self.end_headers()
+        self.wfile.write(part)
+
+    def log_message(self, *_):
+        pass
+
+
+class Whole(Ranges):
+    """Sends files from their beginning only."""
+
+    do_GET = SimpleHTTPRequestHandler.do_GET  # noqa: N815
+
+
+@contextmanager
+def served(folder, handler):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+def test_a_corpus_is_read_over_http(corpora, tmp_path):
+    pytest.importorskip("aiohttp")
+    with served(corpora, Ranges) as address:
+        files = [f"{address}/{name}" for name in ("a.csv", "more/c.csv")]
+        bs.solve_file(files, tmp_path / "out.parquet", filename=True)
+        with pytest.raises(bs.InputError, match=r"none.csv: "):
+            bs.solve_file(f"{address}/none.csv", tmp_path / "none.csv")
+    assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
+    names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
+    assert names == [files[0]] * 40 + [files[1]] * 40
+
+
+def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_path):
+    pytest.importorskip("aiohttp")
+    with (
+        served(corpora, Whole) as address,
+        pytest.raises(bs.InputError, match=r"a\.csv: its server sends"),
+    ):
+        bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")
+
+
+def test_what_an_address_needs_is_said(monkeypatch, tmp_path):
+    def missing(uri):
+        raise ImportError("No module named 'huggingface_hub'")
+
+    lacks = SimpleNamespace(FileSystem=SimpleNamespace(from_uri=missing))
+    monkeypatch.setattr("batchsolve.tables.places.fs", lacks)
+    with pytest.raises(bs.InputError, match="pip install fsspec huggingface_hub"):
+        bs.solve_file("hf://datasets/nobody/nothing/in.csv", tmp_path / "out.csv")

@@ -1,0 +1,143 @@
+"""A corpus in an object store: the workers of a cluster read and write it themselves."""
+
+import os
+import signal
+from contextlib import chdir
+
+import pyarrow.csv as pacsv
+import pyarrow.dataset as ds
+import pytest
+from conftest import hard_puzzles
+from cutting import small_blocks
+from soak_jobs import dask_cluster
+
+import batchsolve as bs
+from batchsolve.tables.places import file_system, files_of
+
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+
+
+@pytest.fixture(scope="module")
+def store():
+    """An S3 server on this machine; a function returns the address of a path in a bucket."""
+    server_of = pytest.importorskip("moto.server").ThreadedMotoServer
+    server = server_of(ip_address="127.0.0.1", port=0, verbose=False)
+    before = {name: os.environ.get(name) for name in KEYS}
+    os.environ.update(KEYS)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        query = f"scheme=http&endpoint_override={host}:{port}&region=us-east-1"
+        system, bucket = file_system(f"s3://corpora?allow_bucket_creation=true&{query}")
+        system.create_dir(bucket)
+        yield lambda path: f"s3://corpora/{path}?{query}"
+    finally:
+        server.stop()
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def put(address, data):
+    system, path = file_system(address)
+    with system.open_output_stream(path, compression=None) as stream:
+        stream.write(data)
+
+
+def contents(address):
+    """The bytes of every file at an address."""
+    data = {}
+    for one in files_of([address]):
+        system, path = file_system(one)
+        with system.open_input_file(path) as file:
+            data[path.rpartition("/")[2]] = file.read()
+    return data
+
+
+@pytest.fixture(scope="module")
+def corpus(store):
+    """Two files of puzzles in the store; the addresses of their folder, and the solutions."""
+    puzzles, solutions = hard_puzzles()
+    texts, right = (["".join(map(str, grid)) for grid in grids] for grids in (puzzles, solutions))
+    n = len(texts) // 2
+    for name, rows in {"a": texts[:n], "b": texts[n:]}.items():
+        put(store(f"in/{name}.csv"), ("puzzle\n" + "\n".join(rows) + "\n").encode())
+    return store("in"), right
+
+
+@pytest.fixture(scope="module")
+def whole(store, corpus, tmp_path_factory):
+    """The parts that one thread makes of the corpus."""
+    with small_blocks(1000), chdir(tmp_path_factory.mktemp("whole")):
+        bs.solve_file(corpus[0], store("whole"), jobs=1)
+    return contents(store("whole"))
+
+
+def test_two_dask_workers_write_the_same_parts_when_one_is_killed(
+    store, corpus, whole, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    folder, right = corpus
+    assert len(whole) > 8
+    with small_blocks(1000), dask_cluster() as cluster:
+        killed = []
+
+        def kill(progress):
+            if progress.totals.rows and not killed:
+                worker = next(iter(cluster.workers.values()))
+                killed.append(os.kill(worker.pid, signal.SIGKILL))
+
+        summary = bs.solve_file(
+            folder,
+            store("out"),
+            backend="dask",
+            address=cluster.scheduler_address,
+            on_progress=kill,
+        )
+    assert (len(killed), summary.rows, summary.unique) == (1, len(right), len(right))
+    assert contents(store("out")) == whole
+    system, path = file_system(store("out"))
+    table = ds.dataset(path, filesystem=system).to_table()
+    assert table["solution"].to_pylist() == right
+
+
+class Stop(Exception):  # noqa: N818
+    pass
+
+
+def test_a_run_is_resumed(store, corpus, whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder, right = corpus
+
+    def stop(progress):
+        if progress.totals.rows > len(right) // 3:
+            raise Stop
+
+    with small_blocks(1000):
+        with pytest.raises(Stop):
+            bs.solve_file(folder, store("again"), jobs=1, on_progress=stop)
+        assert os.listdir() == ["again.partial.journal"]
+        n_parts = len(contents(store("again")))
+        assert 0 < n_parts < len(whole)
+        bs.solve_file(folder, store("again"), resume=True)
+        assert contents(store("again")) == whole
+        assert os.listdir() == []
+        with pytest.raises(bs.OutputError, match="is not empty"):
+            bs.solve_file(folder, store("again"))
+
+
+def test_files_of_a_store_are_read_as_those_of_a_disk(store, corpus, tmp_path):
+    folder, right = corpus
+    bs.solve_file(folder, tmp_path / "out.csv")
+    table = pacsv.read_csv(
+        tmp_path / "out.csv",
+        convert_options=pacsv.ConvertOptions(column_types={"solution": "string"}),
+    )
+    assert table["solution"].to_pylist() == right
+    packed = store("packed/in.csv.gz")
+    bs.solve_file(store("in/a.csv"), tmp_path / "a.csv.gz")
+    put(packed, (tmp_path / "a.csv.gz").read_bytes())
+    bs.solve_file(packed, tmp_path / "b.parquet", column="puzzle")
+    with pytest.raises(bs.InputError, match=r"in/none.csv.*No such file"):
+        bs.solve_file(store("in/none.csv"), tmp_path / "none.csv")
+    with pytest.raises(bs.BatchsolveError, match=r"nowhere"):
+        bs.solve_file(store("in").replace("corpora", "nowhere"), tmp_path / "none.csv")
