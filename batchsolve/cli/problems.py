@@ -24,9 +24,9 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
     return read_problem(problem, **how_written(puzzles))
 
 
-@command()
+@command(examples=("batchsolve show puzzles.csv#17", "batchsolve show pentominoes:6x10"))
 def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
-    """Print what was read: items, options, density, and a picture of a grid."""
+    """Print what was read: its size, and a picture of a grid."""
     from batchsolve.tables.reading import describe, picture
 
     reading = read(problem, puzzles)
@@ -36,7 +36,12 @@ def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
     return 0
 
 
-@command()
+@command(
+    examples=(
+        "batchsolve estimate queens:20",
+        "batchsolve estimate puzzles.csv#17 --probes 10000",
+    )
+)
 def estimate(
     problem: Problem,
     probes: Annotated[int, typer.Option(metavar="N", help="Number of random probes.")] = 1000,
@@ -46,7 +51,11 @@ def estimate(
     puzzles: Puzzles,
     as_json: Json = False,
 ) -> int:
-    """Estimate the size of a search tree by random probes (Knuth 1974)."""
+    """Estimate the size of a search tree by random probes.
+
+    The method is that of Knuth (1974). The numbers in parentheses are an interval of 95 %; in a
+    very uneven tree the true number may lie outside it, and more probes help.
+    """
     from batchsolve.search.estimator import estimate as estimated
 
     reading = read(problem, puzzles)
@@ -62,7 +71,7 @@ def estimate(
     return 0
 
 
-@command()
+@command(examples=("batchsolve engines", "batchsolve engines --json"))
 def engines(as_json: Json = False) -> int:
     """List the search engines and what each can do."""
     from batchsolve.engines import engine_names, get_engine
