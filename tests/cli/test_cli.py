@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from batchsolve.cli import app
 from batchsolve.cli.commands import ORDER
 from batchsolve.cli.options import Workers
-from batchsolve.cli.terminal import COMPILING, told_when_compiling
+from batchsolve.cli.terminal import COMPILING, print_facts, told_when_compiling
 from batchsolve.settings import FileSettings, SearchSettings
 
 COMMANDS = get_command(app).commands
@@ -285,6 +285,11 @@ atexit.register(print, "Python ends")
 """
     result = python(script, "count", problem, "--quiet")
     assert (result.returncode, result.stdout) == (code, "" if code else "2\n")
+
+
+def test_facts_are_printed_as_they_are_read(capsys):
+    print_facts({"name": "queens:8", "count": 1200, "complete": False, "share": 0.5}, False)
+    assert capsys.readouterr().out == "name: queens:8\ncount: 1,200\ncomplete: False\nshare: 0.5\n"
 
 
 def test_main_leaves_an_ignored_interrupt_ignored():
