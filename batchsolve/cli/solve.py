@@ -76,7 +76,10 @@ def solve(
     workers: Workers,
     files: Files,
     on_invalid: Annotated[
-        OnInvalid, typer.Option(help="Report invalid rows in their place, or stop at the first.")
+        OnInvalid,
+        typer.Option(
+            metavar="report|stop", help="Report invalid rows in their place, or stop at the first."
+        ),
     ] = OnInvalid.report,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
