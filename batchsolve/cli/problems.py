@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +47,7 @@ def estimate(
     puzzles: Puzzles,
     as_json: Json = False,
 ) -> int:
-    """Estimate the size of a search tree by random probes (Knuth 1974)."""
+    """Estimate the size of a search tree by random probes, which search a little at every stop."""
     from batchsolve.search.estimator import estimate as estimated
 
     reading = read(problem, puzzles)
@@ -58,7 +59,10 @@ def estimate(
         for what in ("nodes", "solutions"):
             low, high = getattr(guess, f"{what}_low"), getattr(guess, f"{what}_high")
             print(f"{what}: {getattr(guess, what):.4g} ({low:.4g} to {high:.4g})")
-        print(f"probes: {guess.probes:,}, mean depth {guess.depth:.1f}")
+        how = f"{guess.probes:,}, mean depth {guess.depth:.1f}" if guess.probes else "none needed"
+        print(f"probes: {how}; nodes searched: {guess.searched:,}")
+        if guess.doubt:
+            print(f"batchsolve: do not trust the intervals: {guess.doubt}", file=sys.stderr)
     return 0
 
 

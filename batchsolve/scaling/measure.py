@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -228,12 +228,19 @@ class Run:
 def run_plan(
     workloads: list[Workload],
     plan: Plan,
-    on_run: Callable[[Run], None] = lambda run: None,
+    made: Sequence[Run] = (),
 ) -> Iterator[tuple[Run, TaskLog]]:
-    """Make the runs of a grid; yield each with its tasks.
+    """Make the runs of a grid, or those that are missing; yield each with its tasks.
 
     Every combination has its first run before any has its second, so that what drifts on the
     machine touches all alike. The workers of every run are warmed up before its clock starts.
+
+    Parameters
+    ----------
+    workloads : list of Workload
+    plan : Plan
+    made : sequence of Run
+        The first runs, if they were made before.
 
     Raises
     ------
@@ -249,16 +256,16 @@ def run_plan(
     for workload, engine, *_ in combinations:
         engines_for(engine, workload.problem)
     seen: dict[tuple[str, str, int], Run] = {}
-    number = 0
-    for repeat in range(plan.repeat):
-        for workload, engine, backend, jobs, depth in combinations:
-            label = {"run": number, "repeat": repeat, "split_depth": depth}
-            run, log = measure(workload, engine, backend, jobs, plan, label)
-            _check_begun(run)
-            _check_same_work(run, seen)
-            on_run(run)
-            yield run, log
-            number += 1
+    for run in made:
+        _check_same_work(run, seen)
+    wanted = list(product(range(plan.repeat), combinations))
+    for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
+        workload, engine, backend, jobs, depth = combination
+        label = {"run": number, "repeat": repeat, "split_depth": depth}
+        run, log = measure(workload, engine, backend, jobs, plan, label)
+        _check_begun(run)
+        _check_same_work(run, seen)
+        yield run, log
 
 
 def _check_begun(run: Run) -> None:
