@@ -17,7 +17,7 @@ from batchsolve.settings import SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
-    from batchsolve.scaling.measure import Run, Workload
+    from batchsolve.scaling.measure import Workload
 
 
 MOST_NUMBERS = 1000  # in a list
@@ -176,7 +176,8 @@ def scale(
                 experiment.logs.append(log)
                 write_experiment(home, experiment)
                 check()
-                _tell(run, quiet)
+                if not quiet:
+                    print(run, file=sys.stderr)
         except (KeyboardInterrupt, WorkersError) as error:
             n_runs = counted(len(experiment.runs), "run")
             error.add_note(
@@ -260,14 +261,3 @@ def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:
     if jobs is None and address is not None:
         return (None,)
     return numbers(jobs or "1,2", "--jobs")
-
-
-def _tell(run: Run, quiet: bool) -> None:
-    if quiet:
-        return
-    depth = "auto" if run.split_depth is None else run.split_depth
-    print(
-        f"{run.problem}: {run.engine}, {run.backend}, {counted(run.jobs, 'worker')}, "
-        f"depth {depth}: {run.wall:.3f} s, {run.nodes:,} nodes, idle {run.idle_share:.1%}",
-        file=sys.stderr,
-    )

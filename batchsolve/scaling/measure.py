@@ -18,7 +18,7 @@ import numpy as np
 
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
-from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.errors import BatchsolveError, InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.scaling import usage
@@ -30,6 +30,7 @@ from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.tables.sources import split_suffixes
+from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Lost, Pool
 
 WARM_SECONDS = 2.0  # how much later than the first the last worker may start
@@ -219,6 +220,13 @@ class Run:
     master: float
     peak_mb: float
 
+    def __str__(self) -> str:
+        depth = "auto" if self.split_depth is None else self.split_depth
+        return (
+            f"{self.problem}: {self.engine}, {self.backend}, {counted(self.jobs, 'worker')}, depth "
+            f"{depth}: {self.wall:.3f} s, {self.nodes:,} nodes, idle {self.idle_share:.1%}"
+        )
+
     @property
     def rate(self) -> float:
         """Nodes that a worker visits in a second in which it is busy."""
@@ -265,6 +273,7 @@ def run_plan(
         run, log = measure(workload, engine, backend, jobs, plan, label)
         _check_begun(run)
         _check_same_work(run, seen)
+        LOG.info("%s", run)
         yield run, log
 
 
