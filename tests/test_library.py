@@ -1,5 +1,6 @@
 """The package as a library: what functions take, and what is seen of what they return."""
 
+import inspect
 import re
 
 import numpy as np
@@ -129,3 +130,10 @@ def test_answers_are_shown_as_grids_in_notebooks():
     assert shown.startswith("<p>unique, 1 solution</p><table")
     assert [cell.partition("<")[0] for cell in shown.split('">')[2:]] == list(answer.solution)
     assert bs.solve("11..............")._repr_html_() == "<p>invalid, 0 solutions</p>"
+
+
+@pytest.mark.parametrize("name", bs.__all__)
+def test_every_public_name_has_an_example(name):
+    public = getattr(bs, name)
+    if not isinstance(public, str):
+        assert ">>> " in inspect.getdoc(public)

@@ -48,6 +48,14 @@ class Count:
     jobs : int
     failures : list of str
         Why subproblems could not be searched; they are left out of the count.
+
+    Examples
+    --------
+    >>> result = count("queens:6")
+    >>> result.count, result.complete, result.failures
+    (4, True, [])
+    >>> print(str(result).partition(";")[0])
+    4 solutions, complete
     """
 
     count: int

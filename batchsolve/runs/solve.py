@@ -48,6 +48,12 @@ class Answer:
         Rows and columns of a box.
     alphabet : str
         The alphabet of the solution.
+
+    Examples
+    --------
+    >>> answer = solve("1.....2..3.....4")
+    >>> answer.status, answer.n_solutions
+    ('unique', 1)
     """
 
     status: str
@@ -84,6 +90,14 @@ class BatchResult:
         What is wrong with puzzles that are invalid, and with searches that failed.
     notation : Notation
         How the puzzles are written; the usual way if they were digits.
+
+    Examples
+    --------
+    >>> result = solve_batch(["1.....2..3.....4", "12.............."])
+    >>> result.status.tolist(), result.n_solutions.tolist()
+    (['unique', 'multiple'], [1, 2])
+    >>> result.text()[0]
+    '1243342143122134'
     """
 
     solutions: npt.NDArray[np.uint8]

@@ -52,6 +52,14 @@ class Summary:
         The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
     advice : str
         What would help with rows that met their node limit; empty if nothing is known to.
+
+    Examples
+    --------
+    >>> summary = Summary(rows=2, unique=1, invalid=1, seconds=0.5, rows_per_second=4.0)
+    >>> summary.complete
+    False
+    >>> print(summary)
+    2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s
     """
 
     rows: int = 0

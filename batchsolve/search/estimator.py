@@ -53,6 +53,12 @@ class Estimate:
         Nodes visited for it.
     doubt : str
         Why the intervals cannot be trusted; empty if they can.
+
+    Examples
+    --------
+    >>> guess = estimate("queens:14", probes=200)
+    >>> guess.probes, guess.doubt
+    (200, '')
     """
 
     nodes: float
