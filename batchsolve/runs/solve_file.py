@@ -374,7 +374,7 @@ class FileRun:
                 f"{kept} and {path} to begin again"
             )
         if not begun:
-            self.destination.check_unused()
+            self.destination.check_unused(self.settings.resume)
 
     def _refuse_own_output(self) -> None:
         """Refuse to read what is written."""
