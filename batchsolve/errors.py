@@ -11,27 +11,82 @@ MOST_LISTED = 12  # names
 
 
 class BatchsolveError(Exception):
-    """Base class of every error that batchsolve raises on purpose."""
+    """Base class of every error that batchsolve raises on purpose.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> try:
+    ...     bs.read_problem("nothing.csv#3")
+    ... except bs.BatchsolveError as error:
+    ...     print(error)
+    nothing.csv: No such file or directory
+    """
 
 
 class ProblemError(BatchsolveError, ValueError):
-    """An exact cover problem, a stack or a cover that breaks the rules."""
+    """An exact cover problem, a stack or a cover that breaks the rules.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> bs.count(bs.Sudoku(2, 2), [0, 1])
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: no partial cover: digit 2 twice in a cell: ...
+    """
 
 
 class InputError(BatchsolveError, ValueError):
-    """A file, a column or an argument that cannot be used as it is."""
+    """A file, a column or an argument that cannot be used as it is.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> bs.count("queens:6", limit=0)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: limit is 1 or more, not 0
+    """
 
 
 class OutputError(BatchsolveError, OSError):
-    """The output cannot be written: a full disk, a missing directory, a closed pipe."""
+    """The output cannot be written: a full disk, a missing directory, a closed pipe.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> bs.solve_file("datasets/sudoku4.csv", "nowhere/out.csv")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.OutputError: nowhere/out.csv: the directory nowhere does not exist
+    """
 
 
 class JournalError(BatchsolveError):
-    """The record of an interrupted run is damaged, foreign, or in use."""
+    """The record of an interrupted run is damaged, foreign, or in use.
+
+    Examples
+    --------
+    >>> import batchsolve as bs, tempfile
+    >>> directory = tempfile.mkdtemp() + "/run"
+    >>> with bs.Run(directory, "queens:6") as run, bs.Run(directory, "queens:6", resume=True):
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process
+    """
 
 
 class WorkersError(BatchsolveError, RuntimeError):
-    """Nobody is left to search: the workers of a cluster are gone, and none has come since."""
+    """Nobody is left to search: the workers of a cluster are gone, and none has come since.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> issubclass(bs.WorkersError, bs.BatchsolveError)
+    True
+    """
 
 
 def counted(n: int, thing: str) -> str:

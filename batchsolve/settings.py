@@ -77,6 +77,15 @@ class SearchSettings:
         Nodes a task may visit before it hands back its frontier; sized by time by default.
     engine : str
         Name of the engine; ``auto`` is one that suits the problem.
+
+    Examples
+    --------
+    >>> SearchSettings(limit=2).limit
+    2
+    >>> SearchSettings(time_limit=0)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
     limit: int | None = setting(None, "Stop after N solutions.", least=1)

@@ -1,5 +1,6 @@
 """The package as a library: what functions take, and what is seen of what they return."""
 
+import inspect
 import re
 
 import numpy as np
@@ -95,3 +96,44 @@ def test_notebooks_show_grids_and_tables(tmp_path):
     assert "20 rows: 10 invalid, 10 unique" in table
     assert table.count("<tr>") == 11
     assert table.count("1243342143122134") == 5
+
+
+def test_what_a_command_says_is_logged(tmp_path, caplog):
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    with caplog.at_level("INFO", "batchsolve"):
+        summary = bs.solve_file(tmp_path / "in.txt", tmp_path / "out.csv")
+        result = bs.count("queens:6")
+        with bs.Run(tmp_path / "run", "queens:7") as run:
+            run.search(limit=1, jobs=1)
+        with bs.Run(tmp_path / "run", "queens:7", resume=True) as run:
+            run.search()
+    said = [record.getMessage() for record in caplog.records if record.name == "batchsolve"]
+    assert [str(summary), str(result)] == [one for one in said if "queens" not in one][:2]
+    assert str(summary).startswith("1 row: 1 unique; ")
+    assert str(result).startswith("4 solutions, complete; ")
+    assert any(one.startswith(f"{tmp_path}/run goes on after ") for one in said)
+
+
+def test_progress_is_drawn_where_it_is_asked_for(tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n" * 5000)
+    bs.solve_file(tmp_path / "in.txt", tmp_path / "out.csv", on_progress=True)
+    assert "5.00k/5.00k" in capsys.readouterr().err
+    bs.count("queens:10", on_progress=True)
+    assert "100.00% of the tree" in capsys.readouterr().err
+    bs.count("queens:6")
+    assert capsys.readouterr().err == ""
+
+
+def test_answers_are_shown_as_grids_in_notebooks():
+    answer = bs.solve("1.....2..3.....4")
+    shown = answer._repr_html_()
+    assert shown.startswith("<p>unique, 1 solution</p><table")
+    assert [cell.partition("<")[0] for cell in shown.split('">')[2:]] == list(answer.solution)
+    assert bs.solve("11..............")._repr_html_() == "<p>invalid, 0 solutions</p>"
+
+
+@pytest.mark.parametrize("name", bs.__all__)
+def test_every_public_name_has_an_example(name):
+    public = getattr(bs, name)
+    if not isinstance(public, str):
+        assert ">>> " in inspect.getdoc(public)

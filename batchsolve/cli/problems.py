@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,8 +54,8 @@ def estimate(
 ) -> int:
     """Estimate the size of a search tree by random probes.
 
-    The method is that of Knuth (1974). The numbers in parentheses are an interval of 95 %; in a
-    very uneven tree the true number may lie outside it, and more probes help.
+    A probe follows a random path, as Knuth (1974) has it, and searches some nodes at every stop. A
+    small tree is searched whole. The numbers in parentheses are an interval of 95 %.
     """
     from batchsolve.search.estimator import estimate as estimated
 
@@ -67,7 +68,10 @@ def estimate(
         for what in ("nodes", "solutions"):
             low, high = getattr(guess, f"{what}_low"), getattr(guess, f"{what}_high")
             print(f"{what}: {getattr(guess, what):.4g} ({low:.4g} to {high:.4g})")
-        print(f"probes: {guess.probes:,}, mean depth {guess.depth:.1f}")
+        how = f"{guess.probes:,}, mean depth {guess.depth:.1f}" if guess.probes else "none needed"
+        print(f"probes: {how}; nodes searched: {guess.searched:,}")
+        if guess.doubt:
+            print(f"batchsolve: do not trust the intervals: {guess.doubt}", file=sys.stderr)
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ from batchsolve.settings import SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
-    from batchsolve.scaling.measure import Run, Workload
+    from batchsolve.scaling.measure import Workload
 
 
 MOST_NUMBERS = 1000  # in a list
@@ -133,6 +134,9 @@ def scale(
     ] = None,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an experiment that was interrupted.")
+    ] = False,
     *,
     puzzles: Puzzles,
     quiet: Quiet = False,
@@ -148,7 +152,8 @@ def scale(
     from batchsolve.scaling.experiment import (
         Experiment,
         about,
-        new_directory,
+        begin_experiment,
+        directory_for,
         write_experiment,
     )
     from batchsolve.scaling.measure import Plan, read_workload, run_plan
@@ -167,31 +172,27 @@ def scale(
         budget=budget,
         time_limit=time_limit,
     )
-    workloads = [
-        read_workload(text, weak, **how_written(puzzles)) for text in dict.fromkeys(problems)
-    ]
-    home = new_directory(output)
-    facts = about(sys.argv[1:])
-
-    def tell(run: Run) -> None:
-        check()
-        _tell(run, quiet)
-
-    experiment = Experiment([], [], facts)
+    several = list(dict.fromkeys(problems))
+    workloads = [read_workload(text, weak, **how_written(puzzles)) for text in several]
+    home = directory_for(output, resume)
+    planned = {"problems": several, "weak": weak, **how_written(puzzles), **asdict(plan)}
+    experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
     with told_when_compiling(quiet), interrupts() as check:
         try:
-            for run, log in run_plan(workloads, plan, tell):
+            for run, log in run_plan(workloads, plan, experiment.runs):
                 experiment.runs.append(run)
                 experiment.logs.append(log)
-        except (KeyboardInterrupt, WorkersError) as error:
-            if experiment.runs:
                 write_experiment(home, experiment)
-                error.add_note(
-                    f"runs made so far: {len(experiment.runs)}; for their report: "
-                    f"batchsolve report {home}"
-                )
+                check()
+                if not quiet:
+                    print(run, file=sys.stderr)
+        except (KeyboardInterrupt, WorkersError) as error:
+            n_runs = counted(len(experiment.runs), "run")
+            error.add_note(
+                f"{n_runs} made so far; go on with --resume, or have the report of these: "
+                f"batchsolve report {home}"
+            )
             raise
-    write_experiment(home, experiment)
     _report(home, experiment, workloads if more else [], more, latency, quiet)
     return 0
 
@@ -221,6 +222,8 @@ def report(
     from batchsolve.scaling.measure import read_workload
 
     experiment = read_experiment(directory)
+    if not experiment.runs:
+        raise InputError(f"{directory}: no run was made yet; go on by scale with --resume")
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
     with told_when_compiling(quiet), interrupts():
         workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
@@ -270,14 +273,3 @@ def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:
     if jobs is None and address is not None:
         return (None,)
     return numbers(jobs or "1,2", "--jobs")
-
-
-def _tell(run: Run, quiet: bool) -> None:
-    if quiet:
-        return
-    depth = "auto" if run.split_depth is None else run.split_depth
-    print(
-        f"{run.problem}: {run.engine}, {run.backend}, {counted(run.jobs, 'worker')}, "
-        f"depth {depth}: {run.wall:.3f} s, {counted(run.nodes, 'node')}, idle {run.idle_share:.1%}",
-        file=sys.stderr,
-    )

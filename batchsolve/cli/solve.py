@@ -15,7 +15,6 @@ import typer
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Quiet, Workers, meaning, only
 from batchsolve.cli.terminal import interrupts, progress_bar, told_when_compiling
-from batchsolve.errors import counted
 from batchsolve.settings import FileSettings, SearchSettings
 
 if TYPE_CHECKING:
@@ -114,31 +113,20 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
     if as_json:
         print(json.dumps(facts), file=stream)
     elif not quiet:
-        kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
-        counts = ", ".join(f"{facts[kind]:,} {kind}" for kind in kinds if facts[kind])
-        print(
-            f"{counted(summary.rows, 'row')}: {counts or 'none'}; {summary.seconds:.1f} s, "
-            f"{summary.rows_per_second:,.0f} rows/s",
-            file=sys.stderr,
-        )
+        print(summary, file=sys.stderr)
     if advice and not quiet:
         print(f"{summary.unfinished:,} unfinished: {advice}", file=sys.stderr)
 
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    with interrupts() as check, progress_bar(quiet, unit=" rows", unit_scale=True) as bar:
-        begun = False
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+
+    with interrupts() as check, progress_bar(quiet, **ROW_BAR) as bar:
+        draw = rows_on(bar)
 
         def update(progress: Progress) -> None:
-            nonlocal begun
             check()
-            totals = progress.totals
-            if not begun:  # the rate is that of this run, not of the one that is resumed
-                bar.initial = bar.n = totals.rows
-                begun = True
-            bar.total = progress.expected_rows
-            bar.set_postfix(unique=totals.unique, invalid=totals.invalid, refresh=False)
-            bar.update(progress.new_rows)
+            draw(progress)
 
         yield update

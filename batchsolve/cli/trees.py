@@ -190,13 +190,7 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
     if as_json:
         print(json.dumps(facts), file=stream)
     elif not quiet:
-        state = "complete" if result.complete else "not complete"
-        print(
-            f"{counted(result.count, 'solution')}, {state}; {counted(result.nodes, 'node')} in "
-            f"{counted(result.subproblems, 'subproblem')}, {counted(result.rounds, 'round')}; "
-            f"{result.seconds:.1f} s",
-            file=sys.stderr,
-        )
+        print(result, file=sys.stderr)
     for reason in result.failures:
         print(f"batchsolve: a subproblem was left out: {reason}", file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
@@ -205,16 +199,14 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
     """Draw the share of the tree that is finished, by the weights of the stacks outstanding."""
-    form = "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]"
-    with interrupts() as check, progress_bar(quiet, total=1.0, bar_format=form) as bar:
+    from batchsolve.runs.progress import TREE_BAR, tree_on
+
+    with interrupts() as check, progress_bar(quiet, **TREE_BAR) as bar:
+        draw = tree_on(bar)
 
         def update(search: TreeSearch) -> None:
             check()
-            totals = search.totals
-            rate = totals.nodes / max(totals.seconds, 1e-9)
-            found = counted(totals.count, "solution")
-            bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s", refresh=False)
-            bar.update(search.finished_share - bar.n)
+            draw(search)
 
         yield update
 

@@ -10,14 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines.choice import engines_for
+from batchsolve.errors import counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
 from batchsolve.tables.reading import Puzzle, problem_and_stack
+from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -45,6 +48,14 @@ class Count:
     jobs : int
     failures : list of str
         Why subproblems could not be searched; they are left out of the count.
+
+    Examples
+    --------
+    >>> result = count("queens:6")
+    >>> result.count, result.complete, result.failures
+    (4, True, [])
+    >>> print(str(result).partition(";")[0])
+    4 solutions, complete
     """
 
     count: int
@@ -59,6 +70,14 @@ class Count:
     jobs: int
     failures: list[str]
 
+    def __str__(self) -> str:
+        state = "complete" if self.complete else "not complete"
+        return (
+            f"{counted(self.count, 'solution')}, {state}; {counted(self.nodes, 'node')} in "
+            f"{counted(self.subproblems, 'subproblem')}, {counted(self.rounds, 'round')}; "
+            f"{self.seconds:.1f} s"
+        )
+
 
 def count(
     problem: Puzzle,
@@ -67,7 +86,7 @@ def count(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    on_progress: Callable[[TreeSearch], None] | None = None,
+    on_progress: Callable[[TreeSearch], None] | bool | None = None,
     search: SearchSettings | None = None,
     **settings: Any,
 ) -> Count:
@@ -82,8 +101,8 @@ def count(
         default the clues that were read, or else every cover counts.
     jobs, backend, address
         Workers, and where they live.
-    on_progress : callable, optional
-        Called with the running `TreeSearch` as results come.
+    on_progress : callable or True, optional
+        Called with the running `TreeSearch` as results come; True draws a progress bar.
     search : SearchSettings, optional
         What to search for, and how.
     **settings
@@ -110,11 +129,10 @@ def count(
     """
     chosen = search or SearchSettings(**settings)
     problem, stack = problem_and_stack(problem, stack)
-    with Pool(jobs, backend, address) as pool:
+    with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = _search(problem, stack, pool, chosen)
         for _ in tree.run():
-            if on_progress is not None:
-                on_progress(tree)
+            tell(tree)
         return summary(tree, pool)
 
 
@@ -220,9 +238,9 @@ def _search(
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:
-    """Return what a search came to."""
+    """Return what a search came to, and log it."""
     totals = search.totals
-    return Count(
+    result = Count(
         totals.count,
         search.complete,
         totals.nodes,
@@ -235,3 +253,7 @@ def summary(search: TreeSearch, pool: Pool) -> Count:
         pool.jobs,
         search.failures,
     )
+    LOG.info("%s", result)
+    for reason in result.failures:
+        LOG.info("a subproblem was left out: %s", reason)
+    return result

@@ -8,6 +8,7 @@ it is whole, and is one of the run once its journal says so.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -24,7 +25,7 @@ from batchsolve.tables.answers import AnsweredRows, AnswerTable
 from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import Encoder, encoder_for
-from batchsolve.tables.folders import Folder, folder_at
+from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
 from batchsolve.tables.outputs import (
     FORMATS,
     ROW_GROUP,
@@ -35,6 +36,8 @@ from batchsolve.tables.outputs import (
 from batchsolve.tables.places import child, is_address, local_path
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes
+
+_PART = re.compile(r"part-\d{6,}\.parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +140,11 @@ class Destination(Protocol):
         """Raise `InputError` or `OutputError` if nothing can be written there."""
         ...
 
-    def check_unused(self) -> None:
-        """Raise `OutputError` if something is there that no journal tells of."""
+    def check_unused(self, resume: bool) -> None:
+        """Raise `OutputError` if something is there that no journal tells of.
+
+        A run to be resumed may have ended just before its command was killed; it begins anew.
+        """
         ...
 
     def is_finished(self) -> bool:
@@ -188,7 +194,7 @@ class OneFile:
         """See `Destination`."""
         check_output(self.path)
 
-    def check_unused(self) -> None:
+    def check_unused(self, resume: bool) -> None:
         """See `Destination`."""
         if os.path.exists(self.kept):
             raise OutputError(
@@ -285,10 +291,11 @@ class Parts:
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
 
-    def check_unused(self) -> None:
+    def check_unused(self, resume: bool) -> None:
         """See `Destination`."""
-        if self.folder.names():
-            raise OutputError(f"{self.path}: is not empty; name another folder")
+        for name in self.folder.names():
+            if not (_is_ours(name) and resume):
+                raise OutputError(f"{self.path}: is not empty; name another folder")
 
     def is_finished(self) -> bool:
         """See `Destination`."""
@@ -317,6 +324,10 @@ class Parts:
                 f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
                 f"{self.journal} to begin again"
             )
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(UNFINISHED) or _PART.fullmatch(name) is not None
 
 
 def part_name(number: int) -> str:
@@ -361,7 +372,7 @@ class _PartsTaken:
         self._folder, self._schema = folder, schema
         self._n_parts = n_parts
         self.sync = folder.sync
-        folder.remove_unfinished()
+        self._remove_others({part_name(k) for k in range(n_parts)})
 
     def write(self, rows: WrittenRows) -> None:
         assert rows.part is not None
@@ -375,7 +386,14 @@ class _PartsTaken:
     def finish(self) -> None:
         if not self._n_parts:  # a table without rows has columns, too
             self._folder.put(part_name(0), _parquet(self._schema.empty_table()))
-        self._folder.remove_unfinished()
+            self._n_parts = 1
+        self._remove_others({part_name(k) for k in range(self._n_parts)})
+
+    def _remove_others(self, parts: set[str]) -> None:
+        """Remove what nobody has recorded: of workers that were killed, or of a run before."""
+        for name in set(self._folder.names()) - parts:
+            if _is_ours(name):
+                self._folder.remove(name)
 
     def close(self) -> None:
         pass

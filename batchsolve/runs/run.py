@@ -18,19 +18,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.engines.choice import engines_for
-from batchsolve.errors import JournalError, OutputError
+from batchsolve.errors import JournalError, OutputError, counted
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, summary
 from batchsolve.runs.export import JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import disk_errors
 from batchsolve.tables.reading import Puzzle, Reading, problem_and_stack, read_problem
+from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
@@ -141,7 +143,7 @@ class Run:
         jobs: int | None = None,
         backend: str = "threading",
         address: str | None = None,
-        on_progress: Callable[[TreeSearch], None] | None = None,
+        on_progress: Callable[[TreeSearch], None] | bool | None = None,
         search: SearchSettings | None = None,
         **settings: Any,
     ) -> Count:
@@ -151,8 +153,8 @@ class Run:
         ----------
         jobs, backend, address
             Workers, and where they live.
-        on_progress : callable, optional
-            Called with the running `TreeSearch` as results come.
+        on_progress : callable or True, optional
+            Called with the running `TreeSearch` as results come; True draws a progress bar.
         search, **settings
             As for `count`, but for the engine, which is that of the run; ``limit`` counts the
             covers of earlier searches too.
@@ -164,8 +166,10 @@ class Run:
         """
         chosen = search or SearchSettings(**settings)
         begin, self._totals = self._begin or self._load()
+        if self._totals.nodes:
+            LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
         render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
-        with Pool(jobs, backend, address) as pool:
+        with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
             tree = TreeSearch(
                 self._problem,
                 engines_for(self._engine, self._problem),
@@ -179,8 +183,7 @@ class Run:
             )
             try:
                 for _ in tree.run():
-                    if on_progress is not None:
-                        on_progress(tree)
+                    tell(tree)
             except BaseException as error:
                 if os.path.exists(self._journal.path):
                     error.add_note(

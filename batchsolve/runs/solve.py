@@ -14,7 +14,7 @@ import pyarrow as pa
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
-from batchsolve.problems.drawings import read_grid
+from batchsolve.problems.drawings import html_grid, read_grid
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
@@ -44,12 +44,32 @@ class Answer:
         Solutions found, at most the limit.
     nodes : int
         Nodes visited.
+    box : (int, int)
+        Rows and columns of a box.
+    alphabet : str
+        The alphabet of the solution.
+
+    Examples
+    --------
+    >>> answer = solve("1.....2..3.....4")
+    >>> answer.status, answer.n_solutions
+    ('unique', 1)
     """
 
     status: str
     solution: str | None
     n_solutions: int
     nodes: int
+    box: tuple[int, int] = field(repr=False)
+    alphabet: str = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        """Show the solution as a grid in a notebook."""
+        facts = f"<p>{self.status}, {counted(self.n_solutions, 'solution')}</p>"
+        if self.solution is None:
+            return facts
+        problem, notation, grid = read_grid(self.solution, self.box, self.alphabet)
+        return facts + html_grid(problem, notation, grid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +90,14 @@ class BatchResult:
         What is wrong with puzzles that are invalid, and with searches that failed.
     notation : Notation
         How the puzzles are written; the usual way if they were digits.
+
+    Examples
+    --------
+    >>> result = solve_batch(["1.....2..3.....4", "12.............."])
+    >>> result.status.tolist(), result.n_solutions.tolist()
+    (['unique', 'multiple'], [1, 2])
+    >>> result.text()[0]
+    '1243342143122134'
     """
 
     solutions: npt.NDArray[np.uint8]
@@ -327,6 +355,8 @@ def solve(
         solution=replace(result, notation=notation).text()[0],
         n_solutions=int(result.n_solutions[0]),
         nodes=int(result.nodes[0]),
+        box=(problem.box_rows, problem.box_columns),
+        alphabet=notation.name,
     )
 
 

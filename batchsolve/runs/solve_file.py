@@ -15,10 +15,11 @@ from typing import Any
 
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
-from batchsolve.errors import InputError, OutputError
+from batchsolve.errors import InputError, OutputError, counted
 from batchsolve.problems.answers import Status
 from batchsolve.runs.destinations import Output, Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.progress import ROW_BAR, rows_on, shown
 from batchsolve.search.rows import RowSearch
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
 from batchsolve.tables.answers import AnswerTable
@@ -27,6 +28,7 @@ from batchsolve.tables.checksums import Written
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import exists, facts_of, files_of, is_address
+from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
@@ -50,6 +52,14 @@ class Summary:
         The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
     advice : str
         What would help with rows that met their node limit; empty if nothing is known to.
+
+    Examples
+    --------
+    >>> summary = Summary(rows=2, unique=1, invalid=1, seconds=0.5, rows_per_second=4.0)
+    >>> summary.complete
+    False
+    >>> print(summary)
+    2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s
     """
 
     rows: int = 0
@@ -72,6 +82,14 @@ class Summary:
     def complete(self) -> bool:
         """Whether every row is answered and no given solution disagrees."""
         return not (self.unfinished or self.invalid or self.disagree)
+
+    def __str__(self) -> str:
+        kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
+        counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
+        return (
+            f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
+            f"{self.rows_per_second:,.0f} rows/s"
+        )
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,7 @@ def solve_file(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     search: SearchSettings | None = None,
     files: FileSettings | None = None,
     **settings: Any,
@@ -125,8 +143,8 @@ def solve_file(
         Threads, processes, or the workers of a cluster.
     address : str, optional
         The scheduler of the cluster; by default a cluster on this machine is started.
-    on_progress : callable, optional
-        Called with a `Progress` as rows are written.
+    on_progress : callable or True, optional
+        Called with a `Progress` as rows are written; True draws a progress bar.
     search : SearchSettings, optional
         What to search for; a ``limit`` of 2 is the default.
     files : FileSettings, optional
@@ -164,15 +182,20 @@ def solve_file(
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     given = [os.fspath(path) for path in several]
-    return FileRun(
-        given,
-        files_of(given),
-        os.fspath(output),
-        replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
-        files or FileSettings(**others),
-        Pool(jobs, backend, address),
-        on_progress or (lambda progress: None),
-    ).run()
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary = FileRun(
+            given,
+            files_of(given),
+            os.fspath(output),
+            replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
+            files or FileSettings(**others),
+            Pool(jobs, backend, address),
+            tell,
+        ).run()
+    LOG.info("%s", summary)
+    if summary.advice:
+        LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
+    return summary
 
 
 @dataclass
@@ -351,7 +374,7 @@ class FileRun:
                 f"{kept} and {path} to begin again"
             )
         if not begun:
-            self.destination.check_unused()
+            self.destination.check_unused(self.settings.resume)
 
     def _refuse_own_output(self) -> None:
         """Refuse to read what is written."""
@@ -385,6 +408,7 @@ class FileRun:
         try:
             self.totals = Summary(**state["totals"])
             self.rows_before = self.totals.rows
+            LOG.info("%s goes on after %s", self.output, counted(self.rows_before, "row"))
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
             self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])

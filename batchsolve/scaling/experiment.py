@@ -7,7 +7,7 @@ import os
 import platform
 import shlex
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from batchsolve.scaling.measure import Run
 from batchsolve.scaling.task_log import TaskLog
 from batchsolve.tables.outputs import disk_errors
 
+SAME_MACHINE = ("processor", "cores", "packages")  # or runs could not be compared
 TASK_SCHEMA = pa.schema(
     [
         ("run", pa.int32()),
@@ -129,8 +130,8 @@ def short_name(problem: str) -> str:
     return problem.rpartition("/")[2]
 
 
-def new_directory(path: str) -> Path:
-    """Make a directory, which must not hold anything.
+def directory_for(path: str, resume: bool = False) -> Path:
+    """Make a directory, which must not hold anything but an experiment to go on with.
 
     Raises
     ------
@@ -146,32 +147,76 @@ def new_directory(path: str) -> Path:
         raise InputError(f"{str(path)!r}: is not UTF-8; name another directory") from error
     if home.exists() and not home.is_dir():
         raise InputError(f"{path}: is a file; name a new directory for the experiment")
-    if home.is_dir() and any(home.iterdir()):
+    begun = (home / "machine.json").exists()
+    if home.is_dir() and any(home.iterdir()) and not (begun and resume):
+        how = "go on with --resume, or name" if begun else "name"
         raise InputError(
-            f"{path}: is not empty; an experiment is not written over another: name a new directory"
+            f"{path}: is not empty; an experiment is not written over another: {how} a new "
+            f"directory"
         )
     with disk_errors(str(path)):
         home.mkdir(parents=True, exist_ok=True)
     return home
 
 
-def about(arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the command, when and where it runs, and what is known of the machine."""
+def about(arguments: Sequence[str], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the command, its plan, when and where it runs, and what is known of the machine."""
     return {
         "command": shlex.join(["batchsolve", *arguments]),
+        "plan": dict(plan),
         "date": datetime.now().astimezone().isoformat(timespec="seconds"),
         "host": platform.node(),
         **machine(),
     }
 
 
-def write_experiment(home: Path, experiment: Experiment) -> None:
-    """Write the tables of an experiment, and what made it."""
-    with disk_errors(str(home)):
-        pacsv.write_csv(runs_table(experiment.runs), home / "runs.csv")
-        pq.write_table(tasks_table(experiment), home / "subproblems.parquet", compression="zstd")
+def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
+    """Write down what makes an experiment; return it, or the same as far as it was made before.
+
+    Raises
+    ------
+    InputError
+        If the one in the directory has another plan, or was made on another machine.
+    """
+    place = home / "machine.json"
+    if not place.exists():
         text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
-        (home / "machine.json").write_text(text)
+        with disk_errors(str(home)):
+            _replaced(place, lambda path: path.write_text(text))
+        return experiment
+    before = read_experiment(str(home))
+    mine = json.loads(json.dumps(experiment.about))
+    differs = _differing(before.about.get("plan", {}), mine["plan"])
+    differs |= {k: v for k, v in _differing(before.about, mine).items() if k in SAME_MACHINE}
+    for name, (then, now) in differs.items():
+        raise InputError(
+            f"{home}: the experiment there has {name} = {then!r}, this one {now!r}; go on with the "
+            f"same command on the same machine, or name a new directory"
+        )
+    return before
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    names = dict.fromkeys([*one, *other])
+    return {k: (one.get(k), other.get(k)) for k in names if one.get(k) != other.get(k)}
+
+
+def write_experiment(home: Path, experiment: Experiment) -> None:
+    """Write the tables of an experiment; whoever is killed here leaves those of before."""
+    runs, tasks = runs_table(experiment.runs), tasks_table(experiment)
+    with disk_errors(str(home)):
+        _replaced(
+            home / "subproblems.parquet", lambda p: pq.write_table(tasks, p, compression="zstd")
+        )
+        # what it does not name was not made
+        _replaced(home / "runs.csv", lambda path: pacsv.write_csv(runs, path))
+
+
+def _replaced(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file anew, whole or not at all."""
+    unfinished = path.with_name(f".{path.name}")
+    write(unfinished)
+    unfinished.replace(path)
 
 
 def runs_table(runs: Iterable[Run]) -> pa.Table:
@@ -210,6 +255,9 @@ def read_experiment(path: str) -> Experiment:
     home = Path(path)
     if not (home / "machine.json").exists():
         raise InputError(f"{os.fspath(path)}: holds no experiment; there is no machine.json")
+    facts = json.loads((home / "machine.json").read_text())
+    if not (home / "runs.csv").exists():
+        return Experiment([], [], facts)
     kinds = get_type_hints(Run)
     text = pacsv.ConvertOptions(column_types={f.name: pa.string() for f in fields(Run)})
     rows = pacsv.read_csv(home / "runs.csv", convert_options=text).to_pylist()
@@ -219,7 +267,7 @@ def read_experiment(path: str) -> Experiment:
     for run in runs:
         mine = tasks.filter(pc.equal(tasks["run"], run.run)).to_pydict()
         logs.append(TaskLog(*(mine[name] for name in TASK_SCHEMA.names[2:])))
-    return Experiment(runs, logs, json.loads((home / "machine.json").read_text()))
+    return Experiment(runs, logs, facts)
 
 
 def _value(text: str, kind: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = ("batchsolve", "numpy", "numba", "joblib", "pyarrow", "matplotlib")
@@ -25,16 +26,23 @@ def machine() -> dict[str, object]:
         for line in (info.read_text().splitlines() if info.exists() else [])
         if line.startswith("model name")
     ]
-    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     return {
         "processor": models[0] if models else platform.processor(),
         "cores": os.cpu_count(),
-        "memory GB": round(pages * size / 2**30, 1),
+        "memory GB": round(_memory_bytes() / 2**30, 1),
         "system": platform.platform(),
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "commit": commit(),
     }
+
+
+def _memory_bytes() -> int:
+    if find_spec("psutil") is None:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    import psutil
+
+    return int(psutil.virtual_memory().total)
 
 
 def commit() -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
-from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.errors import BatchsolveError, InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.scaling import usage
@@ -30,6 +30,7 @@ from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.tables.sources import split_suffixes
+from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Lost, Pool
 
 WARM_SECONDS = 2.0  # how much later than the first the last worker may start
@@ -219,6 +220,13 @@ class Run:
     master: float
     peak_mb: float
 
+    def __str__(self) -> str:
+        depth = "auto" if self.split_depth is None else self.split_depth
+        return (
+            f"{self.problem}: {self.engine}, {self.backend}, {counted(self.jobs, 'worker')}, depth "
+            f"{depth}: {self.wall:.3f} s, {self.nodes:,} nodes, idle {self.idle_share:.1%}"
+        )
+
     @property
     def rate(self) -> float:
         """Nodes that a worker visits in a second in which it is busy."""
@@ -228,12 +236,19 @@ class Run:
 def run_plan(
     workloads: list[Workload],
     plan: Plan,
-    on_run: Callable[[Run], None] = lambda run: None,
+    made: Sequence[Run] = (),
 ) -> Iterator[tuple[Run, TaskLog]]:
-    """Make the runs of a grid; yield each with its tasks.
+    """Make the runs of a grid, or those that are missing; yield each with its tasks.
 
     Every combination has its first run before any has its second, so that what drifts on the
     machine touches all alike. The workers of every run are warmed up before its clock starts.
+
+    Parameters
+    ----------
+    workloads : list of Workload
+    plan : Plan
+    made : sequence of Run
+        The first runs, if they were made before.
 
     Raises
     ------
@@ -249,16 +264,17 @@ def run_plan(
     for workload, engine, *_ in combinations:
         engines_for(engine, workload.problem)
     seen: dict[tuple[str, str, int], Run] = {}
-    number = 0
-    for repeat in range(plan.repeat):
-        for workload, engine, backend, jobs, depth in combinations:
-            label = {"run": number, "repeat": repeat, "split_depth": depth}
-            run, log = measure(workload, engine, backend, jobs, plan, label)
-            _check_begun(run)
-            _check_same_work(run, seen)
-            on_run(run)
-            yield run, log
-            number += 1
+    for run in made:
+        _check_same_work(run, seen)
+    wanted = list(product(range(plan.repeat), combinations))
+    for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
+        workload, engine, backend, jobs, depth = combination
+        label = {"run": number, "repeat": repeat, "split_depth": depth}
+        run, log = measure(workload, engine, backend, jobs, plan, label)
+        _check_begun(run)
+        _check_same_work(run, seen)
+        LOG.info("%s", run)
+        yield run, log
 
 
 def _check_begun(run: Run) -> None:

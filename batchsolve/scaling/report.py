@@ -106,7 +106,9 @@ def render(
 
 def _command(experiment: Experiment) -> list[str]:
     about = experiment.about
-    facts = {name: value for name, value in about.items() if name not in ("command", "packages")}
+    facts = {
+        name: value for name, value in about.items() if name not in ("command", "plan", "packages")
+    }
     packages = ", ".join(f"{name} {v}" for name, v in about.get("packages", {}).items())
     rows = [(name, "–" if value is None else value) for name, value in facts.items()]
     return [

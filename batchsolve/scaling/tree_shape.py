@@ -178,6 +178,6 @@ def _sizes(
     large = np.unique(counted.frontier.roots)
     if large.size:
         walks = stacks.take(np.repeat(large, PROBES))
-        nodes, _, _ = probe(engine, problem, walks, rng)
+        nodes = probe(engine, problem, walks, rng).nodes
         sizes[large] = np.maximum(nodes.reshape(-1, PROBES).mean(axis=1), COUNTED)
     return sizes

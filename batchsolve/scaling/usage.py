@@ -1,7 +1,7 @@
 """What this process and those that it started have used: processor time and memory.
 
-Worker processes live on after a run, so their use is read from ``/proc`` where there is one;
-elsewhere only this process and children that have ended are counted.
+Worker processes live on after a run; psutil tells what they have used. Without it, only this
+process and children that have ended are counted.
 """
 
 from __future__ import annotations
@@ -10,19 +10,30 @@ import os
 import resource
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 _PROC = Path("/proc")
 _RU_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
+def sees_processes() -> bool:
+    """Whether what other processes use is counted."""
+    return find_spec("psutil") is not None
+
+
 def cpu_seconds() -> float:
     """Return the processor time of this process, its ended children and its living descendants."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     used = sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, kinds))
-    ticks = os.sysconf("SC_CLK_TCK")
-    for fields in _descendants().values():
-        used += sum(map(int, fields[11:15])) / ticks  # utime, stime, and those of ended children
+    if not sees_processes():
+        return used
+    import psutil
+
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has ended
+            times = process.cpu_times()
+            used += times.user + times.system + times.children_user + times.children_system
     return used
 
 
@@ -38,7 +49,7 @@ def peak_bytes(workers: set[int]) -> int:
 
     Pages that processes share are counted once for each.
     """
-    others = workers & set(_descendants())
+    others = workers & _descendants()
     peaks = [_peak(pid) for pid in [os.getpid(), *others]]
     if peaks[0] is None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RU_MAXRSS_UNIT
@@ -46,6 +57,7 @@ def peak_bytes(workers: set[int]) -> int:
 
 
 def _peak(pid: int) -> int | None:
+    """Return the peak of a process; psutil knows only what it uses now."""
     try:
         lines = (_PROC / str(pid) / "status").read_text().splitlines()
     except OSError:
@@ -54,22 +66,10 @@ def _peak(pid: int) -> int | None:
     return sizes[0] if sizes else None
 
 
-def _descendants() -> dict[int, list[str]]:
-    """Return the processes below this one, with the fields of ``/proc/PID/stat`` from the state."""
-    stats = {}
-    for path in _PROC.glob("[0-9]*/stat"):
-        try:
-            text = path.read_text()
-        except OSError:
-            continue  # it has ended
-        # the name of the command, in brackets, may hold anything
-        stats[int(path.parent.name)] = text.rpartition(")")[2].split()
-    children: dict[int, list[int]] = {}
-    for pid, fields in stats.items():
-        children.setdefault(int(fields[1]), []).append(pid)
-    found, waiting = {}, [os.getpid()]
-    while waiting:
-        for pid in children.get(waiting.pop(), []):
-            found[pid] = stats[pid]
-            waiting.append(pid)
-    return found
+def _descendants() -> set[int]:
+    """Return the processes below this one."""
+    if not sees_processes():
+        return set()
+    import psutil
+
+    return {process.pid for process in psutil.Process().children(recursive=True)}

@@ -1,8 +1,14 @@
-"""How large is a search tree? Knuth's estimator by random probes.
+"""How large is a search tree? Random probes, each of which searches a little at every stop.
 
-A probe walks from the root to a leaf and takes every child with the same chance. The product of the
-numbers of children that it saw, summed over its levels, is an unbiased estimate of the number of
-nodes (D. E. Knuth, *Estimating the efficiency of backtrack programs*, CS-TR-74-442, 1974).
+A probe begins at a stack. It searches some nodes there, in tree order; if that was not all, it goes
+on at one of the stacks that are left, drawn by their shares of the tree, and what it finds from
+there on counts as often as the reciprocal of the chance of the draw. So what it finds is an
+unbiased estimate of what there is. With one node at a time these are the probes of D. E. Knuth
+(*Estimating the efficiency of backtrack programs*, CS-TR-74-442, 1974). With more, a subtree that
+is small is searched whole, and solutions are found where walks hardly ever come upon one.
+
+The top of the tree is expanded once for all probes, and they begin at stacks far from each other:
+every k-th in tree order, measured by shares of the tree (systematic sampling).
 """
 
 from __future__ import annotations
@@ -17,10 +23,16 @@ from batchsolve.engines import Engine, Task, check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.search.rules import FIRST_BUDGET, first_budget
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single one
 CONFIDENCE = 1.96  # standard errors either side: 95 % if means of probes were normal
+TOP_NODES = 20_000  # of the top of the tree
+SEARCHED_NODES = 2_000_000  # by all probes; a second or two
+FIRST_PROBES = 20  # which show how many nodes a probe visits
+MOST_AT_A_STOP = 100_000
+LEAST_PROBES = 50  # that an interval can be trusted for, each of them worth as much as any
 
 
 @dataclass(frozen=True)
@@ -32,12 +44,21 @@ class Estimate:
     nodes, solutions : float
         Means over the probes.
     nodes_low, nodes_high, solutions_low, solutions_high : float
-        About 95 % of intervals made like these hold the truth. They tend to be too low where few
-        branches hold most of the tree.
+        About 95 % of intervals made like these hold the truth, if there is no doubt.
     probes : int
-        Number of probes.
+        Number of probes; 0 if the tree is so small that it was searched whole.
     depth : float
         Mean level at which probes ended.
+    searched : int
+        Nodes visited for it.
+    doubt : str
+        Why the intervals cannot be trusted; empty if they can.
+
+    Examples
+    --------
+    >>> guess = estimate("queens:14", probes=200)
+    >>> guess.probes, guess.doubt
+    (200, '')
     """
 
     nodes: float
@@ -48,6 +69,8 @@ class Estimate:
     solutions_high: float
     probes: int
     depth: float
+    searched: int
+    doubt: str
 
 
 def estimate(
@@ -67,7 +90,7 @@ def estimate(
     stack : sequence of int
         Where to begin; by default the clues that were read, or the whole problem.
     probes : int
-        How many random walks to make, 2 to `MOST_PROBES`, for all are made at once.
+        How many probes to make, 2 to `MOST_PROBES`, for all are made at once.
     seed : int
         Seed of the random numbers, 0 or more.
     engine : str
@@ -79,10 +102,11 @@ def estimate(
 
     Examples
     --------
-    >>> from batchsolve.problems.sudoku import Sudoku
-    >>> guess = estimate(Sudoku(2, 2), probes=200)
-    >>> guess.solutions_low < 288 < guess.solutions_high
+    >>> guess = estimate("queens:14", probes=200)
+    >>> guess.solutions_low < 365_596 < guess.solutions_high
     True
+    >>> estimate("queens:12").solutions  # as small a tree is searched whole
+    14200.0
     """
     if not 2 <= probes <= MOST_PROBES:
         raise InputError(f"an estimate needs 2 to {MOST_PROBES:,} probes, not {probes:,}")
@@ -94,18 +118,121 @@ def estimate(
     check_support(kernel, problem)
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
+    speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes take long
+    begin = Stacks.from_lists([np.asarray(stack).tolist()])
+    top = _Top.of(kernel, problem, begin, int(speed * TOP_NODES))
+    if not len(top.stacks):
+        return _exact(top)
     rng = np.random.default_rng(seed)
-    walkers = Stacks.from_lists([np.asarray(stack).tolist()]).take(np.zeros(probes, np.int64))
-    nodes, solutions, ended = probe(kernel, problem, walkers, rng)
-    node_range = _interval(nodes)
-    solution_range = _interval(solutions)
-    return Estimate(*node_range, *solution_range, probes, float(ended.mean()))
+    drawn, stands_for = top.draw(probes, rng)
+    stacks = top.stacks.take(drawn)
+    found = probe(kernel, problem, stacks, rng, _nodes_at_a_stop(kernel, problem, stacks, speed))
+    node_samples = top.nodes + stands_for * found.nodes
+    count_samples = top.count + stands_for * found.solutions
+    levels = top.levels + found.levels
+    if node_samples.mean() <= speed * SEARCHED_NODES:  # then it can as well be searched whole
+        outcome = kernel.search(problem, Task.of(top.stacks))
+        top = _Top(
+            top.nodes + int(outcome.nodes.sum()),
+            top.count + sum(outcome.counts.tolist()),
+            top.levels,
+            Stacks.empty(),
+            np.empty(0),
+        )
+        return _exact(top, found.searched)
+    return Estimate(
+        *_interval(node_samples),
+        *_interval(count_samples),
+        probes,
+        float(levels.mean()),
+        top.nodes + found.searched,
+        _doubt(stands_for * found.nodes, stands_for * found.solutions),
+    )
+
+
+def _exact(top: _Top, searched: int = 0) -> Estimate:
+    """Return the size of a tree that was searched whole, and perhaps by probes before."""
+    nodes, count = float(top.nodes), float(top.count)
+    return Estimate(nodes, nodes, nodes, count, count, count, 0, 0.0, searched + top.nodes, "")
+
+
+def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
+    """Return how many nodes a probe may visit at a stop, so that all visit as many as they should.
+
+    Some probes show it, with other random numbers than those that count.
+    """
+    wanted = speed * SEARCHED_NODES / len(stacks)
+    some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
+    most = 1
+    while True:
+        visited = probe(engine, problem, some, np.random.default_rng(most), most).searched
+        if 2 * visited >= wanted * len(some) or 4 * most > MOST_AT_A_STOP:
+            return most
+        most *= 4
+
+
+@dataclass(frozen=True, eq=False)
+class _Top:
+    """The top of a tree, searched, and the stacks below it with their shares of the tree."""
+
+    nodes: int
+    count: int
+    levels: int
+    stacks: Stacks
+    shares: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, engine: Engine, problem: ExactCover, begin: Stacks, most_nodes: int) -> _Top:
+        """Expand level after level while that visits so few nodes."""
+        nodes = count = levels = 0
+        stacks, shares = begin, np.ones(1)
+        while len(stacks) and nodes + len(stacks) <= max(1, most_nodes):
+            outcome = engine.search(problem, Task.of(stacks, depth=1))
+            nodes += int(outcome.nodes.sum())
+            count += int(outcome.counts.sum())
+            shares = shares[outcome.parents] * outcome.weights
+            stacks = outcome.frontier
+            levels += 1
+        return cls(nodes, count, levels, stacks, shares)
+
+    def draw(
+        self, n: int, rng: np.random.Generator
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Draw n stacks by their shares; return them, and how many stacks each stands for."""
+        ends = np.cumsum(self.shares)
+        places = (rng.random() + np.arange(n)) / n * ends[-1]
+        drawn = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
+        return drawn, ends[-1] / self.shares[drawn]
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """What probes found.
+
+    Attributes
+    ----------
+    nodes, solutions : ndarray of float64, shape (n,)
+        Estimates for the tree below each stack.
+    levels : ndarray of float64, shape (n,)
+        How many levels below it a probe ended.
+    searched : int
+        Nodes that they visited.
+    """
+
+    nodes: npt.NDArray[np.float64]
+    solutions: npt.NDArray[np.float64]
+    levels: npt.NDArray[np.float64]
+    searched: int
 
 
 def probe(
-    engine: Engine, problem: ExactCover, stacks: Stacks, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Walk once at random below every stack.
+    engine: Engine,
+    problem: ExactCover,
+    stacks: Stacks,
+    rng: np.random.Generator,
+    most_nodes: int = 1,
+) -> Probes:
+    """Make a probe below every stack.
 
     Parameters
     ----------
@@ -115,33 +242,44 @@ def probe(
     stacks : Stacks
         n partial covers.
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    nodes, solutions, levels : ndarray of float64, shape (n,)
-        Estimates for the tree below each stack, and the levels that the walk went down.
+    most_nodes : int
+        Nodes that a probe visits at a stop.
     """
     n = len(stacks)
-    walkers = stacks.with_roots(np.arange(n))
+    begun = np.diff(stacks.offsets)
+    at = stacks.with_roots(np.arange(n))
     weight = np.ones(n)
-    nodes, solutions, ended = np.ones(n), np.zeros(n), np.zeros(n)
-    level = 0
-    while len(walkers):
-        here = walkers.roots
-        outcome = engine.search(problem, Task.of(walkers, depth=1))
-        solutions[here] += weight[here] * outcome.counts
-        # a child that is a leaf has been visited; the others came back as frontier
-        children = np.bincount(outcome.frontier.roots, minlength=n)[here]
-        degree = children + outcome.nodes - 1
-        weight[here] *= degree
-        nodes[here] += weight[here]
-        pick = rng.integers(0, np.maximum(degree, 1))
-        goes_on = pick < children
-        ended[here[~goes_on]] = level
-        first = np.concatenate([[0], np.cumsum(children)[:-1]])
-        walkers = outcome.frontier.take((first + pick)[goes_on])
-        level += 1
-    return nodes, solutions, ended
+    nodes, solutions, levels = np.zeros(n), np.zeros(n), np.zeros(n)
+    searched = 0
+    while len(at):
+        here = at.roots
+        outcome = engine.search(problem, Task.of(at, allowance=most_nodes))
+        nodes[here] += weight[here] * outcome.nodes
+        solutions[here] += weight[here] * np.asarray(outcome.counts, np.float64)
+        levels[here] = np.diff(at.offsets) - begun[here]
+        searched += int(outcome.nodes.sum())
+        goes_on, chances = _draw(outcome.parents, outcome.weights, len(at), rng)
+        at = outcome.frontier.take(goes_on)
+        weight[at.roots] /= chances
+    return Probes(nodes, solutions, levels, searched)
+
+
+def _draw(
+    parents: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Draw one of the stacks of every parent that has some; return them, and their chances."""
+    sums = np.bincount(parents, weights, n)
+    ends = np.cumsum(weights)
+    firsts = np.searchsorted(parents, np.arange(n))
+    lasts = np.searchsorted(parents, np.arange(n), side="right") - 1
+    has = lasts >= firsts
+    before = ends[firsts[has]] - weights[firsts[has]]
+    places = before + rng.random(int(has.sum())) * sums[has]
+    drawn = np.clip(np.searchsorted(ends, places, side="right"), firsts[has], lasts[has])
+    return drawn, weights[drawn] / sums[has]
 
 
 def _interval(samples: npt.NDArray[np.float64]) -> tuple[float, float, float]:
@@ -149,3 +287,17 @@ def _interval(samples: npt.NDArray[np.float64]) -> tuple[float, float, float]:
     mean = float(samples.mean())
     half = CONFIDENCE * float(samples.std(ddof=1)) / samples.size**0.5
     return mean, max(0.0, mean - half), mean + half
+
+
+def _doubt(nodes: npt.NDArray[np.float64], solutions: npt.NDArray[np.float64]) -> str:
+    """Say what makes intervals doubtful: few of the probes hold most of the sum."""
+    if not solutions.any():
+        return "no probe found a solution, which does not say that there is none"
+    for what, samples in (("nodes", nodes), ("solutions", solutions)):
+        worth = float(samples.sum() ** 2 / (samples**2).sum())  # L. Kish, Survey Sampling, 1965
+        if worth < LEAST_PROBES:
+            return (
+                f"few probes hold most of the {what}: they are worth {worth:.0f} that are alike, "
+                f"and an interval needs {LEAST_PROBES}"
+            )
+    return ""

@@ -28,6 +28,12 @@ class Split:
         Covers above or at depth d.
     nodes : int
         Nodes visited: those above depth d, and the covers and dead ends at depth d.
+
+    Examples
+    --------
+    >>> parts = split("queens:6", depth=1)
+    >>> len(parts.stacks), parts.count, parts.nodes
+    (6, 0, 1)
     """
 
     stacks: Stacks

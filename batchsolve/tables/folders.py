@@ -13,7 +13,7 @@ from pyarrow import fs
 from batchsolve.tables.outputs import disk_errors
 from batchsolve.tables.places import child, file_system, local_path
 
-_HIDDEN = ".unfinished-"  # what the names of files begin with that are not whole
+UNFINISHED = ".unfinished-"  # what the names of files begin with that are not whole
 _OBJECT_STORES = ("s3", "gcs", "abfs")  # where an object appears when it is whole
 
 
@@ -36,8 +36,8 @@ class Folder(Protocol):
         """Open a file to read it."""
         ...
 
-    def remove_unfinished(self) -> None:
-        """Remove what somebody who was killed has left."""
+    def remove(self, name: str) -> None:
+        """Remove a file."""
         ...
 
     def sync(self) -> None:
@@ -86,12 +86,10 @@ class LocalFolder:
         """See `Folder`."""
         return open(os.path.join(self.path, name), "rb")
 
-    def remove_unfinished(self) -> None:
+    def remove(self, name: str) -> None:
         """See `Folder`."""
         with disk_errors(self.path):
-            for name in self.names():
-                if name.startswith(_HIDDEN):
-                    os.remove(os.path.join(self.path, name))
+            os.remove(os.path.join(self.path, name))
 
     def sync(self) -> None:
         """See `Folder`."""
@@ -140,17 +138,15 @@ class RemoteFolder:
         system, path = file_system(child(self.address, name))
         return system.open_input_file(path)
 
-    def remove_unfinished(self) -> None:
+    def remove(self, name: str) -> None:
         """See `Folder`."""
+        system, path = file_system(child(self.address, name))
         with disk_errors(self.address):
-            for name in self.names():
-                if name.startswith(_HIDDEN):
-                    system, path = file_system(child(self.address, name))
-                    system.delete_file(path)
+            system.delete_file(path)
 
     def sync(self) -> None:
         """See `Folder`; what is put there is durable."""
 
 
 def _hidden() -> str:
-    return f"{_HIDDEN}{secrets.token_hex(8)}"
+    return f"{UNFINISHED}{secrets.token_hex(8)}"

@@ -55,6 +55,12 @@ class Reading:
         What messages call it.
     notation : Notation or None
         How the grid was written; None for problems that are no grids.
+
+    Examples
+    --------
+    >>> reading = read_problem("sudoku:2x2")
+    >>> reading.name, reading.stack.size, reading.problem.n_options
+    ('sudoku:2x2', 0, 64)
     """
 
     problem: ExactCover

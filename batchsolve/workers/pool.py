@@ -24,7 +24,10 @@ from itertools import chain, count
 from types import TracebackType
 from typing import Any, Protocol
 
+from numba.core import event
+
 from batchsolve.workers import Here, Shared, get_workers
+from batchsolve.workers.base import LOG
 
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -146,6 +149,7 @@ class Pool:
 
     def __enter__(self) -> Pool:
         _keep_memory()
+        _log_compiling()
         self._workers.__enter__()
         return self
 
@@ -325,6 +329,26 @@ def _keep_memory() -> None:
         allocator = ctypes.CDLL(None)
         allocator.mallopt(M_MMAP_THRESHOLD, ARRAY_BYTES)
         allocator.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+
+
+class _Compiling(event.Listener):
+    """Logs that kernels are compiled, once."""
+
+    told = False
+
+    def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        if not self.told and module.startswith("batchsolve."):
+            self.told = True
+            LOG.info("compiling the kernels that this search needs; they are kept for later runs")
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@cache
+def _log_compiling() -> None:
+    event.register("numba:compile", _Compiling())
 
 
 @cache

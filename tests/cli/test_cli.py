@@ -205,6 +205,19 @@ def test_compiling_is_said_once_and_loading_is_not(tmp_path):
     assert COMPILING not in kept.stderr
 
 
+def test_compiling_is_logged_for_those_who_use_the_library(tmp_path):
+    program = (
+        "import logging, sys; logging.basicConfig(level='INFO', format='%(name)s %(message)s');"
+        "import batchsolve as bs;"
+        "bs.count('sudoku:2x2', engine='backtracking', limit=1, jobs=1)"
+    )
+    fresh, kept = (python(program, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    said = "batchsolve compiling the kernels that this search needs"
+    assert (fresh.returncode, kept.returncode) == (0, 0)
+    assert (fresh.stderr.count(said), kept.stderr.count(said)) == (1, 0)
+    assert "batchsolve 1 solution, not complete" in kept.stderr
+
+
 @pytest.mark.parametrize(("quiet", "times"), [(False, 1), (True, 0)])
 def test_compiling_is_said_for_the_first_of_many_kernels(quiet, times, capsys):
     @njit

@@ -203,6 +203,22 @@ def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["corpora", "full", "there.csv"]
 
 
+def test_a_run_that_had_just_ended_can_be_resumed(corpora, tmp_path):
+    with small_blocks(400):
+        bs.solve_file(corpora, f"{tmp_path}/out/")
+    whole = contents(tmp_path / "out")
+    (corpora / "b.csv").unlink()
+    with pytest.raises(bs.OutputError, match="is not empty"):
+        bs.solve_file(corpora, f"{tmp_path}/out/")
+    with small_blocks(400):
+        bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
+    assert len(contents(tmp_path / "out")) == len(whole) - 1
+    assert ids(tmp_path / "out") == [*range(40), *range(50, 90)]
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    with pytest.raises(bs.OutputError, match="is not empty"):
+        bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
+
+
 def test_a_corpus_without_rows_is_one_part_without_rows(tmp_path):
     (tmp_path / "in.csv").write_text("id,puzzle\n")
     bs.solve_file(tmp_path / "in.csv", f"{tmp_path}/out/")

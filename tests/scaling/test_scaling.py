@@ -17,7 +17,8 @@ from batchsolve.scaling.experiment import (
     Experiment,
     Series,
     about,
-    new_directory,
+    begin_experiment,
+    directory_for,
     read_experiment,
     runs_table,
     write_experiment,
@@ -33,7 +34,7 @@ SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 @pytest.fixture(scope="module")
 def experiment():
     made = list(run_plan([read_workload("queens:8"), read_workload("sudoku:2x2")], SMALL))
-    return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"]))
+    return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
 
 
 def test_every_combination_runs_in_turn(experiment):
@@ -74,6 +75,7 @@ def test_tasks_add_up_to_their_run(experiment):
 
 
 def test_what_is_written_is_what_was_measured(experiment, tmp_path):
+    begin_experiment(tmp_path, experiment)
     write_experiment(tmp_path, experiment)
     again = read_experiment(str(tmp_path))
     assert again.runs == experiment.runs
@@ -95,9 +97,9 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     assert facts["packages"]["batchsolve"] == bs.__version__
     assert runs_table(experiment.runs)["split_depth"][0].as_py() == "auto"
     with pytest.raises(bs.InputError, match="not empty"):
-        new_directory(str(tmp_path))
+        directory_for(str(tmp_path))
     with pytest.raises(bs.InputError, match="is a file"):
-        new_directory(str(tmp_path / "runs.csv"))
+        directory_for(str(tmp_path / "runs.csv"))
 
 
 def test_runs_that_disagree_are_an_error(monkeypatch):
@@ -272,11 +274,23 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     command = ["scale", "queens:6", "--jobs", "1,2", "--repeat", "5", "-o", str(home)]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == (130 if moment == "KeyboardInterrupt" else 2)
-    assert f"runs made so far: 3; for their report: batchsolve report {home}" in result.stderr
-    assert len(read_experiment(str(home)).runs) == 3
+    assert "3 runs made so far; go on with --resume" in result.stderr
+    before = read_experiment(str(home))
+    assert len(before.runs) == 3
     again = CliRunner().invoke(app, ["report", str(home)])
     assert (again.exit_code, again.stdout) == (0, f"{home / 'report.html'}\n")
     assert "queens:6" in (home / "report.html").read_text()
+    monkeypatch.setattr("batchsolve.scaling.measure.run_plan", run_plan)
+    assert "go on with --resume" in CliRunner().invoke(app, command).stderr
+    other = CliRunner().invoke(app, [*command, "--resume", "--budget", "77"])
+    assert (other.exit_code, other.stderr.count("budget = None, this one 77")) == (2, 1)
+    assert CliRunner().invoke(app, [*command, "--resume"]).exit_code == 0
+    after = read_experiment(str(home))
+    assert after.runs[:3] == before.runs
+    assert [(run.run, run.repeat, run.jobs) for run in after.runs] == [
+        (k, k // 2, 1 + k % 2) for k in range(10)
+    ]
+    assert [sum(log.nodes) for log in after.logs] == [run.nodes for run in after.runs]
 
 
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):

@@ -1,6 +1,7 @@
 """Large results of worker processes, which come back through files in memory."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -30,6 +31,18 @@ def test_results_of_any_size_come_back(sizes, there_is_memory):
             assert array.flags.aligned
             assert array.tolist() == list(range(len(array)))
             array += 1  # whoever gets it may use it as his own
+
+
+def heard(_):
+    """Whether this process would hear Ctrl-C, had it not said that it does not."""
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_workers_are_born_deaf_to_ctrl_c():
+    with Processes(2) as workers:
+        found = list(workers.run(heard, iter([(k,) for k in range(20)])))
+    assert found == [False] * 20
+    assert heard(0)
 
 
 @pytest.mark.filterwarnings("ignore:.*tasks have been successfully executed")

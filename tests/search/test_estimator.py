@@ -1,0 +1,62 @@
+"""Estimates of search trees against their true sizes."""
+
+import numpy as np
+import pytest
+from conftest import problems
+from hypothesis import given
+
+import batchsolve as bs
+from batchsolve.engines import get_engine
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.estimator import Estimate, estimate, probe
+
+TRUTH = {  # nodes by dlx, solutions
+    "queens:14": (None, 365_596),
+    "pentominoes:6x10": (4_280_102, 9_356),
+    "datasets/many16.csv#3": (46_758_757, 1_634_329),
+}
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_intervals_hold_the_truth_or_are_doubted(name):
+    nodes, solutions = TRUTH[name]
+    problem = bs.read_problem(name)
+    guesses = [estimate(problem, probes=500, seed=seed) for seed in range(6)]
+    assert all(g.solutions_low < g.solutions < g.solutions_high for g in guesses)
+    held = [g.solutions_low <= solutions <= g.solutions_high for g in guesses]
+    assert sum(h or bool(g.doubt) for h, g in zip(held, guesses, strict=True)) >= 5
+    assert np.mean([g.solutions for g in guesses]) == pytest.approx(solutions, rel=0.3)
+    if nodes is not None:
+        assert sum(g.nodes_low <= nodes <= g.nodes_high for g in guesses) >= 3
+        assert np.mean([g.nodes for g in guesses]) == pytest.approx(nodes, rel=0.3)
+
+
+@given(problem=problems())
+def test_a_small_tree_is_searched_whole(problem):
+    truth = bs.count(problem, engine="dlx")
+    found = estimate(problem, probes=2)
+    assert (found.nodes, found.solutions) == (truth.nodes, truth.count)
+    assert (found.nodes_low, found.solutions_high) == (truth.nodes, truth.count)
+    assert (found.probes, found.doubt) == (0, "")
+    assert found.searched >= truth.nodes
+
+
+@pytest.mark.parametrize("most_nodes", [1, 7, 10**6])
+def test_probes_are_unbiased_however_much_they_search(most_nodes):
+    problem = bs.family("queens:7")
+    truth = bs.count(problem, engine="dlx")
+    begin = Stacks.from_lists([[]]).take(np.zeros(20_000 if most_nodes < 10**6 else 3, np.int64))
+    rng = np.random.default_rng(5)
+    found = probe(get_engine("dlx"), problem, begin, rng, most_nodes)
+    assert found.nodes.mean() == pytest.approx(truth.nodes, rel=0.03)
+    assert found.solutions.mean() == pytest.approx(truth.count, rel=0.1)
+    assert found.searched >= len(begin)
+
+
+def test_doubt_is_said():
+    unsolvable = estimate("dominoes:9x9", probes=10)
+    assert "no probe found a solution" in unsolvable.doubt
+    few = estimate("queens:20", probes=3)
+    assert "few probes hold most" in few.doubt
+    trusted = estimate("queens:14", probes=500)
+    assert (trusted.doubt, type(trusted)) == ("", Estimate)
