@@ -228,7 +228,9 @@ def begin_at_zero(axes: Axes) -> None:
     axes.set_ylim(0, 1.08 * axes.dataLim.y1)
 
 
-def make_logarithmic(axes: Axes, which: str, base: int = 10) -> None:
+def make_logarithmic(
+    axes: Axes, which: str, base: int = 10, between: Sequence[int] = (1, 2, 5)
+) -> None:
     """Make the x or the y axis logarithmic, with numbers written out, some in every range."""
     from matplotlib import ticker
 
@@ -238,7 +240,7 @@ def make_logarithmic(axes: Axes, which: str, base: int = 10) -> None:
     if high < base * low:
         axis.set_major_locator(ticker.MaxNLocator(4))
     else:
-        between = (1, 2, 5) if base == 10 and high < 1000 * low else (1,)
+        between = between if base == 10 and high < 1000 * low else (1,)
         axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
     if high < base * low or base != 10:
         axis.set_minor_locator(ticker.NullLocator())

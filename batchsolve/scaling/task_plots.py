@@ -37,7 +37,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     for axes, name, values in zip(panels, names, positive.values(), strict=True):
         axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
         axes.set(yscale="log", ylim=(0.7, None))  # so that one task is seen
-        drawing.make_logarithmic(axes, "y")
+        drawing.make_logarithmic(axes, "y", between=(1,))
         drawing.write_above(axes, f"{name}: {counted(values.size, 'task')}")
     panels[-1].set(xscale="log", xlim=(bins[0], bins[-1]))
     drawing.make_logarithmic(panels[-1], "x")
