@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import batchsolve
 from batchsolve.cli.options import Parameters
@@ -20,10 +21,26 @@ from batchsolve.errors import BatchsolveError
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
+# In the order of the list of commands: rows, one problem, its runs, job arrays, scaling.
+ORDER = (
+    *("solve", "count", "enumerate", "export", "runs"),
+    *("show", "estimate", "engines", "split", "merge", "scale", "report"),
+)
+
+
+class Commands(TyperGroup):
+    """The commands, listed by what one needs first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands in the order of `ORDER`."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
 app = typer.Typer(
     name="batchsolve",
+    cls=Commands,
     help="Solve exact cover problems, Sudoku of every size first among them, in parallel.",
-    add_completion=False,
+    epilog="batchsolve COMMAND --help shows the options of a command and examples.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -50,7 +67,7 @@ Function = Callable[..., int]
 
 
 def command(
-    name: str | None = None, *, epilog: str | None = None
+    name: str | None = None, *, examples: tuple[str, ...] = (), epilog: str | None = None
 ) -> Callable[[Function], Function]:
     """Make a function a command of the app.
 
@@ -58,8 +75,10 @@ def command(
     ----------
     name : str, optional
         That of the function by default.
+    examples : tuple of str
+        Commands to try, in its help below the options.
     epilog : str, optional
-        What stands below the options in its help.
+        What stands below them.
 
     Returns
     -------
@@ -79,10 +98,16 @@ def command(
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters.shown}
         named = name or function.__name__
-        app.command(named, epilog=epilog, help=inspect.getdoc(function))(run)
+        below = "\n\n".join([_shown(examples), epilog or ""])
+        app.command(named, epilog=below, help=inspect.getdoc(function))(run)
         return function
 
     return add
+
+
+def _shown(examples: tuple[str, ...]) -> str:
+    """Return examples as a paragraph that is not wrapped; the character in front says so."""
+    return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
 
 
 def _exit_code(run: Callable[[], int]) -> int:

@@ -25,9 +25,9 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
     return read_problem(problem, **how_written(puzzles))
 
 
-@command()
+@command(examples=("batchsolve show puzzles.csv#17", "batchsolve show pentominoes:6x10"))
 def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
-    """Print what was read: items, options, density, and a picture of a grid."""
+    """Print what was read: its size, and a picture of a grid."""
     from batchsolve.tables.reading import describe, picture
 
     reading = read(problem, puzzles)
@@ -37,7 +37,12 @@ def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
     return 0
 
 
-@command()
+@command(
+    examples=(
+        "batchsolve estimate queens:20",
+        "batchsolve estimate puzzles.csv#17 --probes 10000",
+    )
+)
 def estimate(
     problem: Problem,
     probes: Annotated[int, typer.Option(metavar="N", help="Number of random probes.")] = 1000,
@@ -47,7 +52,11 @@ def estimate(
     puzzles: Puzzles,
     as_json: Json = False,
 ) -> int:
-    """Estimate the size of a search tree by random probes, which search a little at every stop."""
+    """Estimate the size of a search tree by random probes.
+
+    A probe searches a little at every stop; a small tree is searched whole. The numbers in
+    parentheses are an interval of 95 %; if it cannot be trusted, the command says so.
+    """
     from batchsolve.search.estimator import estimate as estimated
 
     reading = read(problem, puzzles)
@@ -66,7 +75,7 @@ def estimate(
     return 0
 
 
-@command()
+@command(examples=("batchsolve engines", "batchsolve engines --json"))
 def engines(as_json: Json = False) -> int:
     """List the search engines and what each can do."""
     from batchsolve.engines import engine_names, get_engine

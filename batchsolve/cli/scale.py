@@ -82,8 +82,12 @@ Latency = Annotated[
 
 
 @command(
+    examples=(
+        "batchsolve scale queens:13 --jobs 1,2,4 -o scaling",
+        "batchsolve scale puzzles.csv --weak 5000 --jobs 1,2 -o weak",
+    ),
     epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, a "
-    "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated."
+    "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated.",
 )
 def scale(
     problems: Annotated[
@@ -137,7 +141,11 @@ def scale(
     puzzles: Puzzles,
     quiet: Quiet = False,
 ) -> int:
-    """Measure how searches scale with workers; write tables, pictures and a report."""
+    """Measure how searches scale with the number of workers.
+
+    Every combination of jobs, split depths, backends and engines is run several times. The
+    directory holds tables of all runs and tasks, pictures, and a report in one HTML file.
+    """
     workers, levels = _workers(jobs, address), depths(split_depth)
     more = _forecast_workers(forecast_workers, latency)
 
@@ -190,8 +198,9 @@ def scale(
 
 
 @command(
+    examples=("batchsolve report scaling --forecast-workers 64,1024",),
     epilog="Exit codes: 0 the report was written; 2 wrong usage, or a file that cannot be read or "
-    "written; 130 interrupted, 143 terminated."
+    "written; 130 interrupted, 143 terminated.",
 )
 def report(
     directory: Annotated[
@@ -203,7 +212,10 @@ def report(
     puzzles: Puzzles,
     quiet: Quiet = False,
 ) -> int:
-    """Draw the report of a scaling experiment again, from what was measured."""
+    """Draw the report of a scaling experiment again.
+
+    It is made from what was measured, also if the experiment was interrupted.
+    """
     more = _forecast_workers(forecast_workers, latency)
 
     from batchsolve.scaling.experiment import read_experiment

@@ -42,9 +42,13 @@ Files = Annotated[
 
 
 @command(
+    examples=(
+        "batchsolve solve puzzles.csv -o solved.csv",
+        "batchsolve solve 'corpora/*.parquet' -o solved/ --filename",
+    ),
     epilog="Exit codes: 0 every row answered; 1 some row invalid, unfinished or disagreeing with "
     "its given solution; 2 wrong usage, a file that cannot be read or written, or no worker left; "
-    "130 interrupted, 143 terminated."
+    "130 interrupted, 143 terminated.",
 )
 def solve(
     inputs: Annotated[
@@ -71,14 +75,21 @@ def solve(
     workers: Workers,
     files: Files,
     on_invalid: Annotated[
-        OnInvalid, typer.Option(help="Report invalid rows in their place, or stop at the first.")
+        OnInvalid,
+        typer.Option(
+            metavar="report|stop", help="Report invalid rows in their place, or stop at the first."
+        ),
     ] = OnInvalid.report,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
     ] = False,
     quiet: Quiet = False,
 ) -> int:
-    """Solve a corpus: a table with a puzzle column in, the same table with answers out."""
+    """Solve a table of puzzles, and write it with their answers.
+
+    The output has the columns of the input, then solution, status, n_solutions, agrees (if the
+    input has solutions) and message; it has a row for every row of the input, in the same order.
+    """
     from batchsolve.runs.solve_file import solve_file
 
     with told_when_compiling(quiet), _progress(quiet) as on_progress:

@@ -178,5 +178,6 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(facts))
         return
     for name, value in facts.items():
-        shown = f"{value:,}" if isinstance(value, int) and value is not True else value
+        counts = isinstance(value, int) and not isinstance(value, bool)
+        shown = f"{value:,}" if counts else value
         print(f"{name}: {shown}")

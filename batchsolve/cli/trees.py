@@ -36,7 +36,13 @@ EPILOG = (
 )
 
 
-@command(epilog=EPILOG)
+@command(
+    examples=(
+        "batchsolve count queens:12",
+        "batchsolve count puzzles.csv#17 --run counting",
+    ),
+    epilog=EPILOG,
+)
 def count(
     problem: Problem,
     run: Annotated[
@@ -94,7 +100,10 @@ def count(
             if run is None:
                 result = counting.count(reading.problem, begin, **how)
             else:
-                with Run(run, reading.problem, begin, resume=resume, engine=search.engine) as kept:
+                task = reading.problem, begin
+                with Run(
+                    run, *task, resume=resume, engine=search.engine, name=reading.name
+                ) as kept:
                     result = kept.search(**how)
     if not as_json:
         print(result.count)
@@ -113,7 +122,14 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     return "memo" if size is None else f"memo:{size}"
 
 
-@command("enumerate", epilog=EPILOG)
+@command(
+    "enumerate",
+    examples=(
+        "batchsolve enumerate grid.txt -o solutions",
+        "batchsolve enumerate queens:6 -o -",
+    ),
+    epilog=EPILOG,
+)
 def enumerate_(
     problem: Problem,
     output: Annotated[
@@ -162,6 +178,7 @@ def enumerate_(
                     resume=resume,
                     engine=search.engine,
                     notation=reading.notation,
+                    name=reading.name,
                 )
                 with kept:
                     result = kept.search(**how)
@@ -194,7 +211,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
         yield update
 
 
-@command()
+@command(
+    examples=("batchsolve export solutions -o solutions.parquet",),
+    epilog="Exit codes: 0 the run is complete; 1 it is not, and the file holds what was found so "
+    "far; 2 wrong usage, or a file that cannot be read or written.",
+)
 def export(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The run of an enumerate.")],
     output: Annotated[
@@ -215,7 +236,7 @@ def export(
     return EXIT_INCOMPLETE
 
 
-@command()
+@command(examples=("batchsolve runs counting", "batchsolve runs counting --json"))
 def runs(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="A run.")],
     as_json: Json = False,
@@ -223,11 +244,18 @@ def runs(
     """Show what a run has done and has left."""
     from batchsolve.runs.run import describe_run
 
-    print_facts(describe_run(directory), as_json)
+    facts = describe_run(directory)
+    facts["seconds"] = round(facts["seconds"], 3)
+    print_facts(facts, as_json)
     return 0
 
 
-@command()
+@command(
+    examples=(
+        "batchsolve split queens:14 --depth 3 --files 20 -o parts",
+        "batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json",
+    )
+)
 def split(
     problem: Problem,
     depth: Annotated[int, typer.Option(metavar="D", help="How deep to expand the tree.")],
@@ -242,7 +270,10 @@ def split(
     puzzles: Puzzles,
     as_json: Json = False,
 ) -> int:
-    """Split one problem into files of stacks, to be counted anywhere and merged."""
+    """Split one problem into files that can be counted anywhere.
+
+    merge adds up the counts of the files.
+    """
     from batchsolve.runs.job_array import write_parts
 
     reading = read(problem, puzzles)
@@ -254,7 +285,11 @@ def split(
     return 0
 
 
-@command()
+@command(
+    examples=("batchsolve merge results/*.json",),
+    epilog="Exit codes: 0 all parts are there and complete; 1 some are missing or "
+    "unfinished; 2 wrong usage, or a file that is no such result.",
+)
 def merge(
     results: Annotated[
         list[str],
@@ -262,7 +297,10 @@ def merge(
     ],
     as_json: Json = False,
 ) -> int:
-    """Add up the counts of the parts of one split; say what is missing or doubled."""
+    """Add up the counts of the files that one split has made.
+
+    Parts that are missing or unfinished are named, and those that were counted twice.
+    """
     from batchsolve.runs.job_array import merge_results
 
     facts = merge_results(results)

@@ -65,6 +65,9 @@ class Journal:
     settings : mapping
         What the result of the run depends on, in JSON types. A journal with other settings is
         refused.
+    notes : mapping
+        What else to record of a run that begins, in JSON types. One that goes on keeps those it
+        was begun with.
 
     Raises
     ------
@@ -74,7 +77,7 @@ class Journal:
     Attributes
     ----------
     about : dict
-        Kind, version and settings of the run.
+        Kind, version, settings and notes of the run.
     """
 
     about: dict[str, Any]
@@ -82,9 +85,17 @@ class Journal:
     _about: str  # the same as it was recorded
     _sums: tuple[int, int]  # of the checksums of stacks, and of parts
 
-    def __init__(self, path: str, kind: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: str,
+        kind: str,
+        settings: Mapping[str, Any],
+        notes: Mapping[str, Any] | None = None,
+    ) -> None:
         self.path = path
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
+        if notes:
+            mine["notes"] = dict(notes)
         with disk_errors(path):  # it says why, where SQLite says "unable to open database file"
             open(path, "ab").close()
         self._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)

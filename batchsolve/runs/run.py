@@ -56,6 +56,8 @@ class Run:
     engine : str
     notation : Notation, optional
         How grids are written; by default as the one that was read.
+    name : str, optional
+        What `describe_run` calls the problem; by default as it was read.
 
     Raises
     ------
@@ -92,11 +94,13 @@ class Run:
         resume: bool = False,
         engine: str = AUTO,
         notation: Notation | None = None,
+        name: str | None = None,
     ) -> None:
         if isinstance(problem, str):
             problem = read_problem(problem)
         if isinstance(problem, Reading):
             notation = notation or problem.notation
+            name = name or problem.name
         problem, stack = problem_and_stack(problem, stack)
         self._directory = os.fspath(directory)
         self._problem = problem
@@ -115,6 +119,7 @@ class Run:
                 "engine": engine,
                 "alphabet": notation.name if notation else None,
             },
+            {"name": name or repr(problem)},
         )
         try:
             self._begin: tuple[Piece, Totals] | None = self._load()
@@ -293,6 +298,7 @@ def describe_run(directory: str) -> dict[str, Any]:
     left = sum(weight for _, _, weight in stacks)
     return {
         "kind": about["kind"],
+        **about.get("notes", {}),
         **about["settings"],
         **state,
         "complete": not stacks,

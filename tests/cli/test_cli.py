@@ -1,6 +1,7 @@
 """The command line: what help says, what is refused, what is said on stderr."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from batchsolve.cli import app
+from batchsolve.cli.commands import ORDER
 from batchsolve.cli.options import Workers
-from batchsolve.cli.terminal import COMPILING, told_when_compiling
+from batchsolve.cli.terminal import COMPILING, print_facts, told_when_compiling
 from batchsolve.settings import FileSettings, SearchSettings
 
 COMMANDS = get_command(app).commands
@@ -52,6 +54,39 @@ def test_help_says_what_every_option_does(command):
         assert option.help
         assert all(flag in text for flag in option.opts if flag.startswith("-"))
         assert " ".join(option.help.split()) in text
+
+
+def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
+    text = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    listed = [line.split() for line in text.partition("Commands:\n")[2].splitlines() if line]
+    assert [words[0] for words in listed[: len(COMMANDS)]] == list(ORDER)
+    assert sorted(ORDER) == sorted(COMMANDS)
+    assert "..." not in text.partition("Commands:\n")[2]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
+    examples = [
+        shlex.split(line)
+        for line in COMMANDS[command].epilog.splitlines()
+        if line.strip().startswith("$ batchsolve ")
+    ]
+    assert examples
+    for _, program, name, *arguments in examples:
+        assert (program, name) == ("batchsolve", name)
+        flags = {flag for option in COMMANDS[name].params for flag in option.opts}
+        given = {word for word in arguments if word.startswith("-") and word != "-"}
+        assert given <= flags
+        assert " ".join([program, name]) in shown(command)
+
+
+@pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef")])
+def test_shells_can_complete_commands(shell, word):
+    shows = python(MAIN, _BATCHSOLVE_COMPLETE=f"source_{shell}")
+    assert word in shows.stdout
+    typed = {"COMP_WORDS": "batchsolve enum", "COMP_CWORD": "1"}
+    done = python(MAIN, _BATCHSOLVE_COMPLETE="complete_bash", **typed)
+    assert done.stdout.split() == ["enumerate"]
 
 
 @pytest.mark.parametrize(("command", "settings", "names"), OFFERED)
@@ -263,6 +298,11 @@ atexit.register(print, "Python ends")
 """
     result = python(script, "count", problem, "--quiet")
     assert (result.returncode, result.stdout) == (code, "" if code else "2\n")
+
+
+def test_facts_are_printed_as_they_are_read(capsys):
+    print_facts({"name": "queens:8", "count": 1200, "complete": False, "share": 0.5}, False)
+    assert capsys.readouterr().out == "name: queens:8\ncount: 1,200\ncomplete: False\nshare: 0.5\n"
 
 
 def test_main_leaves_an_ignored_interrupt_ignored():

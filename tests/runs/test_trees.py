@@ -144,6 +144,41 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
     assert (about["complete"], about["outstanding"], about["count"]) == (True, 0, 288)
 
 
+def test_a_run_knows_the_name_of_its_problem(tmp_path):
+    (tmp_path / "in.csv").write_text(f"puzzle\n12{'.' * 14}\n")
+    row = f"{tmp_path / 'in.csv'}#1"
+    reading = bs.read_problem(row)
+    begun = {
+        "queens:6": {"problem": "queens:6"},
+        row: {"problem": reading},
+        "mine": {"problem": reading, "name": "mine"},
+        "Sudoku(2, 2)": {"problem": bs.Sudoku(2, 2)},
+    }
+    for k, (name, how) in enumerate(begun.items()):
+        with runs.Run(tmp_path / str(k), **how):
+            pass
+        assert runs.describe_run(str(tmp_path / str(k)))["name"] == name
+    # a run goes on under another name of the same problem, and keeps its own
+    with runs.Run(tmp_path / "0", bs.family("queens:6"), resume=True) as run:
+        assert run.search().count == 4
+    assert runs.describe_run(str(tmp_path / "0"))["name"] == "queens:6"
+
+
+def test_a_run_that_was_begun_without_a_name_goes_on(tmp_path, monkeypatch):
+    begin = journal.Journal._begin
+
+    def nameless(self, about):
+        begin(self, {key: about[key] for key in about if key != "notes"})
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(journal.Journal, "_begin", nameless)
+        with runs.Run(tmp_path / "run", "queens:6") as run:
+            run.search(limit=1)
+    assert "name" not in runs.describe_run(str(tmp_path / "run"))
+    with runs.Run(tmp_path / "run", "queens:6", resume=True) as run:
+        assert run.search().count == 4
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".csv.gz"])
 def test_exports_are_sorted_and_whole(tmp_path, suffix):
     problem = bs.Sudoku(2, 2)

@@ -1,0 +1,95 @@
+"""Draw the pictures of the page of engines: ``python scripts/make_pictures.py``.
+
+They are plain SVG with large letters, so that they can be read on a phone; colours are chosen to be
+seen on a light and on a dark page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
+OPTIONS = ["ce", "adg", "bcf", "adf", "bg", "deg"]  # Knuth's example, TAOCP 7.2.2.1 (6)
+COVER = ["ce", "adf", "bg"]
+BLUE, ORANGE, GREY = "#3f6fd8", "#d9731a", "#8a8f98"
+
+
+def svg(width: int, height: int, title: str, shapes: Iterable[str]) -> str:
+    """Return a picture that is as wide as the page."""
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+            f'font-family="sans-serif" font-size="20" text-anchor="middle">',
+            f"<title>{title}</title>",
+            *shapes,
+            "</svg>\n",
+        ]
+    )
+
+
+def text(x: float, y: float, what: str, colour: str = GREY, more: str = "") -> str:
+    """Return letters around a point."""
+    return f'<text x="{x}" y="{y}" fill="{colour}" {more}>{what}</text>'
+
+
+def box(x: float, y: float, colour: str, size: int = 30) -> str:
+    """Return a filled square."""
+    return f'<rect x="{x}" y="{y}" width="{size}" height="{size}" rx="4" fill="{colour}"/>'
+
+
+def matrix() -> str:
+    """Return the options of a problem as rows of squares, those of its cover in another colour."""
+    shapes = [text(105 + 40 * k, 30, item) for k, item in enumerate("abcdefg")]
+    for row, option in enumerate(OPTIONS):
+        y, colour = 45 + 40 * row, ORANGE if option in COVER else BLUE
+        shapes.append(text(45, y + 22, " ".join(option), colour))
+        shapes += [box(90 + 40 * "abcdefg".index(item), y, colour) for item in option]
+    return svg(380, 295, "Six options over the items a to g; three of them cover each once", shapes)
+
+
+def tree() -> str:
+    """Return a tree whose subtrees go to two workers."""
+    spots = {"": (200, 30), "1": (90, 110), "2": (200, 110), "3": (310, 110)}
+    spots |= {"11": (50, 190), "12": (130, 190), "21": (200, 190), "31": (270, 190)}
+    spots |= {"32": (350, 190)}
+    hue = {"": GREY, "1": BLUE, "11": BLUE, "12": BLUE, "2": ORANGE, "21": ORANGE}
+    hue |= {"3": GREY, "31": BLUE, "32": ORANGE}
+    shapes = []
+    for name, (x, y) in spots.items():
+        if name:
+            up, left = spots[name[:-1]]
+            line = f'x1="{up}" y1="{left}" x2="{x}" y2="{y}"'
+            shapes.append(f'<line {line} stroke="{GREY}" stroke-width="3"/>')
+    shapes += [f'<circle cx="{x}" cy="{y}" r="15" fill="{hue[n]}"/>' for n, (x, y) in spots.items()]
+    shapes += [text(120, 240, "worker 1", BLUE), text(290, 240, "worker 2", ORANGE)]
+    return svg(400, 260, "A tree whose subtrees are searched by two workers", shapes)
+
+
+def lanes() -> str:
+    """Return grids that are propagated side by side, one in each lane of a register."""
+    shapes = []
+    for k in range(4):
+        x = 20 + 95 * k
+        for row in range(4):
+            for column in range(4):
+                filled = (row * 3 + column * 5 + k) % 4 == 0
+                shapes.append(box(x + 20 * column, 20 + 20 * row, ORANGE if filled else GREY, 17))
+        shapes.append(box(x + 22, 150, BLUE, 34))
+        shapes.append(
+            f'<line x1="{x + 39}" y1="105" x2="{x + 39}" y2="146" stroke="{GREY}" '
+            f'stroke-width="3"/>'
+        )
+    shapes.append(text(200, 215, "one register, a grid in each lane", BLUE))
+    return svg(400, 230, "Four grids, one in each lane of a vector register", shapes)
+
+
+def main() -> None:
+    """Write the pictures."""
+    FOLDER.mkdir(exist_ok=True)
+    for draw in (matrix, tree, lanes):
+        (FOLDER / f"{draw.__name__}.svg").write_text(draw(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

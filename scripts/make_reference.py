@@ -1,0 +1,82 @@
+"""Write the page of commands, ``docs/reference/commands.md``, from what the commands say in help.
+
+::
+
+    python scripts/make_reference.py            # writes the page
+    python scripts/make_reference.py --check    # exit code 1 if it is not what would be written
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from batchsolve.cli import app
+from batchsolve.cli.commands import ORDER
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
+HEAD = """# Commands
+
+`batchsolve COMMAND --help` prints the same. Data go to standard output and all else to standard
+error. `batchsolve --version` prints the version.
+"""
+
+
+def page() -> str:
+    """Return the page, in Markdown."""
+    commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
+    return "\n".join([HEAD, *(line for name in ORDER for line in _command(name, commands[name]))])
+
+
+def _command(name: str, command: Any) -> Iterator[str]:
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    forms = [each.metavar for each in arguments]
+    yield from (f"## batchsolve {name}", "", command.help, "", "```text")
+    yield " ".join(["batchsolve", name, *forms, "[OPTIONS]"])
+    yield from ("```", "", "| | |", "|---|---|")
+    for each in arguments:
+        yield f"| `{_cell(each.metavar)}` | {_words(each.help)} |"
+    for each in options:
+        yield f"| {_flags(each)} | {_words(each.help)}{_default(each)} |"
+    examples, _, rest = command.epilog.partition("\n\n")
+    yield from ("", "Examples:", "", "```sh")
+    yield from (line.strip().removeprefix("$ ") for line in examples.splitlines()[2:])
+    yield from ("```", "", rest, "") if rest else ("```", "")
+
+
+def _flags(option: Any) -> str:
+    flags = sorted(option.opts, key=len, reverse=True)
+    value = "" if option.is_flag else f" {option.metavar}"
+    required = ", required" if option.required else ""
+    return ", ".join(f"`{_cell(flag + value)}`" for flag in flags) + required
+
+
+def _default(option: Any) -> str:
+    default = getattr(option.default, "value", option.default)
+    return "" if default is None or option.is_flag or option.required else f" Default: `{default}`."
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _words(text: str) -> str:
+    return _cell(text).replace("*", "\\*").replace("_", "\\_")
+
+
+def main() -> None:
+    """Write the page, or check it."""
+    text = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text, encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != text:
+        sys.exit(f"{PAGE} is not what the commands say; run python {sys.argv[0]}")
+
+
+if __name__ == "__main__":
+    main()
