@@ -6,7 +6,8 @@ counts all covers. The contenders take turns, and medians are compared; one that
 `auto` must find the best engine by itself. With `--puzzles`, engines that solve rows of puzzles are
 compared by puzzles a second, two solutions asked for; with `--grids`, engines that count every
 solution of one grid. Results go to
-``benchmarks/results/engines.json`` and, if matplotlib is installed, a picture beside it.
+``benchmarks/results/engines.json`` and, if matplotlib is installed, a picture beside it, which
+`--draw` draws again.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from batchsolve.engines import Engine, Task, engine_names, get_engine
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.scaling import drawing
 from batchsolve.scaling.machine import machine
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import read_problem
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
 TASK_CELLS = 1 << 18  # of grids; workers get blocks of so many bytes
+BAR = 0.19  # inches of the picture's height
 TURN_SECONDS = 0.5  # at least, or a fast engine's turn would be too short to be measured
 
 
@@ -188,31 +191,43 @@ def compare_on_grid(text: str, repeat: int, patience: float) -> dict[str, Any]:
     }
 
 
-def draw(results: dict[str, Any], path: Path) -> None:
-    """Draw the seconds of every contender on every problem."""
-    import matplotlib as mpl
+def picture(results: dict[str, Any]) -> Any:
+    """Draw the seconds of every contender, the fastest first, a panel for every problem.
 
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
+    Those that were given up come last, with a hatched bar and the limit that they exceeded.
+    """
     problems = results["problems"]
-    names = list(next(iter(problems.values()))["seconds"])
-    figure, axes = pyplot.subplots(figsize=(9, 0.45 * len(problems) * len(names) / 2 + 1.5))
-    height = 0.8 / len(names)
-    for k, name in enumerate(names):
-        places = np.arange(len(problems)) + k * height
-        seconds = [entry["seconds"][name] or np.nan for entry in problems.values()]
-        axes.barh(places, seconds, height, label=name)
-    axes.set_yticks(np.arange(len(problems)) + 0.4, list(problems))
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.set_xlabel("seconds to count all covers, one thread; no bar: given up")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.savefig(path, bbox_inches="tight")
+    most = options().parse_known_args(results["command"].split()[1:])[0].most
+    n_bars = max(len(entry["seconds"]) for entry in problems.values())
+    figure, panels = drawing.new_figure(
+        "Seconds to count all covers",
+        "one thread, medians, logarithmic; less is better",
+        len(problems),
+        drawing.AROUND + len(problems) * BAR * (n_bars + 2),
+    )
+    for axes, (problem, entry) in zip(panels, problems.items(), strict=True):
+        found = sorted(entry["seconds"].items(), key=lambda item: item[1] or np.inf)
+        for place, (name, seconds) in enumerate(found):
+            end = seconds or most
+            color = drawing.COLORS[1 if name in PEERS or name == "C" else 0]
+            look = {"color": color} if seconds else {"color": "0.92", "ec": "0.6", "hatch": "////"}
+            axes.barh(place, end, 0.75, **look)
+            text = f"{seconds:.2f}" if seconds else f"over {most:g} s"
+            drawing.write_beside(axes, text, end, place)
+        axes.set_yticks(range(len(found)), [name for name, _ in found])
+        axes.set_ylim(len(found) - 0.5, -0.5)
+        axes.grid(visible=False, axis="y")
+        drawing.write_above(axes, f"{problem}: {entry['covers']:,} covers")
+    fastest = min(s for entry in problems.values() for s in entry["seconds"].values() if s)
+    panels[-1].set(xscale="log", xlim=(fastest / 2, most * 4))  # room for the texts
+    drawing.make_logarithmic(panels[-1], "x")
+    note = "blue: batchsolve; orange: packages from PyPI, and C, plain dancing links in C"
+    drawing.name_axes(panels[-1], "seconds", "", note)
+    return figure
 
 
-def main() -> None:
-    """Run the measurements that the command line asks for."""
+def options() -> argparse.ArgumentParser:
+    """Return what the command line can say."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")
@@ -223,7 +238,17 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument("--one", nargs=2, metavar=("CONTENDER", "PROBLEM"), help=argparse.SUPPRESS)
     parser.add_argument("--out", default="benchmarks/results/engines.json")
-    arguments = parser.parse_args()
+    parser.add_argument("--draw", metavar="JSON", help="draw its picture again, measure nothing")
+    return parser
+
+
+def main() -> None:
+    """Run the measurements that the command line asks for."""
+    arguments = options().parse_args()
+    if arguments.draw:
+        path = Path(arguments.draw)
+        drawing.save(picture(json.loads(path.read_text())), path.with_suffix(".svg"))
+        return
     if arguments.one:
         contender, text = arguments.one
         print(json.dumps(measure(contender, text, arguments.yardstick)))
@@ -244,7 +269,7 @@ def main() -> None:
     out = Path(arguments.out)
     out.write_text(json.dumps(results, indent=1) + "\n")
     if results["problems"] and find_spec("matplotlib"):
-        draw(results, out.with_suffix(".svg"))
+        drawing.save(picture(results), out.with_suffix(".svg"))
     print(json.dumps(results, indent=1))
 
 

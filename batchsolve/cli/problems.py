@@ -54,8 +54,8 @@ def estimate(
 ) -> int:
     """Estimate the size of a search tree by random probes.
 
-    A probe follows a random path, as Knuth (1974) has it, and searches some nodes at every stop. A
-    small tree is searched whole. The numbers in parentheses are an interval of 95 %.
+    A probe searches a little at every stop; a small tree is searched whole. The numbers in
+    parentheses are an interval of 95 %; if it cannot be trusted, the command says so.
     """
     from batchsolve.search.estimator import estimate as estimated
 

@@ -27,12 +27,23 @@ def is_too_short(series: Series) -> bool:
 
 def doubts(series: Series) -> Iterator[str]:
     """Yield what is doubtful about the runs of a series, each with what to do about it."""
+    return (advice for _, advice in _found(series))
+
+
+def kinds_of_doubt(series: Series) -> list[str]:
+    """Return what is doubtful about the runs of a series, each kind once and in a few words."""
+    return list(dict.fromkeys(kind for kind, _ in _found(series)))
+
+
+def _found(series: Series) -> Iterator[tuple[str, str]]:
+    """Yield every doubt: its kind, and what to do about it."""
     shortest = min(series.wall(jobs) for jobs in series.workers)
     if is_too_short(series):
         yield (
+            "too short",
             f"its runs end within {shortest:.3g} s, so that a speed-up would say nothing; "
             f"measure a problem that takes one worker {2 * LEAST_SECONDS:g} s or more for each "
-            f"of the most workers"
+            f"of the most workers",
         )
         return
     for jobs in series.workers:
@@ -42,16 +53,18 @@ def doubts(series: Series) -> Iterator[str]:
         if odd:
             each = ", ".join(f"{walls[k]:.3g} s" for k in odd)
             yield (
+                "outliers",
                 f"with {counted(jobs, 'worker')}, {len(odd)} of {len(walls)} runs took much longer "
                 f"or shorter than the median of {statistics.median(walls):.3g} s: {each}; measure "
-                f"again on an idle machine"
+                f"again on an idle machine",
             )
         share = cpu_share(runs)
         if KNOWN_CPU < share < LEAST_OF_CPU:
             yield (
+                "processors shared",
                 f"with {counted(jobs, 'worker')}, tasks had processors for {share:.0%} of the time "
                 f"that they took, for something else ran beside them or there are fewer cores; "
-                f"measure again on an idle machine, with no more workers than cores"
+                f"measure again on an idle machine, with no more workers than cores",
             )
 
 

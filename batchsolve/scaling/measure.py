@@ -224,7 +224,7 @@ class Run:
         depth = "auto" if self.split_depth is None else self.split_depth
         return (
             f"{self.problem}: {self.engine}, {self.backend}, {counted(self.jobs, 'worker')}, depth "
-            f"{depth}: {self.wall:.3f} s, {self.nodes:,} nodes, idle {self.idle_share:.1%}"
+            f"{depth}: {self.wall:.3f} s, {counted(self.nodes, 'node')}, idle {self.idle_share:.1%}"
         )
 
     @property

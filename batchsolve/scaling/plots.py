@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from batchsolve.engines.choice import visits_the_same_nodes
+from batchsolve.errors import counted
+from batchsolve.scaling import drawing
 from batchsolve.scaling import fits as curves
-from batchsolve.scaling.doubts import is_too_short
+from batchsolve.scaling.doubts import is_too_short, kinds_of_doubt
+from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, Label, Range, Style
 from batchsolve.scaling.experiment import Experiment, Series, short_name
 from batchsolve.scaling.fits import Fit
+from batchsolve.scaling.task_plots import gantt_figure, sizes_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from batchsolve.scaling.forecast import Forecast
 
 HOW_TO_GET = "pip install 'batchsolve[plot]'"
-MOST_BARS = 3000  # of a Gantt chart; more are no longer seen
-WIDTH, HEIGHT = 5.0, 3.4  # inches, so that the text is legible on a phone
-LINE = 0.16  # inches that a line of the legend takes
+MOST_LINEAR = 8  # how many times the least the greatest may be on an axis that begins at 0
+DASHES = {"Amdahl": ("--", "╌"), "Universal Scalability": (":", "┈")}  # a line, and in a label
+BARS = "points: medians; bars: range of the repeats"
+MOST_NAMED = 3  # series of a note
+TINY = 1e-9  # a parameter that is less is 0
+GOOD = 0.9  # an efficiency to compare others with
+IDEAL = Style(GREY, "", DARK_GREY)
 
 
 def available() -> bool:
@@ -51,13 +63,10 @@ def draw_all(
     matplotlib.use("Agg")
     drawn = []
     for name, title, figure in _figures(experiment, forecasts):
-        if figure is None:
-            continue
-        figure.savefig(home / f"{name}.png", dpi=150)
-        # neither a date nor random names: the same data give the same file
-        with matplotlib.rc_context({"svg.hashsalt": "batchsolve"}):
-            figure.savefig(home / f"{name}.svg", metadata={"Date": None})
-        drawn.append((name, title))
+        if figure is not None:
+            drawing.save(figure, home / f"{name}.png")
+            drawing.save(figure, home / f"{name}.svg")
+            drawn.append((name, title))
     return drawn
 
 
@@ -88,166 +97,194 @@ def fits(series: Series) -> list[Fit]:
     return [fit for fit in found if fit is not None]
 
 
-def _new(title: str, x: str, y: str) -> tuple[Figure, Any]:
-    from matplotlib.figure import Figure
+def speedup_ranges(series: Series) -> dict[int, Range]:
+    """Return the least and the greatest speed-up of single runs at every number of workers."""
+    by_nodes = visits_the_same_nodes(series.first.engine)
 
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-    axes = figure.subplots()
-    axes.set_title(title)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.grid(alpha=0.3)
-    return figure, axes
+    def speeds(jobs: int) -> list[float]:
+        return [(r.nodes if by_nodes else r.stacks) / r.wall for r in series.at(jobs)]
 
-
-def _explain(figure: Figure, axes: Any) -> None:
-    """Write the legend below the picture, and make room for it."""
-    lines, names = axes.get_legend_handles_labels()
-    figure.set_figheight(HEIGHT + LINE * len(names))
-    figure.legend(lines, names, loc="outside lower left", fontsize=7.5, frameon=False)
-
-
-def _scalable(series: list[Series]) -> list[Series]:
-    return [one for one in series if len(one.workers) > 1 and not is_too_short(one)]
+    least = series.workers[0]
+    unit = statistics.median(speeds(least)) / least
+    return {jobs: (min(speeds(jobs)) / unit, max(speeds(jobs)) / unit) for jobs in series.workers}
 
 
 def speedup_figure(series: list[Series]) -> Figure | None:
-    """Draw speed-up over workers: measured, ideal, and fitted curves."""
-    series = _scalable(series)
-    if not series:
+    """Draw speed-up over workers: measured with ranges, ideal, and fitted curves."""
+    drawn = _scalable(series)
+    if not drawn:
         return None
-    figure, axes = _new("Speed-up", "workers", "times one worker")
-    most = max(max(one.workers) for one in series)
+    names, common = _names(drawn)
+    found = [fits(one) for one in drawn]
+    brackets = "in brackets: 95 % intervals" if any(found) else ""
+    figure, (axes,) = drawing.new_figure("Speed-up", _lines(common, _bars(drawn), brackets))
+    most = max(max(one.workers) for one in drawn)
     line = np.linspace(1, most, 200)
-    axes.plot(line, line, color="0.6", label="ideal")
-    for k, one in enumerate(series):
-        speedups = one.speedups()
-        color = f"C{k % 10}"
-        axes.plot(list(speedups), list(speedups.values()), "o", color=color, label=one.name)
-        for fit, style in zip(fits(one), ("--", ":"), strict=False):
-            numbers = ", ".join(f"{n} {v:.3g}" for n, v in fit.parameters.items())
-            label = f"{fit.law}: {numbers}" if len(series) <= 3 else None
-            axes.plot(line, fit.speedup(line), style, color=color, label=label)
-    axes.set_ylim(bottom=0)
-    axes.set_xticks(sorted({jobs for one in series for jobs in one.workers}))
-    _explain(figure, axes)
+    axes.plot(line, line, color=GREY, label="ideal")
+    labels = [Label("ideal", most, most, IDEAL)]
+    for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
+        text, style = _told(k, names, one)
+        points = one.speedups()
+        drawing.draw_measured(axes, points, speedup_ranges(one), style, name)
+        for fit in found[k]:
+            dash, sample = DASHES[fit.law]
+            numbers = fit.speedup(line)
+            axes.plot(line, numbers, dash, color=style.color, alpha=style.alpha, label=fit.law)
+            text += f"\n{sample} {fit.law}" + _numbers(fit)
+        end = max(points)
+        labels.append(Label(text, end, points[end], style))
+    drawing.begin_at_zero(axes)
+    _name_workers(axes, series, drawn, "times one worker")
+    drawing.write_labels(axes, labels)
     return figure
 
 
 def efficiency_figure(series: list[Series]) -> Figure | None:
-    """Draw speed-up over the number of workers."""
-    series = _scalable(series)
-    if not series:
+    """Draw speed-up over the number of workers, with ranges."""
+    drawn = _scalable(series)
+    if not drawn:
         return None
-    figure, axes = _new("Efficiency", "workers", "speed-up / workers")
-    axes.axhline(1, color="0.6", label="ideal")
-    for one in series:
-        speedups = one.speedups()
-        shares = [value / jobs for jobs, value in speedups.items()]
-        axes.plot(list(speedups), shares, "o-", label=one.name)
-    axes.set_ylim(bottom=0)
-    axes.set_xticks(sorted({jobs for one in series for jobs in one.workers}))
-    _explain(figure, axes)
+    names, common = _names(drawn)
+    figure, (axes,) = drawing.new_figure("Efficiency", _lines(common, _bars(drawn)))
+    axes.axhline(1, color=GREY, label="ideal")
+    most = max(max(one.workers) for one in drawn)
+    labels = [Label("ideal", most, 1.0, IDEAL)]
+    for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
+        text, style = _told(k, names, one)
+        shares = {jobs: value / jobs for jobs, value in one.speedups().items()}
+        ranges = {j: (low / j, high / j) for j, (low, high) in speedup_ranges(one).items()}
+        drawing.draw_measured(axes, shares, ranges, style, name, joined=list(shares))
+        end = max(shares)
+        labels.append(Label(text, end, shares[end], style))
+    drawing.begin_at_zero(axes)
+    _name_workers(axes, series, drawn, "speed-up / workers")
+    drawing.write_labels(axes, labels)
     return figure
 
 
 def depth_figure(series: list[Series]) -> Figure | None:
-    """Draw the time over the split depth, a line for every number of workers."""
-    lines: dict[str, dict[int | None, float]] = {}
+    """Draw the time over the split depth, with ranges, a line for every number of workers."""
+    lines: dict[tuple[str, ...], dict[int | None, Series]] = {}
     for one in series:
         run = one.first
         if run.kind == "strong":
             for jobs in one.workers:
-                name = f"{short_name(run.problem)}, {run.engine}, {run.backend}, {jobs} workers"
-                lines.setdefault(name, {})[run.split_depth] = one.wall(jobs)
-    lines = {name: line for name, line in lines.items() if len(line) > 1}
+                key = (short_name(run.problem), run.engine, run.backend, counted(jobs, "worker"))
+                lines.setdefault(key, {})[run.split_depth] = Series(one.at(jobs))
+    lines = {key: line for key, line in lines.items() if len(line) > 1}
     if not lines:
         return None
-    figure, axes = _new("Time against split depth", "split depth", "seconds")
+    names, common = drawing.told_apart(list(lines))
+    subtitle = _lines(common, _bars(one for line in lines.values() for one in line.values()))
+    figure, (axes,) = drawing.new_figure("Time against split depth", subtitle)
     depths = sorted({depth for line in lines.values() for depth in line if depth is not None})
-    auto = max(depths, default=-1) + 1
-    for k, (name, line) in enumerate(lines.items()):
-        color = f"C{k % 10}"
-        fixed = sorted((depth, wall) for depth, wall in line.items() if depth is not None)
-        axes.plot(*zip(*fixed, strict=True), "o-", color=color, label=name)
-        if None in line:
-            axes.plot([auto], [line[None]], "s", color=color)
+    auto = max(depths) + 1
+    labels = []
+    for k, (name, line) in enumerate(zip(names, lines.values(), strict=True)):
+        at = {auto if depth is None else depth: one for depth, one in line.items()}
+        walls = {place: [run.wall for run in at[place].runs] for place in sorted(at)}
+        points = {place: statistics.median(times) for place, times in walls.items()}
+        ranges = {place: (min(times), max(times)) for place, times in walls.items()}
+        text, style = _told(k, names, *at.values())
+        fixed = [place for place in points if place != auto]
+        drawing.draw_measured(axes, points, ranges, style, name, joined=fixed)
+        end = max(points)
+        labels.append(Label(text, end, points[end], style))
+    low, high = axes.dataLim.y0, axes.dataLim.y1
+    if high > MOST_LINEAR * low:
+        drawing.make_logarithmic(axes, "y")
+    else:
+        drawing.begin_at_zero(axes)
     axes.set_xticks([*depths, auto], [*map(str, depths), "auto"])
-    axes.set_yscale("log")
-    _explain(figure, axes)
-    return figure
-
-
-def sizes_figure(experiment: Experiment) -> Figure | None:
-    """Draw how many tasks took how long, both axes logarithmic."""
-    seconds: dict[str, list[float]] = {}
-    for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        name = f"{short_name(run.problem)}, {run.jobs} workers"
-        seconds.setdefault(name, []).extend(log.of_workers()[1].tolist())
-    positive = {name: np.array(s) for name, s in seconds.items() if max(s, default=0) > 0}
-    if not positive:
-        return None
-    figure, axes = _new("How long subproblems take", "seconds of a task", "tasks")
-    low = min(s[s > 0].min() for s in positive.values())
-    high = max(s.max() for s in positive.values())
-    bins = np.geomspace(low * 0.99, high * 1.01, 40)
-    for name, values in positive.items():
-        axes.hist(values, bins, histtype="step", label=name)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    _explain(figure, axes)
-    return figure
-
-
-def gantt_figure(experiment: Experiment) -> Figure | None:
-    """Draw when each worker was busy, in the run with the most workers."""
-    run = experiment.widest()
-    log = experiment.logs[experiment.runs.index(run)]
-    if not log.begin:
-        return None
-    figure, axes = _new(
-        f"Workers of run {run.run}: {short_name(run.problem)}, {run.jobs} workers",
-        "seconds",
-        "worker",
-    )
-    begin, seconds, worker = map(np.array, (log.begin, log.seconds, log.worker))
-    if begin.size > MOST_BARS:
-        keep = np.argsort(seconds)[-MOST_BARS:]
-        begin, seconds, worker = begin[keep], seconds[keep], worker[keep]
-        axes.set_xlabel(f"seconds (the {MOST_BARS:,} longest of {len(log.begin):,} tasks)")
-    for number in np.unique(worker).tolist():
-        mine = worker == number
-        bars = list(zip(begin[mine].tolist(), seconds[mine].tolist(), strict=True))
-        colors = ["0.4"] if number < 0 else ["C0", "C9"]
-        axes.broken_barh(bars, (number - 0.4, 0.8), facecolors=colors, rasterized=True)
-    numbers = sorted(set(worker.tolist()))
-    if len(numbers) <= 24:
-        names = ["master" if number < 0 else str(number) for number in numbers]
-        axes.set_yticks(numbers, names)
-    axes.set_xlim(left=0)
+    drawing.name_axes(axes, "split depth", "seconds")
+    drawing.write_labels(axes, labels)
     return figure
 
 
 def forecast_figure(found: Forecast) -> Figure:
     """Draw simulated efficiency over workers, beside what was measured."""
-    title = f"Forecast: {short_name(found.name)}"
-    figure, axes = _new(title, "workers", "efficiency")
+    name, _, settings = found.name.partition(", ")
+    title = f"Forecast: {short_name(name)}"
+    figure, (axes,) = drawing.new_figure(title, settings)
     workers = [point.workers for point in found.curve]
     simulated = [point.efficiency for point in found.curve]
-    axes.plot(workers, simulated, ".-", label="simulated, automatic settings")
+    axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
     measured = [
         (check.run.jobs, found.nodes / found.costs.rate / (check.run.jobs * check.measured))
         for check in found.checks
         if check.run.split_depth is None
     ]
     if measured:
-        axes.plot(*zip(*measured, strict=True), "kx", label="measured")
+        axes.plot(*zip(*measured, strict=True), "kx", markersize=8, label="measured")
     names = list(found.choices[0].what_if)[1:] if found.choices else []
-    for name in names:
+    for k, name in enumerate(names, 1):
         points = [(c.workers, c.what_if[name].efficiency) for c in found.choices]
-        axes.plot(*zip(*points, strict=True), "o", fillstyle="none", label=name)
-    axes.axhline(0.9, color="0.6", linestyle=":")
-    axes.set_xscale("log", base=2)
-    axes.set_ylim(0, 1.1)
-    _explain(figure, axes)
+        marks = {"color": COLORS[k], "marker": MARKERS[k], "markersize": 5 + 2 * k}
+        axes.plot(*zip(*points, strict=True), linestyle="", fillstyle="none", label=name, **marks)
+    axes.axhline(GOOD, color=GREY, linestyle=":", label=f"{GOOD:.0%} of all workers' time")
+    drawing.make_logarithmic(axes, "x", base=8)
+    axes.set_ylim(0, 1.1 * max(1.0, axes.dataLim.y1))
+    drawing.name_axes(axes, "workers", "efficiency")
+    drawing.write_legend(figure, axes)
     return figure
+
+
+def _scalable(series: list[Series]) -> list[Series]:
+    return [one for one in series if len(one.workers) > 1 and not is_too_short(one)]
+
+
+def _names(series: list[Series]) -> tuple[list[str], str]:
+    """Return what tells series apart, and what they have in common."""
+    runs = [one.first for one in series]
+    depths = ["auto" if run.split_depth is None else run.split_depth for run in runs]
+    return drawing.told_apart(
+        [
+            (
+                short_name(run.problem),
+                "weak scaling" if run.kind == "weak" else "",
+                run.engine,
+                run.backend,
+                f"depth {depth}",
+            )
+            for run, depth in zip(runs, depths, strict=True)
+        ]
+    )
+
+
+def _bars(series: Iterable[Series]) -> str:
+    """Return what points and bars are, if a run was repeated."""
+    return BARS if any(len(one.at(jobs)) > 1 for one in series for jobs in one.workers) else ""
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def _told(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
+    """Return the label and the style of the k-th line: pale, with the reason, if it is doubtful."""
+    kinds = dict.fromkeys(kind for one in series for kind in kinds_of_doubt(one))
+    why = f"doubtful: {', '.join(kinds)}" if kinds else ""
+    return drawing.wrapped(_lines(names[k], why)), Style.of(k, len(names), pale=bool(kinds))
+
+
+def _numbers(fit: Fit) -> str:
+    """Return the parameters of a curve, with their intervals, in lines of their own."""
+    return "".join(
+        f"\n    {name} {_short(value)}\n    ({_short(low)} – {_short(high)})"
+        for (name, value), (low, high) in zip(
+            fit.parameters.items(), fit.intervals.values(), strict=True
+        )
+    )
+
+
+def _short(value: float) -> str:
+    return "0" if value < TINY else f"{value:.2g}"
+
+
+def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:
+    """Name the axes of a picture over workers, and say which series are not in it."""
+    axes.set_xticks(drawing.apart(sorted({jobs for one in drawn for jobs in one.workers})))
+    short = [one.name for one in series if len(one.workers) > 1 and is_too_short(one)]
+    which = "; ".join(short) if len(short) <= MOST_NAMED else f"{len(short)} series"
+    note = f"Not drawn, for the runs are too short: {which}" if short else ""
+    drawing.name_axes(axes, "workers", y, note)

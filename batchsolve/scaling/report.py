@@ -24,8 +24,9 @@ STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; }
 body { max-width: 60rem; margin: 0 auto; padding: 0 1rem 3rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; } h3 { font-size: 1rem; }
-img { max-width: 100%; height: auto; background: #fff; }
-figure { margin: 1rem 0; }
+.pictures { columns: 27rem 2; column-gap: 1rem; }
+figure { margin: 0 0 1.5rem; break-inside: avoid; }
+img { display: block; width: 100%; height: auto; background: #fff; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #8886; padding: .25rem .6rem; }
@@ -78,7 +79,7 @@ def render(
     parts = [
         f"<h1>{escape(title)}</h1>",
         *_command(experiment),
-        *_pictures(home, pictures),
+        *_pictures(home, experiment, pictures),
         *_summary(experiment),
         *_curves(experiment),
         *_runs(experiment),
@@ -119,16 +120,23 @@ def _command(experiment: Experiment) -> list[str]:
     ]
 
 
-def _pictures(home: Path, pictures: list[tuple[str, str]]) -> list[str]:
+def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]]) -> list[str]:
     if not pictures:
         how = escape(plots.HOW_TO_GET)
         return [f'<p class="note">There are no pictures: they need <code>{how}</code>.</p>']
     parts = ["<h2>Pictures</h2>"]
+    short = any(len(one.workers) > 1 and is_too_short(one) for one in experiment.series())
+    if short and "speedup" not in dict(pictures):
+        parts.append(
+            '<p class="note">No speed-up is drawn, for the runs are too short to show one; what to '
+            "measure instead is said below.</p>"
+        )
+    parts.append('<div class="pictures">')
     for name, title in pictures:
         data = base64.b64encode((home / f"{name}.svg").read_bytes()).decode()
         source = f"data:image/svg+xml;base64,{data}"
         parts.append(f'<figure><img alt="{escape(title)}" src="{source}"></figure>')
-    return parts
+    return [*parts, "</div>"]
 
 
 def _summary(experiment: Experiment) -> list[str]:

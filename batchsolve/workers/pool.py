@@ -8,16 +8,12 @@ is ready, a draw says so, and the round ends with the tasks that are out.
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
 import os
-import signal
 import threading
 import time
 import traceback
 import warnings
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, count
@@ -28,17 +24,12 @@ from numba.core import event
 
 from batchsolve.workers import Here, Shared, get_workers
 from batchsolve.workers.base import LOG
+from batchsolve.workers.settling import keep_memory, settle_in
 
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
 LEAVE_SECONDS = 5.0  # how long to wait for tasks that nobody wants any more
-ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
-# For GNU's C library: arrays of up to so many bytes come from memory that the process has, and so
-# many bytes that are freed stay with it. By default arrays of a megabyte come and go as pages of
-# the system, which took a third of the time of a worker and, in a virtual machine, halted others.
-M_TRIM_THRESHOLD, KEPT_BYTES = -1, 32 << 20
-M_MMAP_THRESHOLD, ARRAY_BYTES = -3, 32 << 20
 
 
 class Work(Protocol):
@@ -148,7 +139,7 @@ class Pool:
         return self._workers.capabilities.sees_files
 
     def __enter__(self) -> Pool:
-        _keep_memory()
+        keep_memory()
         _log_compiling()
         self._workers.__enter__()
         return self
@@ -322,15 +313,6 @@ class _AtWork:
 _AT_WORK = _AtWork()
 
 
-@cache
-def _keep_memory() -> None:
-    """Let the C library keep the memory of arrays that are freed."""
-    with suppress(OSError, AttributeError, TypeError):  # other systems have no such function
-        allocator = ctypes.CDLL(None)
-        allocator.mallopt(M_MMAP_THRESHOLD, ARRAY_BYTES)
-        allocator.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
-
-
 class _Compiling(event.Listener):
     """Logs that kernels are compiled, once."""
 
@@ -351,29 +333,9 @@ def _log_compiling() -> None:
     event.register("numba:compile", _Compiling())
 
 
-@cache
-def _settle_in() -> None:
-    """Prepare the process of a worker.
-
-    A process of its own leaves Ctrl-C to its parent, and ends when its parent has ended.
-    """
-    _keep_memory()
-    parent = multiprocessing.parent_process()
-    if parent is None or threading.current_thread() is not threading.main_thread():
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def follow() -> None:
-        while os.getppid() == parent.pid:
-            time.sleep(ORPHAN_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
-
-
 def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
-    _settle_in()
+    settle_in()
     result, error = None, ""
     begin, start = time.time(), time.perf_counter()
     try:

@@ -29,6 +29,7 @@ from typing import Any
 from joblib.externals.loky.backend import resource_tracker
 
 from batchsolve.workers.base import Workers
+from batchsolve.workers.settling import settle_in
 from batchsolve.workers.watchdog import Watchdog
 
 IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
@@ -58,7 +59,8 @@ class Processes(Workers):
         # loky starts Python's own tracker too, and that would have workers hear Ctrl-C again
         multiprocessing.resource_tracker.ensure_running()
         self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
-        return "loky", {}
+        # before the first task, for which a worker would wait for minutes if we were killed
+        return "loky", {"initializer": settle_in}
 
     def _stuck(self) -> Any:
         """Return loky's executor if it waits for the dead; joblib makes a new one after deaths."""

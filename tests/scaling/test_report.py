@@ -1,16 +1,22 @@
 import base64
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 
+import bench_engines
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from batchsolve.cli import app
-from batchsolve.scaling import plots
-from batchsolve.scaling.experiment import read_experiment
+from batchsolve.scaling import drawing, plots, task_plots
+from batchsolve.scaling.drawing import Style
+from batchsolve.scaling.experiment import Series, read_experiment
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "gantt", "forecast1")
 with_matplotlib = pytest.mark.skipif(
@@ -113,24 +119,167 @@ def test_pictures_lie_beside_the_report_and_in_it(home):
         assert base64.b64encode(svg).decode() in html
 
 
+def texts_of(axes):
+    """The labels beside the axes of a picture."""
+    return [text.get_text() for text in axes.texts]
+
+
+def drawn_series(made, walls, **more):
+    """Series of these times, by the number of workers."""
+    return Series(
+        [
+            replace(made, run=k, repeat=k, jobs=jobs, wall=wall, busy=wall, cpu=wall, **more)
+            for jobs, times in walls.items()
+            for k, wall in enumerate(times)
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def several(home):
+    """Four series: two good ones that are nearly the same, one doubtful, one too short."""
+    made = read_experiment(str(home)).runs[0]
+    good = {1: [4.0, 4.1, 3.9], 2: [2.0, 2.1, 2.05], 4: [1.1, 1.14, 1.12], 8: [0.6, 0.62, 0.61]}
+    odd = good | {4: [1.1, 1.1, 1.11, 5.0]}
+    short = {jobs: [0.01 * wall for wall in times] for jobs, times in good.items()}
+    named = {"one": good, "two": good, "odd": odd, "a-name-that-has-no-end-" * 2: short}
+    return [drawn_series(made, walls, problem=name) for name, walls in named.items()]
+
+
+def least_seconds(monkeypatch):
+    monkeypatch.setattr("batchsolve.scaling.doubts.LEAST_SECONDS", 0.5)
+
+
 @with_matplotlib
 def test_speedup_shows_points_ideal_and_fits(home):
     series = read_experiment(str(home)).series()
     (axes,) = plots.speedup_figure(series).axes
-    labels = [line.get_label() for line in axes.get_lines()]
-    assert labels[0] == "ideal"
-    assert sum(label.startswith("queens:8") for label in labels) == 2
-    assert sum(label.startswith("Amdahl: serial share") for label in labels) == 2
-    for one, line in zip(series, axes.get_lines()[1::2], strict=True):
-        assert line.get_ydata() == pytest.approx(list(one.speedups().values()))
+    assert axes.get_lines()[0].get_label() == "ideal"
+    labels = texts_of(axes)
+    assert len(labels) == 1 + len(series) == 3
+    assert all("Amdahl\n    serial share" in label for label in labels[1:])
+    assert [bars.get_label() for bars in axes.containers] == ["depth 1", "depth auto"]
+    for one, bars in zip(series, axes.containers, strict=True):
+        assert bars.lines[0].get_ydata() == pytest.approx(list(one.speedups().values()))
+
+
+@with_matplotlib
+@pytest.mark.parametrize("draw", [plots.speedup_figure, plots.efficiency_figure])
+def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypatch):
+    least_seconds(monkeypatch)
+    figure = draw(several)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    inside = axes.get_window_extent()
+    assert len(axes.containers) == 3  # the series that is too short has none
+    for one, bars in zip(several, axes.containers, strict=False):
+        points, _, (ranges,) = bars.lines
+        places = points.get_transform().transform(points.get_xydata())
+        assert all(inside.contains(*place) for place in places)
+        shares = 1 if draw is plots.speedup_figure else np.array(one.workers)
+        for segment, (low, high) in zip(
+            ranges.get_segments(), plots.speedup_ranges(one).values(), strict=True
+        ):
+            assert low < high
+            ends = ranges.get_transform().transform(segment)
+            assert all(inside.contains(*end) for end in ends)
+        highest = [segment[:, 1].max() for segment in ranges.get_segments()]
+        expected = np.array([high for _, high in plots.speedup_ranges(one).values()])
+        assert highest == pytest.approx(list(expected / shares))
+
+
+def test_ranges_are_of_single_runs_against_the_median_of_one_worker(several):
+    assert plots.speedup_ranges(several[0])[2] == pytest.approx((4.0 / 2.1, 4.0 / 2.0))
+
+
+@with_matplotlib
+@pytest.mark.parametrize("draw", [plots.speedup_figure, plots.efficiency_figure])
+def test_no_label_lies_over_another_or_beyond_the_picture(several, draw, monkeypatch):
+    least_seconds(monkeypatch)
+    figure = draw(several)
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    from matplotlib.text import Text
+
+    boxes = sorted((Text.get_window_extent(text) for text in axes.texts), key=lambda box: box.y0)
+    assert len(boxes) == 4
+    assert all(low.y1 <= high.y0 for low, high in pairwise(boxes))
+    for box in [*boxes, figure.get_tightbbox().transformed(figure.dpi_scale_trans)]:
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1 + 1
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1 + 1
+
+
+@with_matplotlib
+def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several, monkeypatch):
+    least_seconds(monkeypatch)
+    figure = plots.speedup_figure(several)
+    (axes,) = figure.axes
+    paleness = [bars.lines[0].get_alpha() for bars in axes.containers]
+    assert paleness == [1, 1, pytest.approx(0.35)]
+    assert [label.split("\n")[:2] for label in texts_of(axes)[2:]] == [
+        ["two", "╌ Amdahl"],
+        ["odd", "doubtful: outliers"],
+    ]
+    note = figure.get_supxlabel().replace("\n", " ")
+    assert note.startswith("Not drawn, for the runs are too short: a-name-that-")
+
+
+@with_matplotlib
+def test_series_of_a_picture_differ_in_colour_and_marker():
+    styles = [Style.of(k, 14) for k in range(14)]
+    assert len({style.color for style in styles[:7]}) == 7
+    assert len({(style.color, style.marker) for style in styles}) == 14
+    assert len({style.aside for style in styles}) == 14
+
+
+@with_matplotlib
+def test_the_same_data_make_the_same_file(home, tmp_path):
+    plots.draw_all(read_experiment(str(home)), [], tmp_path)
+    for name in PICTURES[:-1]:
+        assert (tmp_path / f"{name}.svg").read_bytes() == (home / f"{name}.svg").read_bytes()
 
 
 @with_matplotlib
 def test_the_gantt_chart_has_a_bar_for_every_task(home):
     experiment = read_experiment(str(home))
-    (axes,) = plots.gantt_figure(experiment).axes
+    (axes,) = task_plots.gantt_figure(experiment).axes
     bars = sum(len(bars.get_paths()) for bars in axes.collections)
     assert bars == len(experiment.logs[experiment.widest().run].begin)
+
+
+@with_matplotlib
+def test_engines_that_were_given_up_have_a_bar_that_says_so(tmp_path, monkeypatch):
+    seconds = {"auto": 0.5, "sat": None, "dlx": 0.25, "ortools": None}
+    problems = {"queens:8": {"covers": 92, "seconds": seconds}}
+    path = tmp_path / "engines.json"
+    path.write_text(json.dumps({"command": "bench.py queens:8 --most 12", "problems": problems}))
+    (axes,) = bench_engines.picture(json.loads(path.read_text())).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert list(zip(names, texts_of(axes), strict=True)) == [
+        ("dlx", "0.25"),
+        ("auto", "0.50"),
+        ("sat", "over 12 s"),
+        ("ortools", "over 12 s"),
+    ]
+    assert [bar.get_width() for bar in axes.patches] == [0.25, 0.5, 12, 12]
+    assert axes.get_title(loc="left").endswith("queens:8: 92 covers")
+    monkeypatch.setattr("sys.argv", ["bench_engines.py", "--draw", str(path)])
+    bench_engines.main()
+    assert b"<svg" in path.with_suffix(".svg").read_bytes()
+
+
+@with_matplotlib
+@pytest.mark.parametrize("limits", [(0.17, 0.26), (0.9, 9.5), (0.08, 48), (1e-5, 2)])
+def test_logarithmic_axes_have_numbers_in_every_range(limits):
+    figure, (axes,) = drawing.new_figure("", "")
+    axes.set(xscale="log", xlim=limits)
+    drawing.make_logarithmic(axes, "x")
+    figure.draw_without_rendering()
+    low, high = limits
+    seen = [t.get_text() for t in axes.get_xticklabels() if low <= t.get_position()[0] <= high]
+    assert 3 <= len(set(seen)) <= 10
 
 
 @with_matplotlib

@@ -2,9 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
+from soak_jobs import processes
 
 from batchsolve.workers.processes import Processes
 
@@ -53,3 +57,25 @@ def test_results_that_nobody_takes_leave_no_file():
         next(running)
         running.close()
     assert not os.path.exists(folder)
+
+
+LOSES_ITS_PARENT = """
+import os, signal, sys, time
+from batchsolve.workers.processes import Processes
+
+with Processes(2) as workers:
+    (child,) = workers.run(os.getpid, iter([()]))  # the other worker has had no task
+    time.sleep(float(sys.argv[1]))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 2.0])
+def test_workers_without_a_task_end_with_their_parent(seconds):
+    command = [sys.executable, "-c", LOSES_ITS_PARENT, str(seconds)]
+    parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    assert parent.wait(60) == -signal.SIGKILL
+    deadline = time.monotonic() + 30
+    while left := [one for one in processes() if one.session == parent.pid]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)

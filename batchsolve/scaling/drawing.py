@@ -1,0 +1,295 @@
+"""What the pictures have in common: size, colours, labels beside lines, files.
+
+A picture is as wide as a phone's screen, and the report sets two beside each other where there is
+room, so that the text has the same size on both.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Range = tuple[float, float]
+
+WIDTH, HEIGHT = 4.2, 3.2  # inches
+AROUND = 1.2  # inches of the height that title and axis take
+TITLE, TEXT, SMALL = 11, 9.5, 8.5  # points; on a phone a point is a little more than a pixel
+LABEL, LINE = 23, 62  # characters in a line of a label, and of the whole width
+LINE_HEIGHT = SMALL * 1.25 / 72  # inches
+# those of M. Okabe and K. Ito, which colour-blind people can tell apart, without yellow
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "os^DvPX"
+GREY, DARK_GREY = "0.6", "0.35"
+STEP = 5  # points from a series to the next one at the same place
+DARKER = 0.65  # a colour of text, as a share of the line's; orange is too bright to be read
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a series is drawn.
+
+    Attributes
+    ----------
+    color, marker : str
+    text : color
+        Of its label.
+    alpha : float
+        Less than 1 where the measurements are doubtful.
+    aside : float
+        How far right of their places points are drawn, for they would hide each other; in points.
+    """
+
+    color: str
+    marker: str
+    text: Any
+    alpha: float = 1.0
+    aside: float = 0.0
+
+    @classmethod
+    def of(cls, k: int, n: int, *, pale: bool = False) -> Style:
+        """Return the style of the k-th of n series."""
+        from matplotlib.colors import to_rgb
+
+        color = COLORS[k % len(COLORS)]
+        marker = MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
+        dark = tuple(DARKER * share for share in to_rgb(color))
+        aside = (k - (n - 1) / 2) * min(STEP, 3 * STEP / n)
+        return cls(color, marker, DARK_GREY if pale else dark, 0.35 if pale else 1.0, aside)
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text for the right margin, and the end of the line that it belongs to."""
+
+    text: str
+    x: float
+    y: float
+    style: Style
+
+
+def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT) -> Any:
+    """Return a figure with a title, and its axes, one below the other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure.suptitle(title, x=0.02, ha="left", fontsize=TITLE, fontweight="bold")
+    axes = figure.subplots(rows, sharex=True, squeeze=False)[:, 0]
+    for one in axes:
+        one.grid(alpha=0.3)
+        one.set_axisbelow(True)
+        one.tick_params(labelsize=SMALL)
+        one.spines[["top", "right"]].set_visible(False)
+    if subtitle:
+        write_above(axes[0], wrapped(subtitle, LINE - 8))
+    return figure, axes
+
+
+def name_axes(axes: Axes, x: str, y: str, note: str = "") -> None:
+    """Name the axes, and write a note below the picture."""
+    axes.set_xlabel(x, fontsize=TEXT)
+    axes.set_ylabel(y, fontsize=TEXT)
+    if note:
+        text = wrapped(note, LINE)
+        figure: Any = axes.figure
+        below = figure.supxlabel(text, x=0.02, ha="left", fontsize=SMALL)
+        below.set_color(DARK_GREY)
+        figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * (1 + text.count("\n")))
+
+
+def wrapped(text: str, width: int = LABEL) -> str:
+    """Return a text with each of its lines broken where it is too long."""
+    return "\n".join(textwrap.fill(line, width) for line in text.splitlines())
+
+
+def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
+    """Return for each row what only some have, and what all have in common.
+
+    Examples
+    --------
+    >>> told_apart([("queens:8", "dlx", "2 workers"), ("queens:8", "bits", "2 workers")])
+    (['dlx', 'bits'], 'queens:8, 2 workers')
+    >>> told_apart([("queens:8", "dlx")])
+    (['queens:8'], 'dlx')
+    """
+    differ = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
+    if not any(differ):
+        differ[0] = True  # there is one row only, and it needs a name
+
+    def joined(row: Sequence[str], which: bool) -> str:
+        return ", ".join(part for part, d in zip(row, differ, strict=True) if part and d == which)
+
+    return [joined(row, True) for row in rows], joined(rows[0], False)
+
+
+def spread(wanted: Sequence[float], heights: Sequence[float], most: float) -> list[float]:
+    """Return places near the wanted ones, from 0 to `most`, where nothing lies over another.
+
+    Examples
+    --------
+    >>> spread([5.0, 5.0, 1.0], [2.0, 2.0, 2.0], 6.0)
+    [3.0, 5.0, 1.0]
+    """
+    places = list(wanted)
+    order = sorted(range(len(places)), key=lambda k: wanted[k])
+    top = 0.0
+    for k in order:
+        places[k] = max(places[k], top + heights[k] / 2)
+        top = places[k] + heights[k] / 2
+    top = most
+    for k in reversed(order):
+        places[k] = min(places[k], top - heights[k] / 2)
+        top = places[k] - heights[k] / 2
+    return places
+
+
+def draw_measured(
+    axes: Axes,
+    points: dict[int, float],
+    ranges: dict[int, Range],
+    style: Style,
+    name: str,
+    joined: Sequence[int] = (),
+) -> None:
+    """Draw measured points and their ranges, and a line through those that are joined."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure: Any = axes.figure
+    look: Any = {"color": style.color, "alpha": style.alpha}
+    bars = axes.errorbar(
+        list(points),
+        list(points.values()),
+        (
+            [points[x] - ranges[x][0] for x in points],
+            [ranges[x][1] - points[x] for x in points],
+        ),
+        linestyle="",
+        marker=style.marker,
+        markersize=5,
+        capsize=3,
+        label=name,
+        zorder=3,
+        **look,
+    )
+    axes.margins(x=0.12, y=0.1)  # room for what is drawn aside
+    lines = axes.plot(joined, [points[x] for x in joined], **look)
+    aside = ScaledTranslation(style.aside / 72, 0, figure.dpi_scale_trans)
+    for artist in [*bars.get_children(), *lines]:  # now that they have set the limits of the axes
+        artist.set_transform(axes.transData + aside)
+
+
+def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
+    """Write labels right of the axes, each as near to the end of its line as there is room."""
+    from matplotlib.text import Text
+
+    figure: Any = axes.figure
+    texts = [
+        axes.annotate(
+            label.text,
+            (label.x, label.y),
+            (1.06, 0.5),
+            textcoords="axes fraction",
+            annotation_clip=False,
+            va="center",
+            fontsize=SMALL,
+            linespacing=1.1,
+            color=label.style.text,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": label.style.color,
+                "linewidth": 0.7,
+                "relpos": (0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 4,
+            },
+        )
+        for label in labels
+    ]
+    n_lines = sum(label.text.count("\n") + 1.6 for label in labels)
+    figure.set_figheight(max(figure.get_figheight(), n_lines * LINE_HEIGHT + AROUND))
+    figure.draw_without_rendering()  # lays it out
+    wanted = axes.transData.transform([(label.x, label.y) for label in labels])[:, 1]
+    box = axes.get_window_extent()
+    gap = 0.3 * SMALL * figure.dpi / 72
+    heights = [Text.get_window_extent(text).height + gap for text in texts]
+    places = spread((wanted - box.y0).tolist(), heights, box.height)
+    for text, place in zip(texts, places, strict=True):
+        text.set_position((1.06, place / box.height))
+
+
+def begin_at_zero(axes: Axes) -> None:
+    """Let the y axis reach from 0 to a little more than the greatest number drawn."""
+    axes.set_ylim(0, 1.08 * axes.dataLim.y1)
+
+
+def make_logarithmic(
+    axes: Axes, which: str, base: int = 10, between: Sequence[int] = (1, 2, 5)
+) -> None:
+    """Make the x or the y axis logarithmic, with numbers written out, some in every range."""
+    from matplotlib import ticker
+
+    axes.set(**{f"{which}scale": "log"})
+    axis = getattr(axes, f"{which}axis")
+    low, high = sorted(axis.get_view_interval())
+    if high < base * low:
+        axis.set_major_locator(ticker.MaxNLocator(4))
+    else:
+        between = between if base == 10 and high < 1000 * low else (1,)
+        axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
+    if high < base * low or base != 10:
+        axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(_written_out))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _written_out(value: float, _: int) -> str:
+    return f"{value:,.0f}" if value >= 1 and value == int(value) else f"{value:g}"
+
+
+def write_above(axes: Axes, text: str) -> None:
+    """Write a text above the left end of the axes, below what stands there."""
+    before = axes.get_title(loc="left")
+    lines = f"{before}\n{text}" if before else text
+    axes.set_title(lines, loc="left", fontsize=SMALL, color=DARK_GREY, pad=3)
+
+
+def write_beside(axes: Axes, text: str, x: float, y: float) -> None:
+    """Write a text right of the end of a bar."""
+    axes.annotate(text, (x, y), (3, 0), textcoords="offset points", va="center", fontsize=SMALL)
+
+
+def write_legend(figure: Figure, axes: Axes) -> None:
+    """Write the legend below the picture, and make room for it."""
+    lines, names = axes.get_legend_handles_labels()
+    figure.set_figheight(figure.get_figheight() + 1.4 * LINE_HEIGHT * len(names))
+    figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
+
+
+def apart(ticks: Sequence[float], share: float = 0.08) -> list[float]:
+    """Return the ticks whose numbers do not touch the one before.
+
+    Examples
+    --------
+    >>> apart([1, 2, 4, 8, 32, 64])
+    [1, 8, 32, 64]
+    """
+    kept: list[float] = []
+    for tick in sorted(ticks):
+        if not kept or tick - kept[-1] >= share * (max(ticks) - min(ticks)):
+            kept.append(tick)
+    return kept
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG; the same data make the same file."""
+    import matplotlib as mpl
+
+    # neither a date nor random names
+    with mpl.rc_context({"svg.hashsalt": "batchsolve"}):
+        figure.savefig(path, metadata={"Date": None}, dpi=200)
