@@ -5,8 +5,10 @@ import re
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import batchsolve as bs
+from batchsolve.cli import app
 
 GRID = "1.....2..3.....4"
 
@@ -137,3 +139,13 @@ def test_every_public_name_has_an_example(name):
     public = getattr(bs, name)
     if not isinstance(public, str):
         assert ">>> " in inspect.getdoc(public)
+
+
+def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
+    (tmp_path / "grid.txt").write_text("1234" + "." * 12)
+    reading = bs.read_problem(str(tmp_path / "grid.txt"))
+    with bs.Run(tmp_path / "run", reading) as run:
+        run.search(limit=1, jobs=1)
+    command = ["count", str(tmp_path / "grid.txt"), "--run", str(tmp_path / "run"), "--resume"]
+    done = CliRunner().invoke(app, command)
+    assert (done.exit_code, done.stdout) == (0, f"{bs.count(reading).count}\n")

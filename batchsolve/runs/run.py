@@ -117,7 +117,7 @@ class Run:
                 "problem": problem.fingerprint,
                 "stack": self._stack,
                 "engine": engine,
-                "alphabet": notation.name if notation else None,
+                "alphabet": notation.name if collect and notation else None,
             },
             {"name": name or repr(problem)},
         )
