@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import signal
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -28,6 +26,7 @@ from batchsolve.workers.base import (
     nobody_left,
     say_that_ports_are_open,
 )
+from batchsolve.workers.settling import keeping_ctrl_c
 from batchsolve.workers.watchdog import Watchdog
 
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
@@ -225,7 +224,7 @@ def _check_address(address: str) -> None:
 def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them in the end."""
     settings = {"distributed.scheduler.allowed-failures": DEATHS_FORGIVEN}
-    with dask.config.set(settings), _keeping_ctrl_c():
+    with dask.config.set(settings), keeping_ctrl_c():
         cluster = distributed.LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,
@@ -235,14 +234,3 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
         )
     with cluster:
         yield cluster
-
-
-@contextmanager
-def _keeping_ctrl_c() -> Iterator[None]:
-    """Hold Ctrl-C back; threads and processes that are started meanwhile never see it."""
-    resource_tracker.ensure_running()  # for its start lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -14,14 +14,13 @@ notices that.
 from __future__ import annotations
 
 import mmap
-import multiprocessing.resource_tracker
 import os
 import pickle
 import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import Any
@@ -29,7 +28,7 @@ from typing import Any
 from joblib.externals.loky.backend import resource_tracker
 
 from batchsolve.workers.base import Workers
-from batchsolve.workers.settling import settle_in
+from batchsolve.workers.settling import keeping_ctrl_c, settle_in
 from batchsolve.workers.watchdog import Watchdog
 
 IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
@@ -56,8 +55,6 @@ class Processes(Workers):
         except OSError:  # it is not there, or full
             self.folder = tempfile.mkdtemp(prefix="batchsolve-")
         resource_tracker.register(self.folder, "folder")  # which removes it if we are killed
-        # loky starts Python's own tracker too, and that would have workers hear Ctrl-C again
-        multiprocessing.resource_tracker.ensure_running()
         self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
         # before the first task, for which a worker would wait for minutes if we were killed
         return "loky", {"initializer": settle_in}
@@ -78,25 +75,8 @@ class Processes(Workers):
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
         """See `Workers.run`."""
-        with _born_deaf_to_interrupts():
+        with keeping_ctrl_c():
             return _opened(super().run(_Packing(function, self.folder), arguments))
-
-
-@contextmanager
-def _born_deaf_to_interrupts() -> Iterator[None]:
-    """Have processes and threads that begin here not hear Ctrl-C, which is for this process.
-
-    A worker says so itself, but only once it has imported what it needs; until then, Ctrl-C at a
-    terminal would end it with a traceback.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _waits_for_the_dead(executor: Any) -> bool:

@@ -1,4 +1,4 @@
-"""How a worker settles in: what it does once, before its first task."""
+"""How a worker settles in: what it does once, before its first task, and what it is born with."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import os
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from multiprocessing import resource_tracker
 
 ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
 # For GNU's C library: arrays of up to so many bytes come from memory that the process has, and so
@@ -46,3 +48,21 @@ def settle_in() -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
+
+
+@contextmanager
+def keeping_ctrl_c() -> Iterator[None]:
+    """Hold Ctrl-C back; threads and processes that are started meanwhile never see it.
+
+    A worker says itself that it does not hear Ctrl-C, but only once it has imported what it needs;
+    until then it would end with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # for its start lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
