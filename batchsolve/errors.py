@@ -100,6 +100,17 @@ def counted(n: int, thing: str) -> str:
     return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
 
 
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of what an error of a library says, or its kind if it says nothing.
+
+    Examples
+    --------
+    >>> first_line(OSError("no such bucket\nrequest 17")), first_line(EOFError())
+    ('no such bucket', 'EOFError')
+    """
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
 def shortened(text: str) -> str:
     """Return the beginning of a text that a message shows; files hold names of any length.
 

@@ -23,7 +23,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
 from batchsolve.tables.answers import AnsweredRows, AnswerTable
 from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
-from batchsolve.tables.checksums import Written, written_to
+from batchsolve.tables.checksums import Written, checksum_at
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
 from batchsolve.tables.outputs import (
@@ -314,12 +314,10 @@ class Parts:
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
-        try:
-            with self.folder.open(part.name) as file:
-                whole = written_to(file).checksum == part.checksum
-        except OSError as error:
-            raise JournalError(f"{place}: is gone; delete {self.journal} to begin again") from error
-        if not whole:
+        found = checksum_at(place)
+        if found is None:
+            raise JournalError(f"{place}: is gone; delete {self.journal} to begin again")
+        if found != part.checksum:
             raise JournalError(
                 f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
                 f"{self.journal} to begin again"

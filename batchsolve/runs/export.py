@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.tables.checksums import written_to
+from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.outputs import check_output, disk_errors, open_sink
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
@@ -114,12 +114,7 @@ def _pieces(table: pa.Table, n_bytes: int) -> Iterator[pa.Table]:
 def check_part(directory: str, part: Part) -> None:
     """Raise `JournalError` unless a file of solutions is what was written."""
     path = os.path.join(directory, SOLUTIONS, part.name)
-    try:
-        with open(path, "rb") as file:
-            whole = written_to(file).checksum == part.checksum
-    except OSError:
-        whole = False
-    if not whole:
+    if checksum_at(path) != part.checksum:
         raise JournalError(
             f"{path}: is missing or damaged, and {part.rows:,} solutions with it; the other files "
             f"there can be read as they are; delete {directory} to begin again"

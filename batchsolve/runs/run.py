@@ -30,7 +30,7 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.tables.checksums import Written
-from batchsolve.tables.outputs import disk_errors
+from batchsolve.tables.outputs import disk_errors, sync_directory
 from batchsolve.tables.reading import Puzzle, Reading, problem_and_stack, read_problem
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -279,15 +279,6 @@ def _as_record(
     number: int, stack: np.ndarray[Any, np.dtype[np.uint32]], weight: float
 ) -> tuple[int, bytes, float]:
     return number, stack.astype("<u4").tobytes(), weight
-
-
-def sync_directory(path: str) -> None:
-    """Make the names in a directory durable."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def describe_run(directory: str) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import IO, NamedTuple
 
 import pyarrow as pa
 
+from batchsolve.tables.places import open_to_read
+
 READ_BYTES = 1 << 20
 _POLYNOMIAL = 0xEDB88320  # of CRC-32, the highest power in the lowest bit
 _ONE = 1 << 31
@@ -53,6 +55,15 @@ def written_to(file: IO[bytes], most: int | None = None) -> Written:
         n_bytes += len(data)
         left -= len(data)
     return Written(n_bytes, checksum)
+
+
+def checksum_at(path: str) -> int | None:
+    """Return the checksum of the file of a path or address; None if it cannot be read."""
+    try:
+        with open_to_read(path) as file:
+            return written_to(file).checksum
+    except OSError:
+        return None
 
 
 # A CRC is the remainder of a polynomial over two elements. Appending n bits multiplies what was

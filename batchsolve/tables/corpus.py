@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
+from itertools import accumulate, chain
 
 import pyarrow as pa
 
@@ -106,6 +106,7 @@ class Corpus:
         self._sources = _opened(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
+        self._ends = _ends([source.length for source in self._sources])
         twice = [name for name in self.columns if self.columns.count(name) > 1]
         if twice:
             name = self._sources[0].path
@@ -172,12 +173,10 @@ class Corpus:
 
     def share_before(self, position: Position) -> float | None:
         """Return which share of the corpus lies before a point; None if its length is not known."""
-        lengths = [source.length for source in self._sources]
-        whole = sum(length or 0 for length in lengths)
-        if None in lengths or not whole:
+        if not self._ends or not self._ends[-1]:
             return None
-        before = sum(length or 0 for length in lengths[: position.source])
-        return (before + position.offset) / whole
+        before = self._ends[position.source - 1] if position.source else 0
+        return (before + position.offset) / self._ends[-1]
 
     def _check_schemas(self) -> None:
         """Refuse files of different columns."""
@@ -328,6 +327,12 @@ def _opened(inputs: Sequence[str | Source]) -> list[Source]:
         return [open_one(inputs[0])]
     with ThreadPoolExecutor(OPENED_AT_ONCE) as threads:
         return list(threads.map(open_one, inputs))
+
+
+def _ends(lengths: list[int | None]) -> list[int]:
+    """Return where tables end that follow each other; nothing if the length of one is not known."""
+    known = [length for length in lengths if length is not None]
+    return list(accumulate(known)) if len(known) == len(lengths) else []
 
 
 def _texts(table: pa.Table, column: str) -> pa.Array:

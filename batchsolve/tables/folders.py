@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 from dataclasses import dataclass
-from typing import IO, Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 from pyarrow import fs
 
-from batchsolve.tables.outputs import disk_errors
+from batchsolve.tables.outputs import disk_errors, sync_directory
 from batchsolve.tables.places import child, file_system, local_path
 
 UNFINISHED = ".unfinished-"  # what the names of files begin with that are not whole
@@ -30,10 +30,6 @@ class Folder(Protocol):
 
     def put(self, name: str, data: pa.Buffer) -> None:
         """Write a file, in place of one of its name."""
-        ...
-
-    def open(self, name: str) -> IO[bytes]:
-        """Open a file to read it."""
         ...
 
     def remove(self, name: str) -> None:
@@ -82,10 +78,6 @@ class LocalFolder:
                     os.remove(hidden)
                 raise
 
-    def open(self, name: str) -> IO[bytes]:
-        """See `Folder`."""
-        return open(os.path.join(self.path, name), "rb")
-
     def remove(self, name: str) -> None:
         """See `Folder`."""
         with disk_errors(self.path):
@@ -94,11 +86,7 @@ class LocalFolder:
     def sync(self) -> None:
         """See `Folder`."""
         with disk_errors(self.path):
-            handle = os.open(self.path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_directory(self.path)
 
 
 @dataclass(frozen=True)
@@ -132,11 +120,6 @@ class RemoteFolder:
                 stream.write(data)
             if not is_store:
                 system.move(hidden, path)
-
-    def open(self, name: str) -> Any:
-        """See `Folder`."""
-        system, path = file_system(child(self.address, name))
-        return system.open_input_file(path)
 
     def remove(self, name: str) -> None:
         """See `Folder`."""

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, first_line, quoted
 
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
 BOM = b"\xef\xbb\xbf"
@@ -106,9 +106,9 @@ def named_errors(name: str) -> Iterator[None]:
     except IsADirectoryError as error:
         raise InputError(f"{name}: is a directory; name the files in it") from error
     except OSError as error:
-        raise InputError(f"{name}: {error.strerror or _first_line(error)}") from error
+        raise InputError(f"{name}: {error.strerror or first_line(error)}") from error
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
-        raise InputError(f"{name}: {_first_line(error)}") from error
+        raise InputError(f"{name}: {first_line(error)}") from error
     except ValueError as error:
         if "range requests" not in str(error):  # of fsspec
             raise
@@ -116,10 +116,6 @@ def named_errors(name: str) -> Iterator[None]:
             f"{name}: its server sends files only from their beginning to their end; download it, "
             f"or pipe it to - (as by curl)"
         ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -375,7 +371,7 @@ class ArrowTable:
             data.validate(full=True)
         except pa.ArrowInvalid as error:
             raise RowsError(
-                f"the file is damaged, or has text that is not UTF-8 ({_first_line(error)}); write "
+                f"the file is damaged, or has text that is not UTF-8 ({first_line(error)}); write "
                 f"it again",
                 1,
                 len(data),

@@ -248,6 +248,15 @@ def _sync(file: IO[bytes]) -> None:
     os.fsync(file.fileno())
 
 
+def sync_directory(path: str) -> None:
+    """Make the names in a directory durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def _compress(source: str, target: str, compression: str) -> None:
     with open(source, "rb") as plain, open(target, "wb") as raw:
         packed: Any

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from pyarrow import fs
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, first_line
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
@@ -77,7 +77,7 @@ def file_system(address: str) -> tuple[fs.FileSystem, str]:
             f"{address}: cannot be opened ({error}); pip install fsspec {package}"
         ) from error
     except (ValueError, OSError) as error:
-        raise InputError(f"{address}: cannot be opened: {_first_line(error)}") from error
+        raise InputError(f"{address}: cannot be opened: {first_line(error)}") from error
     return system, path
 
 
@@ -232,8 +232,4 @@ def _named(address: str) -> Iterator[None]:
         text = str(error)
         raise InputError(text if text.startswith(address) else f"{address}: {text}") from error
     except OSError as error:
-        raise InputError(f"{address}: {error.strerror or _first_line(error)}") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{address}: {error.strerror or first_line(error)}") from error
