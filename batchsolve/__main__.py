@@ -28,8 +28,10 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
 
 def main() -> None:
     """Run the command line."""
+    import atexit
     import gc
 
+    atexit.register(_keep_exit_code)  # what is registered first is called last
     # Numba makes more than a hundred thousand objects, and no garbage to speak of. To look for
     # some on the way in, and among all of them on the way out, takes longer than most searches.
     gc.set_threshold(100_000)
@@ -38,11 +40,26 @@ def main() -> None:
 
         app(prog_name="batchsolve")
     except SystemExit as end:
-        if "ray" in sys.modules and isinstance(end.code, int):
-            _end_at_once(end.code)
+        if isinstance(end.code, int):
+            if "ray" in sys.modules:
+                _end_at_once(end.code)
+            _exit_code.append(end.code)
         raise
     finally:
         gc.freeze()  # all that is left is left to the operating system
+
+
+_exit_code: list[int] = []
+
+
+def _keep_exit_code() -> None:
+    """End with the exit code of the command.
+
+    Python itself would end as if killed by Ctrl-C if that was heard within `exec` or `eval`, as in
+    the making of a dataclass, although it was caught outside.
+    """
+    for code in _exit_code:
+        _end_at_once(code)
 
 
 def _end_at_once(code: int) -> NoReturn:

@@ -18,7 +18,7 @@ import distributed
 from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
-from batchsolve.errors import InputError, WorkersError
+from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.workers.base import (
     Capabilities,
     Workers,
@@ -225,12 +225,17 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them in the end."""
     settings = {"distributed.scheduler.allowed-failures": DEATHS_FORGIVEN}
     with dask.config.set(settings), keeping_ctrl_c():
-        cluster = distributed.LocalCluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            memory_limit=0,
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        )
+        try:
+            cluster = distributed.LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                memory_limit=0,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,
+            )
+        except RuntimeError as error:  # a worker was killed before it had begun
+            raise WorkersError(
+                f"the Dask cluster of this machine did not start ({first_line(error)}); try again"
+            ) from error
     with cluster:
         yield cluster

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -37,6 +38,7 @@ from batchsolve.workers.watchdog import Watchdog
 CONNECT_SECONDS = 5
 AGAIN_SECONDS = 60  # for another machine to join after one was lost
 END_SECONDS = 5  # for a thread of a pool whose workers are killed
+TERM_SECONDS = 30  # to end after SIGTERM; Ray tries for 60 s to reach a head that is gone
 DEATHS_FORGIVEN = 1  # of workers, before Ray gives up the task they had
 
 
@@ -122,6 +124,7 @@ class RayWorkers(Workers):
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closed again if the rest fails
+            opened.enter_context(_ending_after_sigterm())
             if not ray.is_initialized():
                 with _keeping_sigterm():
                     self._connect()
@@ -243,6 +246,41 @@ def _keeping_sigterm() -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
+    """End this process some time after SIGTERM, if it has not ended by then.
+
+    Python hears a signal between two of its own steps. Ray, whose head may have been terminated as
+    well, stays in compiled code while it tries to reach it, and then ends the process with code 1.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
+        yield
+        return
+    heard, tells = socket.socketpair()
+    tells.setblocking(False)
+
+    def watch() -> None:
+        while signum := heard.recv(1):
+            if signum[0] == signal.SIGTERM and signal.getsignal(signal.SIGTERM) != signal.SIG_IGN:
+                if not over.wait(seconds):
+                    print("\nbatchsolve: terminated", file=sys.stderr, flush=True)
+                    os._exit(128 + signal.SIGTERM)
+                return
+
+    over = threading.Event()
+    before = signal.set_wakeup_fd(tells.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        over.set()
+        tells.close()  # which ends the watcher
+        watcher.join()
+        heard.close()
 
 
 @cache

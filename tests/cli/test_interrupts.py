@@ -1,4 +1,7 @@
+import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -125,3 +128,29 @@ def test_what_a_time_limit_leaves_is_for_the_search():
         assert 0 < left.time_limit < 1e9
     with time_limited(SearchSettings(limit=3)) as rest:
         assert rest() == SearchSettings(limit=3)
+
+
+IN_EXEC = """
+import sys
+from batchsolve.__main__ import main
+
+sys.argv = ["batchsolve", "engines"]
+try:
+    main()
+except SystemExit:
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        pass
+    raise
+"""
+
+
+def test_an_interrupt_in_exec_does_not_kill_the_process_in_the_end(tmp_path):
+    """Python notes a KeyboardInterrupt that leaves exec, and ends by SIGINT though it is caught."""
+    (tmp_path / "interrupted.py").write_text(IN_EXEC)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "interrupted"]
+    ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": path})
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert ended.stdout

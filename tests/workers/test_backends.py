@@ -351,6 +351,46 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
         signal.signal(signal.SIGTERM, before)
 
 
+STUCK_AFTER_SIGTERM = """
+import ctypes, os, signal, sys, threading
+from batchsolve.workers.ray import _ending_after_sigterm
+
+heard = []
+signal.signal(signal.SIGTERM, lambda signum, _: heard.append(signum))
+signal.siginterrupt(signal.SIGTERM, False)  # compiled code goes on as if nothing had happened
+empty, _ = os.pipe()
+with _ending_after_sigterm(0.5):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    if sys.argv[1] == "stuck":
+        ctypes.CDLL(None).read(empty, ctypes.create_string_buffer(1), 1)
+    while not heard:
+        pass
+print("ended by itself")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "out", "error"),
+    [("stuck", 143, "", "\nbatchsolve: terminated\n"), ("free", 0, "ended by itself\n", "")],
+)
+def test_sigterm_ends_a_process_that_ray_keeps_in_compiled_code(how, code, out, error):
+    pytest.importorskip("ray")
+    command = [sys.executable, "-c", STUCK_AFTER_SIGTERM, how]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, out, error)
+
+
+def test_a_dask_worker_killed_while_it_starts_is_one_clear_error(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+
+    def fails(**_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fails)
+    with pytest.raises(bs.WorkersError, match=r"did not start \(Nanny failed to start\.\); try"):
+        bs.count("queens:6", backend="dask", jobs=1)
+
+
 def in_session(leader):
     """Return the processes of a session that still run."""
     return [process.command for process in processes() if process.session == leader]
