@@ -46,6 +46,23 @@ def coloured_problems():
     return problems(most_colors=2).filter(lambda problem: problem.colors is not None)
 
 
+@st.composite
+def bounded_problems(draw):
+    """Small random problems with bounds, and perhaps secondary items and colours."""
+    problem = draw(problems(5, 9, 2).filter(lambda problem: problem.n_primary > 0))
+    n = problem.n_primary
+    lows = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    bounds = [(low, max(1, low + draw(st.integers(0, 2)))) for low in lows]
+    return ExactCover(
+        problem.indptr,
+        problem.indices,
+        problem.n_items,
+        problem.n_primary,
+        colors=problem.colors,
+        bounds=bounds,
+    )
+
+
 @cache
 def hard_puzzles():
     """Return 9×9 puzzles that need many guesses, and their solutions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, combinations
 
 from batchsolve import ExactCover
 
@@ -72,3 +73,27 @@ def sudoku_solutions(grid, box_rows, box_columns) -> list[tuple[int, ...]]:
     if all(not d or fits(cell, d) for cell, d in enumerate(cells)):
         fill(0)
     return found
+
+
+def bounded_covers(
+    problem: ExactCover, taken: tuple[int, ...] = (), refused: tuple[int, ...] = ()
+) -> set[frozenset[int]]:
+    """All covers by definition, of problems with bounds too: every set of options is tried."""
+    useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
+    free = [o for o in useful if o not in taken and o not in refused]
+    sets = chain.from_iterable(combinations(free, size) for size in range(len(free) + 1))
+    return {frozenset([*taken, *some]) for some in sets if _is_cover(problem, [*taken, *some])}
+
+
+def _is_cover(problem: ExactCover, chosen: list[int]) -> bool:
+    colors = [problem.coloring(o) for o in chosen]
+    for i in range(problem.n_items):
+        mine = [coloring[i] for coloring in colors if i in coloring]
+        if i >= problem.n_primary:
+            if len(mine) > 1 and (0 in mine or len(set(mine)) > 1):
+                return False
+        else:
+            least, most = (1, 1) if problem.bounds is None else problem.bounds[i]
+            if not least <= len(mine) <= most:
+                return False
+    return True

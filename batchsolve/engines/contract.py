@@ -135,6 +135,8 @@ class Capabilities:
         Whether it takes problems with secondary items.
     colors : bool
         Whether it takes problems whose secondary items have colours.
+    bounds : bool
+        Whether it takes problems whose primary items have bounds.
     sudoku_only : bool
         Whether it takes no problem but a `Sudoku`.
     least_box : int
@@ -166,6 +168,7 @@ class Capabilities:
     description: str
     secondary_items: bool = True
     colors: bool = False
+    bounds: bool = False
     sudoku_only: bool = False
     least_box: int = 1
     most_digits: int | None = None
@@ -229,12 +232,19 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
     if problem.n_primary < problem.n_items and not can.secondary_items:
         raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
     if problem.colors is not None and not can.colors:
-        from batchsolve.engines import engine_names, get_engine
-
-        those = [name for name in engine_names() if get_engine(name).capabilities.colors]
-        raise InputError(
-            f"the engine {engine.name!r} takes no colours: {problem!r}; these engines do: "
-            f"{', '.join(those)}"
-        )
+        raise _takes_none(engine, problem, "colors", "colours")
+    if problem.bounds is not None and not can.bounds:
+        raise _takes_none(engine, problem, "bounds", "bounds of items")
     if can.module:
         check_installed(f"the engine {engine.name!r}", can.module, can.extra)
+
+
+def _takes_none(engine: Engine, problem: ExactCover, capability: str, what: str) -> InputError:
+    """Return the error that an engine lacks a capability, and which engines have it."""
+    from batchsolve.engines import engine_names, get_engine
+
+    those = [n for n in engine_names() if getattr(get_engine(n).capabilities, capability)]
+    return InputError(
+        f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
+        f"{', '.join(those)}"
+    )

@@ -176,12 +176,17 @@ class DancingLinks:
 
     name = "dlx"
     capabilities = Capabilities(
-        "dancing links over arrays (Knuth's Algorithms X and C)",
+        "dancing links over arrays (Knuth's Algorithms X, C and M)",
         colors=True,
+        bounds=True,
         tree=MRV_TREE,
         suits_grids_from=1,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        if problem.bounds is not None:  # compiled when first needed
+            from batchsolve.engines.bounded import search_bounded, usage_of
+
+            return search_task(search_bounded, (links_of(problem), usage_of(problem)), task)
         return search_task(_search, (links_of(problem),), task)

@@ -12,7 +12,7 @@ links of its own; item headers 1..n_items carry LLINK and RLINK. Two things diff
 Where there are colours, every node has one (COLOR), as in Algorithm C. To *commit* to a node
 without a colour is to cover its item. To commit to one with a colour is to *purify* its item:
 options that give the item another colour are hidden, and the nodes of those that give it the same
-one are marked as `_PURE`, so that nothing more is done to them. Kernels are compiled twice, for
+one are marked as `PURE`, so that nothing more is done to them. Kernels are compiled twice, for
 links with colours and without; in the latter a node's colour is the constant 0, and the compiler
 drops all that depends on it.
 """
@@ -51,10 +51,10 @@ class Links(NamedTuple):
     size: np.ndarray  # item -> number of options in its list
     option: np.ndarray  # node -> its option
     first: np.ndarray  # option -> its first node
-    color: np.ndarray | None  # node -> its colour, 0 or `_PURE`; item -> the colour of its list
+    color: np.ndarray | None  # node -> its colour, 0 or `PURE`; item -> the colour of its list
 
 
-_PURE = U(0xFFFFFFFF)
+PURE = U(0xFFFFFFFF)
 
 
 def color(x, links):
@@ -125,7 +125,7 @@ def _hide(p, links):
         if x == 0:
             q = up[q]
         else:
-            if color(q, links) != _PURE:
+            if color(q, links) != PURE:
                 u, d = up[q], down[q]
                 down[u] = d
                 up[d] = u
@@ -142,7 +142,7 @@ def _unhide(p, links):
         if x == 0:
             q = down[q]
         else:
-            if color(q, links) != _PURE:
+            if color(q, links) != PURE:
                 u, d = up[q], down[q]
                 down[u] = q
                 up[d] = q
@@ -177,7 +177,7 @@ def uncover(i, links):
 
 
 @inlined
-def _purify(p, links):
+def purify(p, links):
     """Hide the options that give p's item another colour than p; mark those that give it the same.
 
     p itself keeps its colour: this is how `_uncommit` knows that p's item was purified for p. In
@@ -191,17 +191,18 @@ def _purify(p, links):
         if color(q, links) != c:
             _hide(q, links)
         elif q != p:
-            _paint(q, _PURE, links)
+            _paint(q, PURE, links)
         q = down[q]
 
 
 @inlined
-def _unpurify(p, links):
+def unpurify(p, links):
+    """Undo `purify`."""
     up = links.up
     c, i = color(p, links), links.top[p]
     q = up[i]
     while q != i:
-        if color(q, links) == _PURE:
+        if color(q, links) == PURE:
             _paint(q, c, links)
         elif q != p:
             _unhide(q, links)
@@ -215,8 +216,8 @@ def _commit(p, links):
     c = color(p, links)
     if c == 0:
         cover(links.top[p], links)
-    elif c != _PURE:
-        _purify(p, links)
+    elif c != PURE:
+        purify(p, links)
 
 
 @inlined
@@ -224,8 +225,8 @@ def _uncommit(p, links):
     c = color(p, links)
     if c == 0:
         uncover(links.top[p], links)
-    elif c != _PURE:
-        _unpurify(p, links)
+    elif c != PURE:
+        unpurify(p, links)
 
 
 @inlined
@@ -316,7 +317,7 @@ def _select(stack, begin, links, covered):
             all_pure = True
             q = links.first[stack[s]]
             while links.top[q] != 0:
-                if color(q, links) != _PURE:
+                if color(q, links) != PURE:
                     all_pure = False
                     clashes |= covered[links.top[q]] != 0
                 q = U(q + U(1))
@@ -334,7 +335,7 @@ def _select(stack, begin, links, covered):
 
 
 @inlined
-def _shared(stack, other):
+def shared(stack, other):
     """Return how many options two stacks share at their beginnings."""
     s = 0
     while s < stack.size and s < other.size and stack[s] == other[s]:
@@ -349,7 +350,7 @@ def reselect(selected, stack, links, covered):
     What the two share stays selected, for adjacent stacks of a frontier are alike. Returns -1, or
     where the stack clashes, and the part of it that is selected now.
     """
-    begin = _shared(stack, selected)
+    begin = shared(stack, selected)
     _deselect(selected, begin, links, covered)
     clash = _select(stack, begin, links, covered)
     return clash, stack if clash < 0 else stack[:clash]

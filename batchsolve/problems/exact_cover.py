@@ -3,7 +3,8 @@
 A *cover* is a set of options in which every primary item occurs exactly once and every secondary
 item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option may give its
 secondary items *colours*; any number of options may share a secondary item that all of them give
-the same colour.
+the same colour. A primary item may have *bounds*: a least and a most number of options that have
+it, instead of exactly one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import ProblemError, quoted
+from batchsolve.errors import ProblemError, counted, quoted
+from batchsolve.problems.bounds import bounds_by_name, checked_bounds
 from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
 
 
@@ -40,17 +42,21 @@ class ExactCover:
         ``1 .. MOST_COLORS``. Primary items have none.
     color_names : sequence of str, optional
         The names of the colours 1, 2, …; numbers by default.
+    bounds : array_like of int, shape (n_primary, 2), optional
+        How many options of a cover have each primary item: the least and the most, 1 or more.
 
     Attributes
     ----------
     colors : ndarray of uint32, shape (n_entries,), or None
         The colours; None if there are none.
+    bounds : ndarray of int64, shape (n_primary, 2), or None
+        The bounds; None if every primary item is in exactly one option of a cover.
 
     Raises
     ------
     ProblemError
-        If an option is empty or names an item twice, an index is out of range, or a primary item
-        has a colour.
+        If an option is empty or names an item twice, an index is out of range, a primary item has
+        a colour, or bounds cannot be met by any number.
 
     Examples
     --------
@@ -62,6 +68,10 @@ class ExactCover:
     Two primary items, and one secondary item that both options give colour 1:
 
     >>> ExactCover([0, 2, 4], [0, 2, 1, 2], 3, 2, colors=[0, 1, 0, 1]).verify([0, 1])
+
+    An item that two or three options of a cover have:
+
+    >>> ExactCover([0, 1, 2, 3], [0, 0, 0], 1, bounds=[[2, 3]]).verify([0, 2])
     """
 
     def __init__(
@@ -74,6 +84,7 @@ class ExactCover:
         option_names: Sequence[str] | None = None,
         colors: npt.ArrayLike | None = None,
         color_names: Sequence[str] | None = None,
+        bounds: npt.ArrayLike | None = None,
     ) -> None:
         self.indptr = _whole_numbers(indptr, "indptr").astype(np.int64)
         entries = _whole_numbers(indices, "indices")
@@ -88,6 +99,7 @@ class ExactCover:
         self.indices.flags.writeable = False
         self.colors = None if colors is None else self._checked_colors(colors)
         self.color_names = None if color_names is None else tuple(map(str, color_names))
+        self.bounds = None if bounds is None else self._checked_bounds(bounds)
         if self.colors is not None and self.color_names is not None:
             highest = int(self.colors.max())
             if len(self.color_names) < highest:
@@ -103,6 +115,7 @@ class ExactCover:
         secondary: Sequence[Hashable] = (),
         option_names: Sequence[str] | None = None,
         colors: Sequence[Mapping[Hashable, Hashable]] | None = None,
+        bounds: Mapping[Hashable, Sequence[int]] | None = None,
     ) -> ExactCover:
         """Build a problem from options that name their items.
 
@@ -119,6 +132,9 @@ class ExactCover:
             One name an option.
         colors : sequence of mappings, optional
             The colours that every option gives to some of its secondary items.
+        bounds : mapping of hashable to (int, int), optional
+            The least and the most number of options of a cover that have an item, for some of the
+            primary items; the others are in exactly one.
 
         Examples
         --------
@@ -127,6 +143,8 @@ class ExactCover:
         >>> options, colors = [["a", "x"], ["b", "x"]], [{"x": "red"}, {"x": "red"}]
         >>> ExactCover.from_options(options, secondary=["x"], colors=colors).option_name(1)
         'b x:red'
+        >>> ExactCover.from_options([["a", "b"], ["a"], ["b"]], bounds={"a": (1, 2)})
+        ExactCover(n_items=2, n_primary=2, n_options=3, n_bounded=1)
         """
         rows = [list(option) for option in options]
         if primary is None:
@@ -147,11 +165,17 @@ class ExactCover:
         indptr = np.cumsum([0, *map(len, rows)])
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
-        if colors is None:
-            return cls(indptr, indices, len(items), len(primary), names, option_names)
-        entries, color_names = number_colors(rows, colors)
+        entries, color_names = (None, None) if colors is None else number_colors(rows, colors)
         return cls(
-            indptr, indices, len(items), len(primary), names, option_names, entries, color_names
+            indptr,
+            indices,
+            len(items),
+            len(primary),
+            names,
+            option_names,
+            entries,
+            color_names,
+            None if bounds is None else bounds_by_name(bounds, primary),
         )
 
     @classmethod
@@ -206,6 +230,20 @@ class ExactCover:
         """Number of different colours."""
         return 0 if self.colors is None else int(np.unique(self.colors[self.colors > 0]).size)
 
+    @cached_property
+    def n_bounded(self) -> int:
+        """Number of primary items that need not be in exactly one option."""
+        return 0 if self.bounds is None else int(np.any(self.bounds != 1, axis=1).sum())
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of entries that a stack can have: options, and where there are bounds, refusals.
+
+        With bounds, a stack may also say of an option that it is not in the cover. This *refusal*
+        of option ``o`` is written ``n_options + o``.
+        """
+        return self.n_options if self.bounds is None else 2 * self.n_options
+
     def option(self, o: int) -> npt.NDArray[np.uint32]:
         """Return the items of option `o`, a view of shape (size of the option,)."""
         return self.indices[self.indptr[o] : self.indptr[o + 1]]
@@ -247,6 +285,8 @@ class ExactCover:
         digest.update(self.indices.astype("<u4").tobytes())
         if self.colors is not None:
             digest.update(b"colors\n" + in_order_of_use(self.colors).astype("<u4").tobytes())
+        if self.bounds is not None:
+            digest.update(b"bounds\n" + self.bounds.astype("<i8").tobytes())
         return digest.hexdigest()
 
     def verify(self, cover: Iterable[int]) -> None:
@@ -261,7 +301,7 @@ class ExactCover:
         ------
         ProblemError
             If an option does not exist or is there twice, two options share an item other than in
-            the same colour, or a primary item is left.
+            the same colour, a primary item is left, or bounds are not met.
 
         Examples
         --------
@@ -271,7 +311,7 @@ class ExactCover:
         batchsolve.errors.ProblemError: not a cover: item 1 is in none of the options
         """
         chosen: set[int] = set()
-        taken: dict[int, tuple[int, int]] = {}  # item -> the first option that has it, its colour
+        holders: dict[int, list[int]] = {}  # item -> the options that have it
         for o in map(int, cover):
             if not 0 <= o < self.n_options:
                 raise ProblemError(f"not a cover: option {o} is not in 0 .. {self.n_options - 1}")
@@ -279,17 +319,15 @@ class ExactCover:
                 raise ProblemError(f"not a cover: option {o} is there twice")
             chosen.add(o)
             for i, c in self.coloring(o).items():
-                other, color = taken.setdefault(i, (o, c))
-                if other != o and not 0 < c == color:
-                    raise ProblemError(
-                        f"not a cover: item {self.item_name(i)} is in options {other} and {o}"
-                        f"{self._other_than_in_one_color}"
-                    )
+                others = holders.setdefault(i, [])
+                if not self._may_share(i, c, others):
+                    raise ProblemError(f"not a cover: {self._shared([*others, o], i)}")
+                others.append(o)
         for i in range(self.n_primary):
-            if i not in taken:
-                raise ProblemError(
-                    f"not a cover: item {self.item_name(i)} is in none of the options"
-                )
+            n, (least, _) = len(holders.get(i, [])), self._bounds_of(i)
+            if n < least:
+                has = f"{counted(n, 'option')}, fewer than {least}" if n else "none of the options"
+                raise ProblemError(f"not a cover: item {self.item_name(i)} is in {has}")
 
     def check_stack(self, stack: Iterable[int]) -> None:
         """Check that options form a partial cover, without any engine.
@@ -297,7 +335,7 @@ class ExactCover:
         Raises
         ------
         ProblemError
-            If an option does not exist, or two options share an item.
+            If an option does not exist, two options share an item, or more than its bounds allow.
         """
         options = list(map(int, stack))
         position = self.clash_position(options)
@@ -306,35 +344,73 @@ class ExactCover:
 
     def clash_position(self, stack: Iterable[int]) -> int:
         """Return -1, or where in a stack an option clashes with one before it or does not exist."""
-        chosen: set[int] = set()
-        taken: dict[int, int] = {}  # item -> its colour
-        for position, o in enumerate(map(int, stack)):
-            if not 0 <= o < self.n_options or o in chosen:
+        decided: set[int] = set()
+        holders: dict[int, list[int]] = {}
+        for position, entry in enumerate(map(int, stack)):
+            if not 0 <= entry < self.n_decisions:
                 return position
+            o = entry % self.n_options
             mine = self.coloring(o)
-            if any(i in taken and not 0 < taken[i] == c for i, c in mine.items()):
+            if o in decided or self._unshared(mine, holders) is not None:
                 return position
-            chosen.add(o)
-            taken.update(mine)
+            decided.add(o)
+            if entry == o:
+                for i in mine:
+                    holders.setdefault(i, []).append(o)
         return -1
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Say why the option at `position` of a stack cannot follow the options before it."""
-        o = int(stack[position])
-        if not 0 <= o < self.n_options:
-            return f"option {o} does not exist; the last one is {self.n_options - 1}"
-        mine = self.coloring(o)
+        entry = int(stack[position])
+        if not 0 <= entry < self.n_decisions:
+            return f"option {entry} does not exist; the last one is {self.n_options - 1}"
+        o = entry % self.n_options
+        holders: dict[int, list[int]] = {}
         for other in map(int, stack[:position]):
-            theirs = self.coloring(other)
-            shared = [i for i in mine if i in theirs and not 0 < mine[i] == theirs[i]]
-            if shared:
-                item = self.item_name(min(shared))
-                return (
-                    f"options {other} and {o} both cover item {item}{self._other_than_in_one_color}"
-                )
-            if other == o:
-                return f"option {o} is there twice"
-        raise ValueError(f"option {o} at position {position} clashes with nothing before it")
+            if other % self.n_options == o:
+                return f"option {o} is {'there' if other == entry else 'decided'} twice"
+            if other < self.n_options:
+                for i in self.coloring(other):
+                    holders.setdefault(i, []).append(other)
+        item = self._unshared(self.coloring(o), holders)
+        if item is None:
+            raise ValueError(f"option {o} at position {position} clashes with nothing before it")
+        if self._bounds_of(item)[1] == 1:
+            first = next(
+                h for h in holders[item] if not self._may_share(item, self.coloring(o)[item], [h])
+            )
+            return (
+                f"options {first} and {o} both cover item {self.item_name(item)}"
+                f"{self._other_than_in_one_color}"
+            )
+        return self._shared([*holders[item], o], item)
+
+    def _bounds_of(self, i: int) -> tuple[int, int]:
+        """Return how many options of a cover have an item: the least and the most."""
+        if i >= self.n_primary:
+            return 0, 1
+        least, most = (1, 1) if self.bounds is None else self.bounds[i].tolist()
+        return least, most
+
+    def _may_share(self, i: int, color: int, others: Sequence[int]) -> bool:
+        """Whether an option that gives item `i` a colour, or none, can join others that have it."""
+        if color:
+            return all(self.coloring(other)[i] == color for other in others)
+        return len(others) < self._bounds_of(i)[1]
+
+    def _unshared(
+        self, mine: Mapping[int, int], holders: Mapping[int, Sequence[int]]
+    ) -> int | None:
+        """Return the least item of an option that it cannot share with its holders, or None."""
+        barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
+        return min(barred, default=None)
+
+    def _shared(self, options: Sequence[int], i: int) -> str:
+        """Say which options share an item, and that they are too many."""
+        most = self._bounds_of(i)[1]
+        names = f"{', '.join(map(str, options[:-1]))} and {options[-1]}"
+        beyond = self._other_than_in_one_color if most == 1 else f", more than {most}"
+        return f"item {self.item_name(i)} is in options {names}{beyond}"
 
     @property
     def _other_than_in_one_color(self) -> str:
@@ -345,7 +421,8 @@ class ExactCover:
         return (
             f"ExactCover(n_items={self.n_items}, n_primary={self.n_primary}, "
             f"n_options={self.n_options}"
-            f"{f', n_colors={self.n_colors}' if self.n_colors else ''})"
+            f"{f', n_colors={self.n_colors}' if self.n_colors else ''}"
+            f"{f', n_bounded={self.n_bounded}' if self.n_bounded else ''})"
         )
 
     def _check_shape(self, entries: npt.NDArray[np.int64]) -> None:
@@ -383,6 +460,10 @@ class ExactCover:
             o, i = divmod(int(key[twice[0]]), self.n_items)
             raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
 
+    def _checked_bounds(self, bounds: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
+        """Return bounds as an array, or None if every item is in exactly one option."""
+        return checked_bounds(_whole_numbers(bounds, "bounds", 2), self.n_primary, self.item_names)
+
     def _checked_colors(self, colors: npt.ArrayLike) -> npt.NDArray[np.uint32] | None:
         """Return colours as an array, or None if no item has one."""
         entries = _whole_numbers(colors, "colors")
@@ -410,10 +491,14 @@ class ExactCover:
         return array
 
 
-def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:
+def _whole_numbers(
+    values: npt.ArrayLike, what: str, n_dimensions: int = 1
+) -> npt.NDArray[np.int64]:
     array = np.array(values)
-    if array.ndim != 1:
-        raise ProblemError(f"{what} must have 1 dimension, not {array.ndim}")
+    if array.ndim != n_dimensions:
+        raise ProblemError(
+            f"{what} must have {counted(n_dimensions, 'dimension')}, not {array.ndim}"
+        )
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
     return array.astype(np.int64)

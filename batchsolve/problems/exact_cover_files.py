@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.problems.bounds import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
 
 # what NumPy raises for files that are damaged, encrypted, or promise more than there is memory for
 _DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, MemoryError)
+
+_BOUNDED = re.compile(r"(\d+)(?::(\d+))?\|([^|:]+)")
 
 Line = tuple[int, list[str]]  # its number, from 1, and its words
 
@@ -32,7 +36,8 @@ def read_dlx(text: str) -> ExactCover:
     r"""Read Knuth's form: a line of items, ``|`` before the secondary ones, then an option a line.
 
     Lines that begin with ``|`` are comments. An option may give a secondary item a colour:
-    ``item:colour``.
+    ``item:colour``. A primary item may have bounds, as in Knuth's program DLX3: ``2:3|item`` is in
+    two or three options of a cover, ``2|item`` in two.
 
     Examples
     --------
@@ -41,18 +46,28 @@ def read_dlx(text: str) -> ExactCover:
     (ExactCover(n_items=3, n_primary=2, n_options=2), ('a', 'b', 'x'))
     >>> read_dlx("a b | x\na x:red\nb x:red\n")
     ExactCover(n_items=3, n_primary=2, n_options=2, n_colors=1)
+    >>> read_dlx("1:2|a b | x\na b\na x\n")
+    ExactCover(n_items=3, n_primary=2, n_options=2, n_bounded=1)
     """
     lines = (line for line in _lines(text) if not line[1][0].startswith("|"))
     number, words = next(lines, (0, []))
     if not words:
         raise InputError("no line names the items; the first one that is no comment has to")
+    words, bounds = _without_bounds(number, words)
     for word in words:
         if ":" in word:
             raise InputError(
-                f"line {number}: the item {word[:60]!r} has a colon; bounds are not supported, and "
-                f"colours stand in the options"
+                f"line {number}: the item {word[:60]!r} has a colon; bounds are written "
+                f"least:most|item, and colours stand in the options"
             )
-    return _problem(*_declared(number, words), lines, _colored)
+    names, n_primary = _declared(number, words)
+    for name in names[n_primary:]:
+        if name in bounds:
+            raise InputError(
+                f"line {number}: the secondary item {quoted(name)} has bounds; only primary items, "
+                f"those before '|', may have them"
+            )
+    return _problem(names, n_primary, lines, _colored, bounds)
 
 
 def read_ec(text: str) -> ExactCover:
@@ -95,7 +110,8 @@ def read_json(text: str) -> ExactCover:
     ``items`` gives the order of the items, of which those in ``secondary`` are secondary. Without
     it, the primary items are the others that the options name, in the order of their first use.
     ``option_names`` has a name for every option. ``colors`` has an object for every option, with
-    the colours that it gives to its items: ``[{"x": "red"}, {}]``.
+    the colours that it gives to its items: ``[{"x": "red"}, {}]``. ``bounds`` is an object with the
+    least and the most number of options of a cover that have an item: ``{"a": [2, 3]}``.
 
     Examples
     --------
@@ -108,7 +124,7 @@ def read_json(text: str) -> ExactCover:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
     except (RecursionError, ValueError) as error:  # too deep; a number too long
         raise InputError(f"not JSON that can be read ({error})") from error
-    known = ("options", "items", "secondary", "option_names", "colors")
+    known = ("options", "items", "secondary", "option_names", "colors", "bounds")
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in known]:
@@ -118,19 +134,22 @@ def read_json(text: str) -> ExactCover:
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
     lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None
+    bounds = _json_bounds(fields["bounds"]) if "bounds" in fields else None
     secondary = lists.get("secondary", [])
     primary = None
     if "items" in lists:
         second = set(secondary)
         primary = [item for item in lists["items"] if item not in second]
-    return ExactCover.from_options(options, primary, secondary, lists.get("option_names"), colors)
+    names = lists.get("option_names")
+    return ExactCover.from_options(options, primary, secondary, names, colors, bounds)
 
 
 def read_npz(data: bytes) -> ExactCover:
     """Read a CSR matrix as ``scipy.sparse.save_npz`` writes it: a row an option, a column an item.
 
     A further array ``n_primary`` can say how many columns, the first ones, are primary; another,
-    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none.
+    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none; a third,
+    ``bounds``, the least and the most of each primary item, two columns.
     """
     arrays = _arrays(data)
     form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
@@ -156,7 +175,14 @@ def read_npz(data: bytes) -> ExactCover:
             "an entry is not 1; a matrix of an exact cover problem holds 0 and 1 only, the zeros "
             "not stored (matrix.eliminate_zeros())"
         )
-    return ExactCover(indptr, indices, n_items, n_primary, colors=arrays.get("colors"))
+    return ExactCover(
+        indptr,
+        indices,
+        n_items,
+        n_primary,
+        colors=arrays.get("colors"),
+        bounds=arrays.get("bounds"),
+    )
 
 
 def write_dlx(problem: ExactCover) -> str:
@@ -179,7 +205,13 @@ def write_dlx(problem: ExactCover) -> str:
             "be a comment; write .ec"
         )
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
-    return "".join(f"{line}\n" for line in (_declaration(problem, names), *_rows(problem, names)))
+    declared = list(names)
+    if problem.bounds is not None:
+        for i, (least, most) in enumerate(problem.bounds.tolist()):
+            if (least, most) != (1, 1):
+                declared[i] = f"{least}:{most}|{names[i]}"
+    lines = (_declaration(problem, declared), *_rows(problem, names))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def write_ec(problem: ExactCover) -> str:
@@ -188,7 +220,7 @@ def write_ec(problem: ExactCover) -> str:
     Raises
     ------
     InputError
-        If there are colours, which this form cannot hold, or a name cannot be a word.
+        If there are colours or bounds, which this form cannot hold, or a name cannot be a word.
 
     Examples
     --------
@@ -197,6 +229,8 @@ def write_ec(problem: ExactCover) -> str:
     """
     if problem.colors is not None:
         raise InputError("an .ec file cannot hold colours; write .dlx")
+    if problem.bounds is not None:
+        raise InputError("an .ec file cannot hold bounds; write .dlx")
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
     lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
     return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
@@ -213,6 +247,26 @@ def _whole(word: str, number: int) -> int:
     if not (word.isascii() and word.isdecimal() and len(word) < 19):
         raise InputError(f"line {number}: {word[:60]!r} is not a whole number")
     return int(word)
+
+
+def _without_bounds(
+    number: int, words: Iterable[str]
+) -> tuple[list[str], dict[Hashable, Sequence[int]]]:
+    """Take the bounds off the items of a line; return its words without, and the bounds."""
+    names: list[str] = []
+    bounds: dict[Hashable, Sequence[int]] = {}
+    for word in words:
+        match = _BOUNDED.fullmatch(word)
+        if match is None:
+            names.append(word)
+            continue
+        least, most, name = match.groups()
+        pair = _whole(least, number), _whole(most or least, number)
+        if wrong := check_bounds(*pair):
+            raise InputError(f"line {number}: {word[:60]!r} has the bounds {pair}; {wrong}")
+        names.append(name)
+        bounds[name] = pair
+    return names, bounds
 
 
 def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
@@ -243,7 +297,11 @@ Split = Callable[[str, int], tuple[str, str]]  # a word of a line -> an item, an
 
 
 def _problem(
-    names: Sequence[str], n_primary: int, lines: Iterable[Line], split: Split
+    names: Sequence[str],
+    n_primary: int,
+    lines: Iterable[Line],
+    split: Split,
+    bounds: Mapping[Hashable, Sequence[int]] | None = None,
 ) -> ExactCover:
     """Build a problem from its items and the lines of its options."""
     item_of = {name: i for i, name in enumerate(names)}
@@ -274,6 +332,7 @@ def _problem(
         names,
         colors=_int64(colors),
         color_names=list(color_of),
+        bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
     )
 
 
@@ -364,6 +423,20 @@ def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
         dict(zip(value, _names(list(value.values()), what), strict=True))
         for value, what in zip(values, whats, strict=True)
     ]
+
+
+def _json_bounds(values: Any) -> dict[Hashable, Sequence[int]]:
+    """Return the bounds of items from JSON."""
+    if not isinstance(values, dict):
+        raise InputError(f"bounds must be an object, not {json.dumps(values)[:60]}")
+    for item, pair in values.items():
+        whole = isinstance(pair, list) and all(type(number) is int for number in pair)
+        if not whole or len(pair) != 2:
+            raise InputError(
+                f"the bounds of {quoted(item)} must be a least and a most, such as [1, 2], not "
+                f"{json.dumps(pair)[:60]}"
+            )
+    return dict(values)
 
 
 def _arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:

@@ -65,7 +65,8 @@ class Stacks:
     offsets : ndarray of int64, shape (n + 1,)
         Stack ``k`` is ``options[offsets[k]:offsets[k + 1]]``.
     options : ndarray of uint32, shape (offsets[-1],)
-        Option numbers, in the order in which they were chosen.
+        Option numbers, in the order in which they were chosen; and for problems with bounds, as
+        `ExactCover.n_decisions` says, options that were refused.
     roots : ndarray of int64, shape (n,)
         The root of every stack.
 
@@ -274,7 +275,7 @@ def _checked(
         and offsets[0] == 0
         and offsets[-1] == options.size
         and bool(np.all(np.diff(offsets) >= 0))
-        and bool(np.all(options < problem.n_options))
+        and bool(np.all(options < problem.n_decisions))
     )
     if not sound:
         raise InputError("stacks are damaged: their arrays do not fit together or the problem")

@@ -192,6 +192,7 @@ def describe(reading: Reading) -> dict[str, object]:
     secondary 0
     options 64
     colors 0
+    bounded 0
     entries 256
     density 0.0625
     clues 0
@@ -208,6 +209,7 @@ def describe(reading: Reading) -> dict[str, object]:
         "secondary": problem.n_items - problem.n_primary,
         "options": problem.n_options,
         "colors": problem.n_colors,
+        "bounded": problem.n_bounded,
         "entries": entries,
         "density": entries / full if full else 0.0,
         "clues": reading.stack.size,

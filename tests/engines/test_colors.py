@@ -150,7 +150,7 @@ def test_two_options_share_an_item_only_in_one_colour():
     for stack, reason in {
         (2, 3): "options 2 and 3 both cover item x, and not in the same colour",
         (0, 3): "options 0 and 3 both cover item q",
-        (3, 3): "options 3 and 3 both cover item q",
+        (3, 3): "option 3 is there twice",
     }.items():
         with pytest.raises(bs.ProblemError, match=f"no partial cover: {reason}"):
             TOY.check_stack(stack)

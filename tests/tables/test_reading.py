@@ -6,13 +6,14 @@ import os
 import re
 import tempfile
 from contextlib import suppress
+from itertools import combinations
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems
+from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles import covers
+from oracles import bounded_covers, covers
 from scipy import sparse
 from typer.testing import CliRunner
 
@@ -122,7 +123,7 @@ def test_every_way_to_write_a_grid_is_read(text, suffix, save):
     assert reading.notation.name in ("1-9", "numbers")
     assert describe(reading) == {
         **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
-        **{"colors": 0, "entries": 2916, "density": 4 / 324, "clues": 30},
+        **{"colors": 0, "bounded": 0, "entries": 2916, "density": 4 / 324, "clues": 30},
     }
 
 
@@ -431,14 +432,14 @@ def coloring_names(problem):
     return [problem.option_name(o) for o in range(problem.n_options)]
 
 
-@given(problem=problems() | named_problems() | coloured_problems())
+@given(problem=problems() | named_problems() | coloured_problems() | bounded_problems())
 def test_what_is_written_as_dlx_is_read_back(problem):
     assume(problem.n_primary)
     assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
     assert same(read_dlx("| a comment\n\n" + write_dlx(problem)), problem)
 
 
-@given(problem=problems() | named_problems() | coloured_problems())
+@given(problem=problems() | named_problems() | coloured_problems() | bounded_problems())
 def test_json_and_matrices_hold_the_same_problem(problem):
     names = [problem.item_name(i) for i in range(problem.n_items)]
     fields = {
@@ -451,6 +452,9 @@ def test_json_and_matrices_hold_the_same_problem(problem):
             {names[i]: c for i, c in problem.coloring(o).items() if c}
             for o in range(problem.n_options)
         ]
+    if problem.bounds is not None:
+        pairs = zip(names, problem.bounds.tolist(), strict=False)
+        fields["bounds"] = dict(pairs)
     assert same(read_json(json.dumps(fields)), problem)
     assert same(read_json(json.dumps(fields | {"items": names})), problem)
 
@@ -509,7 +513,7 @@ def test_json_takes_names_and_options_in_order(save):
     reading = read_problem(save("a.txt", json.dumps({"options": []})))
     assert describe(reading) | {"kind": ""} == {
         **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
-        **{"colors": 0, "entries": 0, "density": 0.0, "clues": 0},
+        **{"colors": 0, "bounded": 0, "entries": 0, "density": 0.0, "clues": 0},
     }
 
 
@@ -535,9 +539,13 @@ BAD_FILES = [
     (
         "a.dlx",
         "a | x:b\na x:b\n",
-        "line 1: the item 'x:b' has a colon; bounds are not supported, and",
+        "line 1: the item 'x:b' has a colon; bounds are written least:most|item, and",
     ),
-    ("a.dlx", "a 1:2|b\na\n", "line 1: the item '1:2|b' has a colon"),
+    ("a.dlx", "a 1:2:3|b\na\n", r"line 1: the item '1:2:3\|b' has a colon"),
+    ("a.dlx", "a 2:1|b\na\n", r"line 1: '2:1\|b' has the bounds \(2, 1\); the least is 0 or more"),
+    ("a.dlx", "a 0|b\na\n", r"line 1: '0\|b' has the bounds \(0, 0\); the most is 1 to"),
+    ("a.dlx", "a 2|\na\n", r"line 1: the item '2\|' holds '\|'"),
+    ("a.dlx", "a | 2|b\na\n", "line 1: the secondary item 'b' has bounds; only primary items"),
     ("a.ec", "a b\na b\n", "line 1: 'a' is not a whole number"),
     ("a.ec", "a b c\na b\n", "line 1: expected 'n_items n_options' or 'p ec n_items', not 'a b c'"),
     ("a.ec", "2 1\n", "line 2: 0 items where line 1 says 2"),
@@ -598,6 +606,13 @@ BAD_FILES = [
         '{"options": [["a"]], "colors": [{"a": 1}]}',
         "option 0 gives the primary item a a colour",
     ),
+    ("a.json", '{"options": [["a"]], "bounds": [1]}', r"bounds must be an object, not \[1\]"),
+    (
+        "a.json",
+        '{"options": [["a"]], "bounds": {"a": [true, 1]}}',
+        "the bounds of 'a' must be a least and a most, such as",
+    ),
+    ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is no primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
@@ -638,6 +653,8 @@ CSR = {
         ({"indices": np.array([0, None])}, "not an .npz file of arrays"),
         ({"colors": np.array([0, 1])}, "option 1 gives the primary item 1 a colour"),
         ({"colors": np.array([0])}, "1 colours for 2 entries"),
+        ({"bounds": np.array([1, 2])}, "bounds must have 2 dimensions, not 1"),
+        ({"bounds": np.array([[1, 2]])}, r"bounds of shape \(1, 2\)"),
         ({"n_primary": np.array(3)}, r"n_primary must lie in 0 \.\. n_items = 2"),
         ({"n_primary": np.array(1.0)}, "the array 'n_primary' must hold one whole number"),
     ],
@@ -697,6 +714,19 @@ def test_ec_cannot_hold_colours():
         write_ec(ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2]))
 
 
+def test_ec_cannot_hold_bounds():
+    with pytest.raises(InputError, match=r"an \.ec file cannot hold bounds; write \.dlx"):
+        write_ec(ExactCover([0, 1], [0], 1, bounds=[[0, 1]]))
+
+
+def test_npz_files_have_bounds(save):
+    buffer = io.BytesIO()
+    np.savez(buffer, **CSR, bounds=np.array([[1, 2], [0, 1]]))
+    problem = read_problem(save("a.npz", buffer.getvalue())).problem
+    assert problem.bounds.tolist() == [[1, 2], [0, 1]]
+    assert describe(read_problem(save("a.npz", buffer.getvalue())))["bounded"] == 2
+
+
 def test_npz_files_have_colours(save):
     buffer = io.BytesIO()
     n_primary, colors = np.array(1), np.array([0, 7, 0, 7])
@@ -720,6 +750,24 @@ def test_a_dlx_file_with_colours_is_counted_and_enumerated(save, tmp_path):
     assert rows.exit_code == 0
     covers_found = json.loads((tmp_path / "covers.jsonl").read_text())
     assert covers_found == {"options": ["p r x:A y", "q x:A"]}
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(backend, save, tmp_path):
+    # graphs of five points, each of degree 1 or 2
+    edges = [f"{a} {b}" for a, b in combinations("abcde", 2)]
+    path = save("graphs.dlx", "1:2|a 1:2|b 1:2|c 1:2|d 1:2|e\n" + "\n".join(edges))
+    expected = bounded_covers(read_problem(path).problem)
+    run, workers = str(tmp_path / "run"), ["--jobs", "2", "--backend", backend]
+    begun = ["enumerate", path, "-o", run, *workers, "--budget", "5"]
+    assert CliRunner().invoke(app, [*begun, "--node-limit", "60"]).exit_code == 1
+    assert CliRunner().invoke(app, [*begun, "--resume"]).exit_code == 0
+    rows = CliRunner().invoke(app, ["export", run, "-o", str(tmp_path / "covers.jsonl")])
+    assert rows.exit_code == 0
+    lines = (tmp_path / "covers.jsonl").read_text().splitlines()
+    found = [frozenset(map(edges.index, json.loads(line)["options"])) for line in lines]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
 
 
 def test_dlx_without_primary_items_is_refused():

@@ -1,0 +1,226 @@
+"""Items with bounds: covers by definition, and problems whose answers are known from elsewhere."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from conftest import bounded_problems
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import bounded_covers
+
+import batchsolve as bs
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
+
+WHOLE = bs.Stacks.from_lists([[]])
+DLX = get_engine("dlx")
+
+
+def search_in_pieces(problem, stacks, budgets, depths, room):
+    """Search from frontier to frontier; return covers, nodes and the number of tasks."""
+    found, nodes, rounds = [], 0, 0
+    while len(stacks):
+        budget, depth = budgets[rounds % len(budgets)], depths[rounds % len(depths)]
+        task = Task.of(stacks, budget=budget, depth=depth, room=room, keep=UNLIMITED)
+        outcome = DLX.search(problem, task)
+        assert (outcome.clash == -1).all()
+        assert outcome.counts.sum() == len(outcome.solutions)
+        found += [tuple(cover.tolist()) for cover in outcome.solutions]
+        nodes += int(outcome.nodes.sum())
+        stacks, rounds = outcome.frontier, rounds + 1
+        assert rounds < 100_000
+    return found, nodes
+
+
+@given(
+    problem=bounded_problems(),
+    budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
+    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
+    room=st.integers(1, 4),
+)
+def test_finds_the_covers_of_the_definition_however_cut(problem, budgets, depths, room):
+    straight, nodes = search_in_pieces(problem, WHOLE, [UNLIMITED], [UNLIMITED], UNLIMITED)
+    assert {frozenset(cover) for cover in straight} == bounded_covers(problem)
+    assert len(set(map(frozenset, straight))) == len(straight)
+    for cover in straight:
+        problem.verify(cover)
+    pieces, in_pieces = search_in_pieces(problem, WHOLE, budgets, [*depths, UNLIMITED], room)
+    assert sorted(map(sorted, pieces)) == sorted(map(sorted, straight))
+    assert in_pieces == nodes
+
+
+@given(data=st.data(), problem=bounded_problems())
+def test_a_stack_may_take_and_refuse_options(data, problem):
+    entries = st.integers(0, problem.n_decisions)
+    stack = data.draw(st.lists(entries, max_size=4)) if problem.n_options else []
+    position = problem.clash_position(stack)
+    again = bs.Stacks.from_lists([[], stack, stack, []])
+    outcome = DLX.search(problem, Task.of(again, keep=UNLIMITED))
+    assert outcome.clash.tolist() == [-1, position, position, -1]
+    everything = bounded_covers(problem)
+    if position >= 0:
+        assert problem.explain_clash(stack, position)
+        with pytest.raises(bs.ProblemError, match="no partial cover"):
+            problem.check_stack(stack)
+        expected = set()
+    else:
+        taken = {o for o in stack if o < problem.n_options}
+        refused = {o - problem.n_options for o in stack if o >= problem.n_options}
+        expected = bounded_covers(problem, tuple(taken), tuple(refused))
+        # options without primary items are in covers only if the stack takes them
+    found = [frozenset(cover.tolist()) for cover in outcome.solutions]
+    roots = outcome.solutions.roots.tolist()
+    for root, covers in enumerate([everything, expected, expected, everything]):
+        assert {c for r, c in zip(roots, found, strict=True) if r == root} == covers
+    assert outcome.counts.tolist() == [
+        len(everything),
+        len(expected),
+        len(expected),
+        len(everything),
+    ]
+
+
+@given(problem=bounded_problems())
+def test_the_shares_of_a_frontier_add_up(problem):
+    outcome = DLX.search(problem, Task.of(WHOLE, depth=2))
+    ended = DLX.search(problem, Task.of(WHOLE, depth=1))
+    assert outcome.weights.sum() <= 1 + 1e-12
+    if ended.nodes[0] == 1 and not ended.counts[0] and len(ended.frontier):
+        assert ended.weights.sum() == pytest.approx(1)
+
+
+@given(problem=bounded_problems(), limit=st.integers(1, 4))
+def test_limits_and_workers_change_nothing(problem, limit):
+    covers = bounded_covers(problem)
+    assert bs.count(problem, jobs=1, limit=limit).count == min(limit, len(covers))
+    found = bs.solutions(problem, jobs=2, budget=3)
+    assert {frozenset(cover.tolist()) for cover in found} == covers
+
+
+def dominating_queens(n, queens):
+    """Place so many queens that every square is attacked or taken."""
+    squares = list(product(range(n), repeat=2))
+
+    def reached(a, b):
+        rows, columns = abs(a[0] - b[0]), abs(a[1] - b[1])
+        return rows == 0 or columns == 0 or rows == columns
+
+    options = [["#", *(b for b in squares if reached(a, b))] for a in squares]
+    bounds = {"#": (queens, queens), **dict.fromkeys(squares, (1, queens))}
+    return bs.ExactCover.from_options(options, ["#", *squares], bounds=bounds)
+
+
+# W. Ahrens, Mathematische Unterhaltungen und Spiele, 1910; OEIS A002564. For 8x8, Knuth shows
+# in The Art of Computer Programming 7.2.2.1 how Algorithm M finds the 4860.
+@pytest.mark.parametrize(
+    ("n", "queens", "count"), [(4, 2, 12), (5, 3, 186), (6, 3, 4), (7, 4, 86), (8, 5, 4860)]
+)
+def test_queens_that_attack_every_square(n, queens, count):
+    assert bs.count(dominating_queens(n, queens)).count == count
+
+
+def graph_with_degrees(n, least, most):
+    """Choose edges among n labelled points."""
+    edges = [list(ends) for ends in combinations(range(n), 2)]
+    return bs.ExactCover.from_options(
+        edges, list(range(n)), bounds=dict.fromkeys(range(n), (least, most))
+    )
+
+
+@pytest.mark.parametrize(("n", "count"), [(4, 1), (6, 70), (8, 19355)])  # OEIS A002829
+def test_labelled_cubic_graphs(n, count):
+    assert bs.count(graph_with_degrees(n, 3, 3)).count == count
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 4), (4, 41), (5, 768), (6, 27449)])
+def test_labelled_graphs_without_isolated_points(n, count):  # OEIS A006129
+    assert bs.count(graph_with_degrees(n, 1, n)).count == count
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_matchings_of_any_size(n):
+    numbers = [1, 1, 2, 4, 10, 26]  # involutions, OEIS A000085
+    assert bs.count(graph_with_degrees(n, 0, 1)).count == numbers[n]
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 6), (4, 90), (5, 2040)])  # OEIS A001499
+def test_matrices_with_two_ones_in_every_line(n, count):
+    lines = [("row", k) for k in range(n)] + [("column", k) for k in range(n)]
+    options = [[("row", r), ("column", c)] for r, c in product(range(n), repeat=2)]
+    problem = bs.ExactCover.from_options(options, lines, bounds=dict.fromkeys(lines, (2, 2)))
+    assert bs.count(problem).count == count
+
+
+def test_bounds_of_one_and_one_are_none():
+    plain = bs.ExactCover([0, 1], [0], 1)
+    same = bs.ExactCover([0, 1], [0], 1, bounds=[[1, 1]])
+    assert same.bounds is None
+    assert same.fingerprint == plain.fingerprint
+    wider = bs.ExactCover([0, 1], [0], 1, bounds=[[0, 1]])
+    assert wider.fingerprint != plain.fingerprint
+    assert (wider.n_bounded, wider.n_decisions, plain.n_decisions) == (1, 2, 1)
+    assert "n_bounded=1" in repr(wider)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ([[2, 1]], "item 0 has the bounds 2 and 1; the least is 0 or more and not above the most"),
+        ([[-1, 1]], "the least is 0 or more"),
+        ([[0, 0]], "the most is 1 to 2,147,483,647"),
+        ([[1, 1], [1, 1]], r"bounds of shape \(2, 2\)"),
+        ([1, 1], "bounds must have 2 dimensions, not 1"),
+        ([[1.0, 2.0]], "whole numbers"),
+    ],
+)
+def test_bounds_that_cannot_be(bounds, message):
+    with pytest.raises(bs.ProblemError, match=message):
+        bs.ExactCover([0, 1], [0], 1, bounds=bounds)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({"x": (1, 2)}, "'x', which is no primary item"),
+        ({"a": (1,)}, "a least and a most"),
+        ({"a": (3, 2)}, "'a' has the bounds 3 and 2"),
+    ],
+)
+def test_bounds_by_name_that_cannot_be(bounds, message):
+    with pytest.raises(bs.ProblemError, match=message):
+        bs.ExactCover.from_options([["a", "x"]], secondary=["x"], bounds=bounds)
+
+
+def test_other_engines_say_that_they_take_no_bounds():
+    problem = graph_with_degrees(4, 3, 3)
+    for name in engine_names():
+        engine = get_engine(name)
+        if not engine.capabilities.bounds and not engine.capabilities.sudoku_only:
+            with pytest.raises(bs.InputError, match=r"takes no bounds of items.*these .* do: dlx"):
+                check_support(engine, problem)
+
+
+def test_what_is_wrong_with_a_cover():
+    problem = bs.ExactCover([0, 1, 2, 3], [0, 0, 0], 1, item_names=["a"], bounds=[[2, 2]])
+    problem.verify([0, 2])
+    with pytest.raises(bs.ProblemError, match="item a is in 1 option, fewer than 2"):
+        problem.verify([1])
+    with pytest.raises(bs.ProblemError, match="item a is in options 0, 1 and 2, more than 2"):
+        problem.verify([0, 1, 2])
+    with pytest.raises(bs.ProblemError, match="option 1 is decided twice"):
+        problem.check_stack([1, 4])
+    with pytest.raises(bs.ProblemError, match="option 6 does not exist"):
+        problem.check_stack([6])
+    with pytest.raises(bs.ProblemError, match="item a is in options 0, 1 and 2, more than 2"):
+        problem.check_stack([0, 1, 2])
+
+
+def test_stacks_with_refusals_are_kept_in_files(tmp_path):
+    problem = graph_with_degrees(4, 1, 2)
+    parts = bs.split(problem, depth=3).stacks
+    assert any(int(o) >= problem.n_options for stack in parts for o in stack)
+    again = bs.Stacks.from_jsonl(parts.to_jsonl(problem), problem)
+    assert np.array_equal(again.options, parts.options)
+    assert bs.count(problem, again).count + bs.split(problem, depth=3).count == (
+        bs.count(problem).count
+    )
