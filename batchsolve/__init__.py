@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.families import family
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
+    from batchsolve.runs.cheapest import CheapestCovers, PricedCover, cheapest
     from batchsolve.runs.count import Count, count, solutions
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": "runs.solve",
+    "CheapestCovers": "runs.cheapest",
     "Count": "runs.count",
     "Estimate": "search.estimator",
     "Reading": "tables.reading",
+    "PricedCover": "runs.cheapest",
     "Run": "runs.run",
+    "cheapest": "runs.cheapest",
     "count": "runs.count",
     "estimate": "search.estimator",
     "family": "problems.families",
@@ -69,12 +73,14 @@ __all__ = [
     "Answer",
     "BatchResult",
     "BatchsolveError",
+    "CheapestCovers",
     "Count",
     "Estimate",
     "ExactCover",
     "InputError",
     "JournalError",
     "OutputError",
+    "PricedCover",
     "ProblemError",
     "Reading",
     "Run",
@@ -84,6 +90,7 @@ __all__ = [
     "Sudoku",
     "Summary",
     "WorkersError",
+    "cheapest",
     "count",
     "estimate",
     "family",

@@ -47,6 +47,22 @@ def coloured_problems():
 
 
 @st.composite
+def problems_with_costs(draw):
+    """Small random problems with costs, and perhaps bounds, secondary items and colours."""
+    problem = draw(problems(5, 9, 2) | bounded_problems())
+    n = problem.n_options
+    return ExactCover(
+        problem.indptr,
+        problem.indices,
+        problem.n_items,
+        problem.n_primary,
+        colors=problem.colors,
+        bounds=problem.bounds,
+        costs=np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), np.int64),
+    )
+
+
+@st.composite
 def bounded_problems(draw):
     """Small random problems with bounds, and perhaps secondary items and colours."""
     problem = draw(problems(5, 9, 2).filter(lambda problem: problem.n_primary > 0))

@@ -85,6 +85,11 @@ def bounded_covers(
     return {frozenset([*taken, *some]) for some in sets if _is_cover(problem, [*taken, *some])}
 
 
+def cheapest_costs(problem: ExactCover, wanted: int) -> list[int]:
+    """What the cheapest covers cost."""
+    return sorted(int(problem.costs[list(c)].sum()) for c in bounded_covers(problem))[:wanted]
+
+
 def _is_cover(problem: ExactCover, chosen: list[int]) -> bool:
     colors = [problem.coloring(o) for o in chosen]
     for i in range(problem.n_items):

@@ -127,6 +127,7 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     examples=(
         "batchsolve enumerate grid.txt -o solutions",
         "batchsolve enumerate queens:6 -o -",
+        "batchsolve enumerate costs.dlx --best 10 -o -",
     ),
     epilog=EPILOG,
 )
@@ -142,6 +143,10 @@ def enumerate_(
         ),
     ],
     resume: Resume = False,
+    best: Annotated[
+        int | None,
+        typer.Option("--best", metavar="K", help="Only the K cheapest, by the costs of options."),
+    ] = None,
     *,
     search: SearchSettings,
     workers: Workers,
@@ -150,6 +155,7 @@ def enumerate_(
     quiet: Quiet = False,
 ) -> int:
     """Write down every solution of one problem."""
+    from batchsolve.runs.cheapest import write_cheapest
     from batchsolve.runs.count import write_covers
     from batchsolve.runs.run import Run
 
@@ -167,14 +173,17 @@ def enumerate_(
                 "on_progress": on_progress,
                 "search": search,
             }
-            if streams:
+            if streams and best is not None:
+                result = write_cheapest(*task, best, sys.stdout.buffer, **how)
+            elif streams:
                 out = sys.stdout.buffer
                 result = write_covers(*task, out, notation=reading.notation, **how)
             else:
                 kept = Run(
                     output,
                     *task,
-                    collect=True,
+                    collect=best is None,
+                    cheapest=best,
                     resume=resume,
                     engine=search.engine,
                     notation=reading.notation,

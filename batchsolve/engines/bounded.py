@@ -82,14 +82,16 @@ class Path(NamedTuple):
 
 
 def usage_of(problem: ExactCover) -> Usage:
-    """Return the usage of the items of a problem with bounds, before anything is taken."""
-    assert problem.bounds is not None
+    """Return the usage of the items of a problem before anything is taken."""
+    bounds = problem.bounds
+    if bounds is None:
+        bounds = np.ones((problem.n_primary, 2), np.int64)
     least, most = np.zeros((2, problem.n_items + 1), np.uint32)
     most[:] = 1
-    least[1 : problem.n_primary + 1] = problem.bounds[:, 0]
-    most[1 : problem.n_primary + 1] = problem.bounds[:, 1]
+    least[1 : problem.n_primary + 1] = bounds[:, 0]
+    most[1 : problem.n_primary + 1] = bounds[:, 1]
     sizes = np.bincount(problem.indices, minlength=problem.n_items)[: problem.n_primary]
-    n_levels = min(problem.n_options, int(np.minimum(problem.bounds[:, 1], sizes).sum()))
+    n_levels = min(problem.n_options, int(np.minimum(bounds[:, 1], sizes).sum()))
     used = np.zeros(problem.n_items + 1, np.uint32)
     return Usage(least, most, used, np.zeros(problem.n_options, np.bool_), n_levels)
 
@@ -169,7 +171,7 @@ def _untweak(o, links):
 
 
 @inlined
-def _choose(links, usage):
+def choose(links, usage):
     """Return the fewest branches of an active item, and the item; 0 if every item has enough.
 
     Of items with equally few it is one that may be in the fewest options more than it must, and of
@@ -198,7 +200,7 @@ def _choose(links, usage):
 
 
 @helper
-def _branch(i, best, path, level, links, usage):
+def branch(i, best, path, level, links, usage):
     """Go the first way at an item."""
     p = links.down[i]
     path.node[level], path.branches[level] = p, best
@@ -214,7 +216,7 @@ def _branch(i, best, path, level, links, usage):
 
 
 @helper
-def _branch_again(path, level, links, usage):
+def branch_again(path, level, links, usage):
     """Leave the way that was gone on a level, and go the next; tell whether there is one."""
     p, kind = path.node[level], path.kind[level]
     if kind == EACH:
@@ -237,7 +239,7 @@ def _branch_again(path, level, links, usage):
 
 
 @helper
-def _undo(path, level, links, usage):
+def undo(path, level, links, usage):
     """Undo what was done above a level."""
     while level > 0:
         level -= 1
@@ -263,13 +265,13 @@ def _walk(links, usage, path, position, bounds, stack, k, found):
             if visited == allowed:
                 return SPENT, Position(level, False, visited, count)
             # M3. [Choose i.]
-            best, i = _choose(links, usage)
+            best, i = choose(links, usage)
             if i == 0:
                 visited += 1
                 count += 1
                 is_full = count == most
                 if has_room(found):
-                    is_full |= _append_taken(found, stack, k, path, level, links)
+                    is_full |= append_taken(found, stack, k, path, level, links)
                 if is_full:
                     return COVER, Position(level, False, visited, count)
             elif best == 0:
@@ -279,7 +281,7 @@ def _walk(links, usage, path, position, bounds, stack, k, found):
             else:
                 # M4, M5, M6. [Prepare to branch on i. Possibly tweak x_l. Try x_l.]
                 visited += 1
-                _branch(i, best, path, level, links, usage)
+                branch(i, best, path, level, links, usage)
                 level += 1
                 continue
         # M9, M7. [Leave level l. Try again.]
@@ -288,12 +290,12 @@ def _walk(links, usage, path, position, bounds, stack, k, found):
             if level == 0:
                 return DONE, Position(level, False, visited, count)
             level -= 1
-            entered = _branch_again(path, level, links, usage)
+            entered = branch_again(path, level, links, usage)
         level += 1
 
 
 @helper
-def _append_taken(covers, stack, k, path, level, links):
+def append_taken(covers, stack, k, path, level, links):
     """Append the options that stack `k` and the levels above `level` take, not those refused.
 
     Returns whether there is no room for another cover.
@@ -316,7 +318,7 @@ def _append_taken(covers, stack, k, path, level, links):
 
 
 @helper
-def _name_choices(path, level, links, choices):
+def name_choices(path, level, links, choices):
     """Write what the stack of a node above `level` has for every level.
 
     An option that is taken has the share of one branch, and its refusal that of all others.
@@ -335,7 +337,7 @@ def _name_refusal(path, s, links, choices):
 
 
 @helper
-def _hand_back(path, level, links, stacks, k, choices, front):
+def hand_back(path, level, links, stacks, k, choices, front):
     """Write the branches above `level` that are still to be gone; `choices` is overwritten."""
     while level > 0:
         level -= 1
@@ -352,7 +354,7 @@ def _hand_back(path, level, links, stacks, k, choices, front):
 
 
 @helper
-def _select(stack, begin, links, usage):
+def select(stack, begin, links, usage):
     """Take and refuse the options of a stack from place `begin` on, up to the first that clashes.
 
     Returns -1, or where in the stack that is.
@@ -380,7 +382,7 @@ def _select(stack, begin, links, usage):
 
 
 @helper
-def _deselect(stack, begin, links, usage):
+def deselect(stack, begin, links, usage):
     """Undo `_select`, from place `begin` of a stack on."""
     n_options = U(links.first.size)
     for s in range(stack.size - 1, begin - 1, -1):
@@ -414,8 +416,8 @@ def search_bounded(links, usage, task):
         # M1. [Initialize.]
         stack = stack_at(stacks, k)
         begin = shared(stack, selected)
-        _deselect(selected, begin, links, usage)
-        clash[k] = _select(stack, begin, links, usage)
+        deselect(selected, begin, links, usage)
+        clash[k] = select(stack, begin, links, usage)
         selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
@@ -426,11 +428,11 @@ def search_bounded(links, usage, task):
             lent, written = borrowed((path, found))
             event, position = _walk(links, usage, lent, position, bounds, stack, k, written)
             if event in (DEEP, SPENT):
-                _name_choices(path, position.level, links, choices)
+                name_choices(path, position.level, links, choices)
                 front = append(front, stacks, k, choices, position.level)
         if is_cut_short(event, bounds):
-            _name_choices(path, position.level, links, choices)
-            front = _hand_back(path, position.level, links, stacks, k, choices, front)
-        _undo(path, position.level, links, usage)
+            name_choices(path, position.level, links, choices)
+            front = hand_back(path, position.level, links, stacks, k, choices, front)
+        undo(path, position.level, links, usage)
         end_stack(task, k, position)
     return found, front

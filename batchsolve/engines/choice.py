@@ -58,6 +58,24 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     return [e for e in candidates if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
 
 
+def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:
+    """Return the engine that looks for the cheapest covers of a problem under a name.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine, it does not look at costs, or does not take the problem.
+    """
+    costing = [n for n in engine_names() if get_engine(n).capabilities.costs]
+    engine = get_engine(costing[0] if name == AUTO else name)
+    if not engine.capabilities.costs:
+        raise InputError(
+            f"the engine {name!r} does not look at costs; these engines do: {', '.join(costing)}"
+        )
+    check_support(engine, problem)
+    return engine
+
+
 def _takes(engine: Engine, problem: ExactCover) -> bool:
     try:
         check_support(engine, problem)

@@ -57,6 +57,12 @@ class Task:
         room. What is found below a stack then depends on nothing but the stack, its limit and its
         allowance; but the covers are not always the first in tree order. For engines that can
         do that (`Capabilities.whole_stacks`), and stacks each of a root of its own.
+    cheapest : int
+        How many of the cheapest covers are wanted, of all stacks together, which are of one root;
+        0 if costs do not matter. Other covers need not be found, and those that are count.
+    ceilings : ndarray of int64, shape (n,), or None
+        The most that a cover below each stack may cost; None unless the cheapest are wanted. For
+        engines that look at costs (`Capabilities.costs`).
     """
 
     stacks: Stacks
@@ -68,6 +74,8 @@ class Task:
     room: int = UNLIMITED
     any_order: bool = False
     whole: bool = False
+    cheapest: int = 0
+    ceilings: npt.NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -137,6 +145,8 @@ class Capabilities:
         Whether it takes problems whose secondary items have colours.
     bounds : bool
         Whether it takes problems whose primary items have bounds.
+    costs : bool
+        Whether it can look for the cheapest covers.
     sudoku_only : bool
         Whether it takes no problem but a `Sudoku`.
     least_box : int
@@ -169,6 +179,7 @@ class Capabilities:
     secondary_items: bool = True
     colors: bool = False
     bounds: bool = False
+    costs: bool = False
     sudoku_only: bool = False
     least_box: int = 1
     most_digits: int | None = None

@@ -176,16 +176,21 @@ class DancingLinks:
 
     name = "dlx"
     capabilities = Capabilities(
-        "dancing links over arrays (Knuth's Algorithms X, C and M)",
+        "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
         colors=True,
         bounds=True,
+        costs=True,
         tree=MRV_TREE,
         suits_grids_from=1,
     )
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        if problem.bounds is not None:  # compiled when first needed
+        if task.cheapest:  # compiled when first needed
+            from batchsolve.engines.cheapest import search_cheapest
+
+            return search_cheapest(problem, task)
+        if problem.bounds is not None:
             from batchsolve.engines.bounded import search_bounded, usage_of
 
             return search_task(search_bounded, (links_of(problem), usage_of(problem)), task)

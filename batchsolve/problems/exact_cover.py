@@ -4,7 +4,7 @@ A *cover* is a set of options in which every primary item occurs exactly once an
 item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option may give its
 secondary items *colours*; any number of options may share a secondary item that all of them give
 the same colour. A primary item may have *bounds*: a least and a most number of options that have
-it, instead of exactly one.
+it, instead of exactly one. Options may have *costs*.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from batchsolve.errors import ProblemError, counted, quoted
 from batchsolve.problems.bounds import bounds_by_name, checked_bounds
 from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
+from batchsolve.problems.costs import checked_costs
 
 
 class ExactCover:
@@ -44,6 +45,8 @@ class ExactCover:
         The names of the colours 1, 2, …; numbers by default.
     bounds : array_like of int, shape (n_primary, 2), optional
         How many options of a cover have each primary item: the least and the most, 1 or more.
+    costs : array_like of int, shape (n_options,), optional
+        What each option costs, 0 or more; only `batchsolve.cheapest` looks at them.
 
     Attributes
     ----------
@@ -51,6 +54,8 @@ class ExactCover:
         The colours; None if there are none.
     bounds : ndarray of int64, shape (n_primary, 2), or None
         The bounds; None if every primary item is in exactly one option of a cover.
+    costs : ndarray of int64, shape (n_options,), or None
+        The costs; None if none were given.
 
     Raises
     ------
@@ -85,6 +90,7 @@ class ExactCover:
         colors: npt.ArrayLike | None = None,
         color_names: Sequence[str] | None = None,
         bounds: npt.ArrayLike | None = None,
+        costs: npt.ArrayLike | None = None,
     ) -> None:
         self.indptr = _whole_numbers(indptr, "indptr").astype(np.int64)
         entries = _whole_numbers(indices, "indices")
@@ -100,6 +106,7 @@ class ExactCover:
         self.colors = None if colors is None else self._checked_colors(colors)
         self.color_names = None if color_names is None else tuple(map(str, color_names))
         self.bounds = None if bounds is None else self._checked_bounds(bounds)
+        self.costs = None if costs is None else checked_costs(costs, self.n_options)
         if self.colors is not None and self.color_names is not None:
             highest = int(self.colors.max())
             if len(self.color_names) < highest:
@@ -116,6 +123,7 @@ class ExactCover:
         option_names: Sequence[str] | None = None,
         colors: Sequence[Mapping[Hashable, Hashable]] | None = None,
         bounds: Mapping[Hashable, Sequence[int]] | None = None,
+        costs: Sequence[int] | None = None,
     ) -> ExactCover:
         """Build a problem from options that name their items.
 
@@ -135,6 +143,8 @@ class ExactCover:
         bounds : mapping of hashable to (int, int), optional
             The least and the most number of options of a cover that have an item, for some of the
             primary items; the others are in exactly one.
+        costs : sequence of int, optional
+            What each option costs.
 
         Examples
         --------
@@ -176,6 +186,7 @@ class ExactCover:
             entries,
             color_names,
             None if bounds is None else bounds_by_name(bounds, primary),
+            costs,
         )
 
     @classmethod
@@ -287,6 +298,8 @@ class ExactCover:
             digest.update(b"colors\n" + in_order_of_use(self.colors).astype("<u4").tobytes())
         if self.bounds is not None:
             digest.update(b"bounds\n" + self.bounds.astype("<i8").tobytes())
+        if self.costs is not None:
+            digest.update(b"costs\n" + self.costs.astype("<i8").tobytes())
         return digest.hexdigest()
 
     def verify(self, cover: Iterable[int]) -> None:

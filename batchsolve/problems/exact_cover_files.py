@@ -37,7 +37,8 @@ def read_dlx(text: str) -> ExactCover:
 
     Lines that begin with ``|`` are comments. An option may give a secondary item a colour:
     ``item:colour``. A primary item may have bounds, as in Knuth's program DLX3: ``2:3|item`` is in
-    two or three options of a cover, ``2|item`` in two.
+    two or three options of a cover, ``2|item`` in two. An option may have a cost, as in his DLX5:
+    ``|$25`` or ``|25`` behind its items; of several it has the sum.
 
     Examples
     --------
@@ -48,6 +49,8 @@ def read_dlx(text: str) -> ExactCover:
     ExactCover(n_items=3, n_primary=2, n_options=2, n_colors=1)
     >>> read_dlx("1:2|a b | x\na b\na x\n")
     ExactCover(n_items=3, n_primary=2, n_options=2, n_bounded=1)
+    >>> read_dlx("a b\na b |$25\na\nb |$2\n").costs.tolist()
+    [25, 0, 2]
     """
     lines = (line for line in _lines(text) if not line[1][0].startswith("|"))
     number, words = next(lines, (0, []))
@@ -67,7 +70,7 @@ def read_dlx(text: str) -> ExactCover:
                 f"line {number}: the secondary item {quoted(name)} has bounds; only primary items, "
                 f"those before '|', may have them"
             )
-    return _problem(names, n_primary, lines, _colored, bounds)
+    return _problem(names, n_primary, lines, _colored, bounds, has_costs=True)
 
 
 def read_ec(text: str) -> ExactCover:
@@ -111,7 +114,8 @@ def read_json(text: str) -> ExactCover:
     it, the primary items are the others that the options name, in the order of their first use.
     ``option_names`` has a name for every option. ``colors`` has an object for every option, with
     the colours that it gives to its items: ``[{"x": "red"}, {}]``. ``bounds`` is an object with the
-    least and the most number of options of a cover that have an item: ``{"a": [2, 3]}``.
+    least and the most number of options of a cover that have an item: ``{"a": [2, 3]}``. ``costs``
+    has a whole number for every option.
 
     Examples
     --------
@@ -124,7 +128,7 @@ def read_json(text: str) -> ExactCover:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
     except (RecursionError, ValueError) as error:  # too deep; a number too long
         raise InputError(f"not JSON that can be read ({error})") from error
-    known = ("options", "items", "secondary", "option_names", "colors", "bounds")
+    known = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in known]:
@@ -135,13 +139,14 @@ def read_json(text: str) -> ExactCover:
     lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None
     bounds = _json_bounds(fields["bounds"]) if "bounds" in fields else None
+    costs = _json_costs(fields["costs"]) if "costs" in fields else None
     secondary = lists.get("secondary", [])
     primary = None
     if "items" in lists:
         second = set(secondary)
         primary = [item for item in lists["items"] if item not in second]
     names = lists.get("option_names")
-    return ExactCover.from_options(options, primary, secondary, names, colors, bounds)
+    return ExactCover.from_options(options, primary, secondary, names, colors, bounds, costs)
 
 
 def read_npz(data: bytes) -> ExactCover:
@@ -149,7 +154,8 @@ def read_npz(data: bytes) -> ExactCover:
 
     A further array ``n_primary`` can say how many columns, the first ones, are primary; another,
     ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none; a third,
-    ``bounds``, the least and the most of each primary item, two columns.
+    ``bounds``, the least and the most of each primary item, two columns; a fourth, ``costs``, what
+    each option costs.
     """
     arrays = _arrays(data)
     form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
@@ -182,6 +188,7 @@ def read_npz(data: bytes) -> ExactCover:
         n_primary,
         colors=arrays.get("colors"),
         bounds=arrays.get("bounds"),
+        costs=arrays.get("costs"),
     )
 
 
@@ -220,7 +227,8 @@ def write_ec(problem: ExactCover) -> str:
     Raises
     ------
     InputError
-        If there are colours or bounds, which this form cannot hold, or a name cannot be a word.
+        If there are colours, bounds or costs, which this form cannot hold, or a name cannot be a
+        word.
 
     Examples
     --------
@@ -231,6 +239,8 @@ def write_ec(problem: ExactCover) -> str:
         raise InputError("an .ec file cannot hold colours; write .dlx")
     if problem.bounds is not None:
         raise InputError("an .ec file cannot hold bounds; write .dlx")
+    if problem.costs is not None:
+        raise InputError("an .ec file cannot hold costs; write .dlx")
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
     lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
     return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
@@ -302,8 +312,12 @@ def _problem(
     lines: Iterable[Line],
     split: Split,
     bounds: Mapping[Hashable, Sequence[int]] | None = None,
+    has_costs: bool = False,
 ) -> ExactCover:
     """Build a problem from its items and the lines of its options."""
+    costs: list[int] = []
+    if has_costs:
+        lines = _without_costs(lines, costs)
     item_of = {name: i for i, name in enumerate(names)}
     color_of: dict[str, int] = {}
     indptr, indices, colors = [0], [], []
@@ -333,7 +347,24 @@ def _problem(
         colors=_int64(colors),
         color_names=list(color_of),
         bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
+        costs=costs if any(costs) else None,
     )
+
+
+def _without_costs(lines: Iterable[Line], costs: list[int]) -> Iterator[Line]:
+    """Take the costs off the options; add what each comes to to a list."""
+    for number, words in lines:
+        cost, items = 0, []
+        for word in words:
+            if not word.startswith("|"):
+                items.append(word)
+                continue
+            amount = word.removeprefix("|").removeprefix("$")
+            if not amount:
+                raise InputError(f"line {number}: {word!r} is no cost; write |$25 behind the items")
+            cost += _whole(amount, number)
+        costs.append(cost)
+        yield number, items
 
 
 def _unknown(name: str, item_of: dict[str, int], names: Sequence[str]) -> str:
@@ -439,6 +470,13 @@ def _json_bounds(values: Any) -> dict[Hashable, Sequence[int]]:
     return dict(values)
 
 
+def _json_costs(values: Any) -> list[int]:
+    """Return the cost of every option from JSON."""
+    if not isinstance(values, list) or any(type(cost) is not int for cost in values):
+        raise InputError(f"costs must be a list of whole numbers, not {json.dumps(values)[:60]}")
+    return values
+
+
 def _arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
@@ -490,7 +528,9 @@ def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
         words = _words([problem.color_name(c) for c in used], "colour", "|:")
         suffix |= {c: f":{word}" for c, word in zip(used, words, strict=True)}
     for o in range(problem.n_options):
-        yield " ".join(names[i] + suffix[c] for i, c in problem.coloring(o).items())
+        cost = 0 if problem.costs is None else int(problem.costs[o])
+        items = (names[i] + suffix[c] for i, c in problem.coloring(o).items())
+        yield " ".join([*items, *([f"|${cost}"] if cost else [])])
 
 
 def _int64(values: Sequence[int]) -> npt.NDArray[np.int64]:

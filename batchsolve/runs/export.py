@@ -29,6 +29,7 @@ from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.outputs import check_output, disk_errors, open_sink
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
+CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and where its journal has them
 
 LOAD_BYTES = 16 << 20  # Arrow data sorted at once; sorting takes several times as much
 PAGE_BYTES = 64 << 10  # all runs together have one page each in memory: 4 MB for 1 GB of data
@@ -67,18 +68,28 @@ def export_run(directory: str, output: str) -> int:
     if output == "-":
         raise InputError("name a file to export to; enumerate -o - prints solutions")
     with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-        if journal.about["kind"] != "enumerate":
+        kind = journal.about["kind"]
+        if kind not in ("enumerate", CHEAPEST):
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
-        parts = journal.parts()
+        parts, state = journal.parts(), journal.state() or {}
     parent, name = os.path.split(output)
     with (
         disk_errors(output),
         tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".") as folder,
     ):
         finished = os.path.join(folder, name)
-        rows = _write(finished, _sorted(_batches(directory, parts), folder))
+        tables = _sorted(_batches(directory, parts), folder)
+        if kind == CHEAPEST:
+            tables = iter([_table_of_cheapest(state.get(COVERS, []))])
+        rows = _write(finished, tables)
         os.replace(finished, output)
     return rows
+
+
+def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:
+    """Return the cheapest covers as a table, as they are sorted in the journal."""
+    schema = pa.schema([("cost", pa.int64()), ("options", pa.list_(pa.string()))])
+    return pa.table([[cover[name] for cover in covers] for name in schema.names], schema)
 
 
 def sorted_table(table: pa.Table) -> pa.Table:

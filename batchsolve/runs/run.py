@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,14 @@ from batchsolve.errors import JournalError, OutputError, counted
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.cheapest import (
+    PricedCover,
+    covers_of,
+    search_for_cheapest,
+    the_cheapest,
+)
 from batchsolve.runs.count import Count, Stack, summary
-from batchsolve.runs.export import JOURNAL, SOLUTIONS, check_part
+from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
@@ -53,6 +59,8 @@ class Run:
         Keep the covers, in ``solutions/*.parquet``, instead of only counting them.
     resume : bool
         Go on with the run in `directory`, if there is one; without it an existing one is refused.
+    cheapest : int, optional
+        Keep only so many of the cheapest covers, in the journal.
     engine : str
     notation : Notation, optional
         How grids are written; by default as the one that was read.
@@ -92,6 +100,7 @@ class Run:
         *,
         collect: bool = False,
         resume: bool = False,
+        cheapest: int | None = None,
         engine: str = AUTO,
         notation: Notation | None = None,
         name: str | None = None,
@@ -109,18 +118,19 @@ class Run:
         self._notation = notation
         self._stack: list[int] = np.asarray(stack, np.int64).tolist()
         problem.check_stack(self._stack)
+        self._best = None if cheapest is None else the_cheapest(problem, cheapest)
+        kind = CHEAPEST if self._best else "enumerate" if collect else "count"
+        settings = {
+            "problem": problem.fingerprint,
+            "stack": self._stack,
+            "engine": engine,
+            "alphabet": notation.name if collect and notation else None,
+        }
+        if self._best:
+            settings["wanted"] = cheapest
         self._make_directory(resume)
-        self._journal = Journal(
-            os.path.join(self._directory, JOURNAL),
-            "enumerate" if collect else "count",
-            {
-                "problem": problem.fingerprint,
-                "stack": self._stack,
-                "engine": engine,
-                "alphabet": notation.name if collect and notation else None,
-            },
-            {"name": name or repr(problem)},
-        )
+        path = os.path.join(self._directory, JOURNAL)
+        self._journal = Journal(path, kind, settings, {"name": name or repr(problem)})
         try:
             self._begin: tuple[Piece, Totals] | None = self._load()
             self._remove_unrecorded_parts()
@@ -164,23 +174,12 @@ class Run:
         Count
             The sums of this and all earlier searches of the run.
         """
-        chosen = search or SearchSettings(**settings)
+        chosen = replace(search or SearchSettings(**settings), engine=self._engine)
         begin, self._totals = self._begin or self._load()
         if self._totals.nodes:
             LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
         with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
-            tree = TreeSearch(
-                self._problem,
-                engines_for(self._engine, self._problem),
-                pool,
-                chosen,
-                begin,
-                self._totals,
-                self.keep,
-                collect=self._collect,
-                render=render,
-            )
+            tree = self._tree(pool, chosen, begin)
             try:
                 for _ in tree.run():
                     tell(tree)
@@ -193,6 +192,28 @@ class Run:
                 raise
             self._begin = tree.outstanding, tree.totals
             return summary(tree, pool)
+
+    @property
+    def cheapest_covers(self) -> list[PricedCover]:
+        """The cheapest covers found so far, if those are kept."""
+        return covers_of(self._best) if self._best else []
+
+    def _tree(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
+        """Return the search of what is left."""
+        if self._best is not None:
+            return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
+        render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
+        return TreeSearch(
+            self._problem,
+            engines_for(settings.engine, self._problem),
+            pool,
+            settings,
+            begin,
+            self._totals,
+            self.keep,
+            collect=self._collect,
+            render=render,
+        )
 
     def _make_directory(self, resume: bool) -> None:
         with disk_errors(self._directory):
@@ -217,6 +238,11 @@ class Run:
             return begin, Totals()
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]
         rows.sort()
+        covers = state.pop(COVERS, [])
+        if self._best is not None:
+            path_of = self._best.pricing.path
+            rows.sort(key=lambda row: path_of(row[0]))
+            self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
         stacks = Stacks.from_lists([row[0] for row in rows])
         ids = np.array([row[1] for row in rows], np.int64)
         weights = np.array([row[2] for row in rows], np.float64)
@@ -242,7 +268,21 @@ class Run:
         parts = self.write_parts(changes.outputs) if changes.outputs else []
         done, new = changes.balance()
         records = map(_as_record, new.ids.tolist(), new.stacks, new.weights.tolist())
-        self._journal.record(asdict(self._totals), done, records, parts)
+        self._journal.record(self._state(), done, records, parts)
+
+    def _state(self) -> dict[str, Any]:
+        """Return what the journal records beside stacks and parts."""
+        if self._best is None:
+            return asdict(self._totals)
+        covers = [
+            {
+                "cost": found.cost,
+                "options": [self._problem.option_name(o) for o in found.options],
+                "decisions": best.decisions,
+            }
+            for found, best in zip(covers_of(self._best), self._best.covers, strict=True)
+        ]
+        return {**asdict(self._totals), COVERS: covers}
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write what workers rendered to files."""
@@ -285,6 +325,7 @@ def describe_run(directory: str) -> dict[str, Any]:
     """Return what a run has done and has left."""
     with Journal.read(os.path.join(directory, JOURNAL)) as journal:
         state: dict[str, Any] = journal.state() or asdict(Totals())
+        state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
     left = sum(weight for _, _, weight in stacks)
     return {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,7 @@ def part_of(task: Task, begin: int, end: int) -> Task:
         stacks=task.stacks.between(begin, end),
         limits=task.limits[begin:end],
         allowances=task.allowances[begin:end],
+        ceilings=None if task.ceilings is None else task.ceilings[begin:end],
     )
 
 
@@ -272,6 +274,8 @@ class TreeGoal:
 
 def longest_cover(problem: ExactCover) -> int:
     """Return how many options a cover can have at most: each has one primary item or more."""
+    if problem.bounds is not None:
+        return max(1, min(problem.n_options, int(problem.bounds[:, 1].sum())))
     sizes = np.diff(problem.indptr)
     if problem.n_primary == problem.n_items and sizes.size:
         return max(1, problem.n_items // int(sizes.min()))
@@ -300,6 +304,8 @@ class TreeSearch:
         Whether covers are wanted, or only their number.
     render : callable, optional
         What workers make of covers.
+    goal : callable, optional
+        Makes the goal, of the arguments of `TreeGoal` from ``begin`` on, if it is another.
 
     Attributes
     ----------
@@ -319,6 +325,7 @@ class TreeSearch:
         *,
         collect: bool = False,
         render: Callable[[Stacks], Any] | None = None,
+        goal: Callable[[Piece, Totals, Callable[[Changes], None]], TreeGoal] | None = None,
     ) -> None:
         engine = engines[0]
         if engine.capabilities.counts_only and (collect or settings.limit is not None):
@@ -330,7 +337,8 @@ class TreeSearch:
         self._pool = pool
         self._settings = settings
         self._work = TreeWork(engine, problem, render)  # one object, so that it is sent once
-        self._goal = TreeGoal(problem, settings, collect, begin, totals or Totals(), keep)
+        make = goal or partial(TreeGoal, problem, settings, collect)
+        self._goal = make(begin, totals or Totals(), keep)
         first = first_budget(problem.indices.size)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget, first)
         self._scheduler.add(begin)

@@ -193,6 +193,7 @@ def describe(reading: Reading) -> dict[str, object]:
     options 64
     colors 0
     bounded 0
+    costs False
     entries 256
     density 0.0625
     clues 0
@@ -210,6 +211,7 @@ def describe(reading: Reading) -> dict[str, object]:
         "options": problem.n_options,
         "colors": problem.n_colors,
         "bounded": problem.n_bounded,
+        "costs": problem.costs is not None,
         "entries": entries,
         "density": entries / full if full else 0.0,
         "clues": reading.stack.size,

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, problems
+from conftest import coloured_problems, problems, problems_with_costs
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import bounded_covers, covers
@@ -123,7 +123,14 @@ def test_every_way_to_write_a_grid_is_read(text, suffix, save):
     assert reading.notation.name in ("1-9", "numbers")
     assert describe(reading) == {
         **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
-        **{"colors": 0, "bounded": 0, "entries": 2916, "density": 4 / 324, "clues": 30},
+        **{
+            "colors": 0,
+            "bounded": 0,
+            "costs": False,
+            "entries": 2916,
+            "density": 4 / 324,
+            "clues": 30,
+        },
     }
 
 
@@ -432,14 +439,18 @@ def coloring_names(problem):
     return [problem.option_name(o) for o in range(problem.n_options)]
 
 
-@given(problem=problems() | named_problems() | coloured_problems() | bounded_problems())
+@given(problem=problems() | named_problems() | coloured_problems() | problems_with_costs())
 def test_what_is_written_as_dlx_is_read_back(problem):
     assume(problem.n_primary)
     assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
-    assert same(read_dlx("| a comment\n\n" + write_dlx(problem)), problem)
+    again = read_dlx("| a comment\n\n" + write_dlx(problem))
+    if problem.costs is not None and not problem.costs.any():
+        assert again.costs is None  # what costs nothing is written as if there were no costs
+    else:
+        assert same(again, problem)
 
 
-@given(problem=problems() | named_problems() | coloured_problems() | bounded_problems())
+@given(problem=problems() | named_problems() | coloured_problems() | problems_with_costs())
 def test_json_and_matrices_hold_the_same_problem(problem):
     names = [problem.item_name(i) for i in range(problem.n_items)]
     fields = {
@@ -455,6 +466,8 @@ def test_json_and_matrices_hold_the_same_problem(problem):
     if problem.bounds is not None:
         pairs = zip(names, problem.bounds.tolist(), strict=False)
         fields["bounds"] = dict(pairs)
+    if problem.costs is not None:
+        fields["costs"] = problem.costs.tolist()
     assert same(read_json(json.dumps(fields)), problem)
     assert same(read_json(json.dumps(fields | {"items": names})), problem)
 
@@ -513,7 +526,7 @@ def test_json_takes_names_and_options_in_order(save):
     reading = read_problem(save("a.txt", json.dumps({"options": []})))
     assert describe(reading) | {"kind": ""} == {
         **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
-        **{"colors": 0, "bounded": 0, "entries": 0, "density": 0.0, "clues": 0},
+        **{"colors": 0, "bounded": 0, "costs": False, "entries": 0, "density": 0.0, "clues": 0},
     }
 
 
@@ -606,6 +619,13 @@ BAD_FILES = [
         '{"options": [["a"]], "colors": [{"a": 1}]}',
         "option 0 gives the primary item a a colour",
     ),
+    ("a.dlx", "a\na |\n", r"line 2: '\|' is no cost; write \|\$25 behind the items"),
+    ("a.dlx", "a\na |$x\n", "line 2: 'x' is not a whole number"),
+    ("a.dlx", "a\na |-1\n", "line 2: '-1' is not a whole number"),
+    ("a.dlx", "a\na |$999999999999999\n", "the costs come to more than 281,474,976,710,656"),
+    ("a.json", '{"options": [["a"]], "costs": [1.5]}', "costs must be a list of whole numbers"),
+    ("a.json", '{"options": [["a"]], "costs": [1, 2]}', r"costs of shape \(2,\) for 1 options"),
+    ("a.json", '{"options": [["a"]], "costs": [-1]}', "option 0 has the cost -1; a cost is 0 or"),
     ("a.json", '{"options": [["a"]], "bounds": [1]}', r"bounds must be an object, not \[1\]"),
     (
         "a.json",
@@ -653,6 +673,7 @@ CSR = {
         ({"indices": np.array([0, None])}, "not an .npz file of arrays"),
         ({"colors": np.array([0, 1])}, "option 1 gives the primary item 1 a colour"),
         ({"colors": np.array([0])}, "1 colours for 2 entries"),
+        ({"costs": np.array([1.0, 2.0])}, "costs must be whole numbers up to"),
         ({"bounds": np.array([1, 2])}, "bounds must have 2 dimensions, not 1"),
         ({"bounds": np.array([[1, 2]])}, r"bounds of shape \(1, 2\)"),
         ({"n_primary": np.array(3)}, r"n_primary must lie in 0 \.\. n_items = 2"),
@@ -717,6 +738,19 @@ def test_ec_cannot_hold_colours():
 def test_ec_cannot_hold_bounds():
     with pytest.raises(InputError, match=r"an \.ec file cannot hold bounds; write \.dlx"):
         write_ec(ExactCover([0, 1], [0], 1, bounds=[[0, 1]]))
+
+
+def test_ec_cannot_hold_costs():
+    with pytest.raises(InputError, match=r"an \.ec file cannot hold costs; write \.dlx"):
+        write_ec(ExactCover([0, 1], [0], 1, costs=[3]))
+
+
+def test_npz_files_have_costs(save):
+    buffer = io.BytesIO()
+    np.savez(buffer, **CSR, costs=np.array([3, 0]))
+    reading = read_problem(save("a.npz", buffer.getvalue()))
+    assert reading.problem.costs.tolist() == [3, 0]
+    assert describe(reading)["costs"] is True
 
 
 def test_npz_files_have_bounds(save):

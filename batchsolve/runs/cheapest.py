@@ -1,0 +1,186 @@
+"""The cheapest covers of a problem."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from batchsolve.engines.choice import engine_for_cheapest
+from batchsolve.errors import InputError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.count import Count, Stack, summary
+from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.search.cheapest import Cheapest, CheapestGoal, CheapestOf
+from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.settings import SearchSettings
+from batchsolve.tables.reading import Puzzle, problem_and_stack
+from batchsolve.workers.pool import Pool
+
+MOST_WANTED = 100_000  # all of them are recorded with every step of a run
+
+
+@dataclass(frozen=True)
+class PricedCover:
+    """A cover and what it costs.
+
+    Attributes
+    ----------
+    cost : int
+        The sum of the costs of its options.
+    options : list of int
+        Its options, ascending.
+
+    Examples
+    --------
+    >>> problem = ExactCover.from_options([["a", "b"], ["a"], ["b"]], costs=[25, 20, 2])
+    >>> cheapest(problem).covers[0].cost
+    22
+    """
+
+    cost: int
+    options: list[int]
+
+
+@dataclass(frozen=True)
+class CheapestCovers:
+    """The cheapest covers of a problem.
+
+    Attributes
+    ----------
+    covers : list of PricedCover
+        Ascending by cost; of equal ones, the first in tree order.
+    count : Count
+        What the search came to. If it is not complete, there may be cheaper ones. How many nodes it
+        visits depends on when workers find what, unless there is one.
+
+    Examples
+    --------
+    >>> options = [["a", "b"], ["a"], ["b"]]
+    >>> problem = ExactCover.from_options(options, costs=[25, 20, 2])
+    >>> found = cheapest(problem, 2)
+    >>> found.covers
+    [PricedCover(cost=22, options=[1, 2]), PricedCover(cost=25, options=[0])]
+    >>> found.count.complete
+    True
+    """
+
+    covers: list[PricedCover]
+    count: Count
+
+
+def cheapest(
+    problem: Puzzle,
+    wanted: int = 1,
+    stack: Stack = (),
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[TreeSearch], None] | bool | None = None,
+    search: SearchSettings | None = None,
+    **settings: Any,
+) -> CheapestCovers:
+    """Find the cheapest covers of a problem with costs.
+
+    Parameters
+    ----------
+    problem : ExactCover, Reading or str
+        As for `count`; its options have costs.
+    wanted : int
+        How many covers, 1 to `MOST_WANTED`.
+    stack : sequence of int
+        The options that the covers must contain.
+    jobs, backend, address, on_progress, search, **settings
+        As for `count`, but for ``limit``, which there cannot be.
+
+    Returns
+    -------
+    CheapestCovers
+
+    Raises
+    ------
+    InputError
+        If the problem has no costs.
+
+    Examples
+    --------
+    >>> options = [["a", "b"], ["a"], ["b"]]
+    >>> problem = ExactCover.from_options(options, costs=[25, 20, 2])
+    >>> cheapest(problem).covers
+    [PricedCover(cost=22, options=[1, 2])]
+    """
+    chosen = search or SearchSettings(**settings)
+    problem, stack = problem_and_stack(problem, stack)
+    begin = Stacks.from_lists([np.asarray(stack).tolist()])
+    problem.check_stack(begin[0])
+    best = the_cheapest(problem, wanted)
+    with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+        tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
+        for _ in tree.run():
+            tell(tree)
+        return CheapestCovers(covers_of(best), summary(tree, pool))
+
+
+def write_cheapest(
+    problem: ExactCover, stack: Stack, wanted: int, file: BinaryIO, **how: Any
+) -> Count:
+    """Write the cheapest covers of a problem to a file as JSON lines, once they are found.
+
+    Parameters
+    ----------
+    problem, stack, wanted, **how
+        As for `cheapest`.
+    file : binary file
+
+    Returns
+    -------
+    Count
+    """
+    found = cheapest(problem, wanted, stack, **how)
+    for cover in found.covers:
+        names = [problem.option_name(o) for o in cover.options]
+        file.write((json.dumps({"cost": cover.cost, "options": names}) + "\n").encode())
+    file.flush()
+    return found.count
+
+
+def the_cheapest(problem: ExactCover, wanted: int) -> Cheapest:
+    """Return room for so many of the cheapest covers."""
+    if not 1 <= wanted <= MOST_WANTED:
+        raise InputError(f"1 to {MOST_WANTED:,} of the cheapest covers can be had, not {wanted:,}")
+    return Cheapest(problem, wanted)
+
+
+def search_for_cheapest(
+    best: Cheapest,
+    pool: Pool,
+    settings: SearchSettings,
+    begin: Piece,
+    totals: Totals | None = None,
+    keep: Callable[[Changes], None] = lambda changes: None,
+) -> TreeSearch:
+    """Return the search that adds to the cheapest covers found so far."""
+    return TreeSearch(
+        best.problem,
+        [engine_for_cheapest(settings.engine, best.problem)],
+        pool,
+        settings,
+        begin,
+        totals,
+        keep,
+        collect=True,
+        render=CheapestOf(best),
+        goal=partial(CheapestGoal, best, best.problem, settings),
+    )
+
+
+def covers_of(best: Cheapest) -> list[PricedCover]:
+    """Return the covers that were found."""
+    return [PricedCover(c.cost, c.options(best.problem.n_options)) for c in best.covers]

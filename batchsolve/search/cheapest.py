@@ -1,0 +1,161 @@
+"""The goal of the cheapest covers: branch and bound over the stacks and budgets of a tree.
+
+A ceiling travels with every stack: the most that a cover below it may cost to be one of those
+wanted. Of covers that cost the same, those that come first in tree order are wanted, so that the
+answer does not depend on who finds what when; only the number of nodes does.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines import Task
+from batchsolve.errors import InputError
+from batchsolve.problems.costs import Pricing
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.tree import Found, Totals, TreeGoal
+from batchsolve.settings import UNLIMITED, SearchSettings
+
+
+@dataclass(frozen=True, order=True)
+class Priced:
+    """A cover and what it costs; the cheapest compares as the least.
+
+    Attributes
+    ----------
+    cost : int
+    path : tuple of int
+        Its place in tree order: what was decided, by rank.
+    decisions : tuple of int
+        The options taken, in the order of choice, and those refused.
+    """
+
+    cost: int
+    path: tuple[int, ...]
+    decisions: tuple[int, ...] = field(compare=False)
+
+    def options(self, n_options: int) -> list[int]:
+        """Return the options of the cover, ascending."""
+        return sorted(d for d in self.decisions if d < n_options)
+
+
+@dataclass(frozen=True, eq=False)
+class Cheapest:
+    """The cheapest covers found so far, and the order in which branches are searched.
+
+    Parameters
+    ----------
+    problem : ExactCover
+        With costs.
+    wanted : int
+        How many covers are wanted.
+    covers : list of Priced
+        Ascending, no more than are wanted.
+    """
+
+    problem: ExactCover
+    wanted: int
+    covers: list[Priced] = field(default_factory=list)
+    pricing: Pricing = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.problem.costs is None:
+            raise InputError(
+                "the options have no costs; write |$25 behind their items in a .dlx file, or a "
+                'list "costs" in JSON'
+            )
+        object.__setattr__(self, "pricing", Pricing.of(self.problem))
+
+    def priced(self, decisions: Iterable[int]) -> Priced:
+        """Return a cover with its cost."""
+        assert self.problem.costs is not None
+        all_of_them = tuple(map(int, decisions))
+        taken = [d for d in all_of_them if d < self.problem.n_options]
+        cost = int(self.problem.costs[taken].sum())
+        return Priced(cost, self.pricing.path(all_of_them), all_of_them)
+
+    def add(self, covers: Iterable[Priced]) -> None:
+        """Add covers; forget those that are not wanted any more."""
+        for cover in covers:
+            insort(self.covers, cover)
+        del self.covers[self.wanted :]
+
+    def ceilings(self, stacks: Stacks) -> npt.NDArray[np.int64]:
+        """Return the most that a cover below each stack may cost."""
+        if len(self.covers) < self.wanted:
+            return np.full(len(stacks), UNLIMITED, np.int64)
+        last = self.covers[-1]
+        # a stack that is the beginning of the path compares as less, too
+        after = [self.pricing.path(stack) > last.path for stack in stacks]
+        return last.cost - np.array(after, np.int64)
+
+
+class CheapestOf:
+    """What a worker makes of the covers of a task: the cheapest of them.
+
+    Parameters
+    ----------
+    cheapest : Cheapest
+        Whose problem it is, and how many covers are wanted.
+    """
+
+    def __init__(self, cheapest: Cheapest) -> None:
+        self._none = replace(cheapest, covers=[])
+
+    def __call__(self, covers: Stacks) -> list[Priced]:
+        """Return the cheapest of some covers, ascending."""
+        found = replace(self._none, covers=[])
+        found.add(map(self._none.priced, covers))
+        return found.covers
+
+
+class CheapestGoal(TreeGoal):
+    """The goal of a tree of which the cheapest covers are wanted.
+
+    Parameters
+    ----------
+    cheapest : Cheapest
+        Those found before; added to as results come.
+    problem, settings, begin, totals, keep
+        As for `TreeGoal`.
+    """
+
+    def __init__(
+        self,
+        cheapest: Cheapest,
+        problem: ExactCover,
+        settings: SearchSettings,
+        begin: Piece,
+        totals: Totals,
+        keep: Callable[[Changes], None],
+    ) -> None:
+        if settings.limit is not None:
+            raise InputError("a limit and the cheapest covers do not go together; name one of them")
+        super().__init__(problem, settings, True, begin, totals, keep)
+        self._cheapest = cheapest
+
+    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
+        """Return a piece and its task, as `TreeGoal` does, with what covers may cost."""
+        begun = super().begin(piece, budget, promised)
+        if begun is None:
+            return None
+        wanted, ceilings = self._cheapest.wanted, self._cheapest.ceilings(piece.stacks)
+        return piece, replace(begun[1], cheapest=wanted, ceilings=ceilings)
+
+    def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
+        """Add a result to the sums and the cheapest covers; return what it leaves."""
+        covers: list[Any] = found.output or []
+        left = super().accept(piece, replace(found, output=None))
+        self._consistent = False
+        self._cheapest.add(covers)
+        self.totals.count = len(self._cheapest.covers)
+        self._consistent = True
+        return left

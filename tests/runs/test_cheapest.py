@@ -1,0 +1,197 @@
+"""The cheapest covers: by definition, by another program, however the search is cut or killed."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import problems_with_costs
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import bounded_covers, cheapest_costs
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.problems.exact_cover_files import write_dlx
+from batchsolve.problems.families import family
+from batchsolve.runs.run import describe_run
+
+
+def with_costs(problem, seed, most=99):
+    """The same problem with random costs."""
+    rng = random.Random(seed)
+    return bs.ExactCover(
+        problem.indptr,
+        problem.indices,
+        problem.n_items,
+        problem.n_primary,
+        problem.item_names,
+        problem.option_names,
+        costs=[rng.randint(0, most) for _ in range(problem.n_options)],
+    )
+
+
+@given(problem=problems_with_costs(), wanted=st.integers(1, 6), budget=st.integers(1, 9))
+def test_finds_the_cheapest_of_the_definition_however_cut(problem, wanted, budget):
+    found = bs.cheapest(problem, wanted, jobs=1)
+    assert found.count.complete
+    assert found.count.count == len(found.covers)
+    assert [cover.cost for cover in found.covers] == cheapest_costs(problem, wanted)
+    everything = bounded_covers(problem)
+    for cover in found.covers:
+        assert frozenset(cover.options) in everything
+        assert problem.costs[cover.options].sum() == cover.cost
+    assert len({tuple(cover.options) for cover in found.covers}) == len(found.covers)
+    for jobs in (1, 2):
+        again = bs.cheapest(problem, wanted, jobs=jobs, budget=budget, split_depth=jobs)
+        assert again.covers == found.covers
+
+
+@given(problem=problems_with_costs(), data=st.data())
+def test_the_cheapest_below_a_stack(problem, data):
+    entries = st.integers(0, max(0, problem.n_decisions - 1))
+    stack = data.draw(st.lists(entries, max_size=2)) if problem.n_options else []
+    if problem.clash_position(stack) >= 0:
+        with pytest.raises(bs.ProblemError):
+            bs.cheapest(problem, 3, stack)
+        return
+    taken = {o for o in stack if o < problem.n_options}
+    refused = {o - problem.n_options for o in stack if o >= problem.n_options}
+    costs = sorted(
+        int(problem.costs[list(cover)].sum())
+        for cover in bounded_covers(problem, tuple(taken), tuple(refused))
+    )
+    assert [cover.cost for cover in bs.cheapest(problem, 3, stack, jobs=1).covers] == costs[:3]
+
+
+# what `with_costs` gives; also the sum that a MaxSAT solver finds
+@pytest.mark.parametrize("name", ["queens:10", "langford:8", "latin:4", "dominoes:6x6"])
+def test_a_maxsat_solver_finds_none_cheaper(name):
+    pytest.importorskip("pysat")
+    from pysat.examples.rc2 import RC2
+    from pysat.formula import WCNF
+
+    problem = with_costs(family(name), seed=5)
+    formula = WCNF()
+    for i in range(problem.n_items):
+        options = [o + 1 for o in range(problem.n_options) if i in problem.option(o)]
+        if i < problem.n_primary:
+            formula.append(options)
+        for k, one in enumerate(options):
+            for other in options[:k]:
+                formula.append([-one, -other])
+    for o, cost in enumerate(problem.costs.tolist()):
+        if cost:
+            formula.append([-(o + 1)], weight=cost)
+    with RC2(formula) as solver:
+        solver.compute()
+        least = solver.cost
+    assert bs.cheapest(problem).covers[0].cost == least
+
+
+def test_of_equal_covers_the_first_are_found_by_everybody():
+    problem = with_costs(family("queens:8"), seed=1, most=0)
+    found = [
+        bs.cheapest(problem, 7, jobs=jobs, budget=budget, backend=backend).covers
+        for jobs, budget, backend in [
+            (1, None, "threading"),
+            (2, 5, "threading"),
+            (2, 7, "loky"),
+        ]
+    ]
+    assert found[0] == found[1] == found[2]
+    assert [cover.cost for cover in found[0]] == [0] * 7
+
+
+def test_costs_of_any_size_are_added_exactly():
+    most = 2**48 // 4
+    problem = bs.ExactCover.from_options(
+        [["a", "b", "c"], ["a"], ["b"], ["c"]], costs=[most, 1, most - 1, 1]
+    )
+    assert [c.cost for c in bs.cheapest(problem, 5).covers] == [most, most + 1]
+
+
+EVERY_STEP = """
+import batchsolve.runs.run, batchsolve.search.tree
+batchsolve.search.tree.STEP_SECONDS = 0
+keep = batchsolve.runs.run.Run.keep
+batchsolve.runs.run.Run.keep = lambda self, step: (keep(self, step), print("kept", flush=True))
+from batchsolve.cli import app
+app()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_run_is_killed_and_goes_on(backend, tmp_path):
+    problem = with_costs(family("langford:11"), seed=3)
+    path, run = tmp_path / "costs.dlx", tmp_path / "run"
+    path.write_text(write_dlx(problem))
+    expected = bs.cheapest(problem, 20).covers
+    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(path), "--best", "20"]
+    command += ["-o", str(run), "--resume", "--quiet", "--engine", "dlx"]
+    command += ["--jobs", "2", "--backend", backend, "--budget", "300"]
+    for steps in (2, 4, 8):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(steps):
+            assert process.stdout.readline()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert describe_run(str(run))["outstanding"]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    output = tmp_path / "best.jsonl"
+    assert CliRunner().invoke(app, ["export", str(run), "-o", str(output)]).exit_code == 0
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    names = [" ".join(map(problem.item_name, problem.option(o))) for o in range(problem.n_options)]
+    assert rows == [
+        {"cost": cover.cost, "options": [names[o] for o in cover.options]} for cover in expected
+    ]
+
+
+def test_a_run_goes_on_from_limit_to_limit(tmp_path):
+    problem = with_costs(family("queens:9"), seed=2)
+    expected = bs.cheapest(problem, 4).covers
+    for nodes in (50, 120, 300, 1_000_000):
+        with bs.Run(tmp_path / "run", problem, resume=True, cheapest=4) as run:
+            found = run.search(jobs=2, budget=20, node_limit=nodes)
+            assert run.cheapest_covers or not found.complete
+    assert found.complete
+    assert run.cheapest_covers == expected
+    with pytest.raises(bs.JournalError, match="had wanted = 4, this one has 5"):
+        bs.Run(tmp_path / "run", problem, resume=True, cheapest=5)
+
+
+def test_the_command_line_prints_the_cheapest(tmp_path):
+    path = tmp_path / "costs.dlx"
+    path.write_text("a b c\na b |$25\na |20\nb |$2\nc |1 |$2\nc\n")
+    printed = CliRunner().invoke(app, ["enumerate", str(path), "--best", "2", "-o", "-"])
+    assert printed.exit_code == 0
+    assert [json.loads(line) for line in printed.stdout.splitlines()] == [
+        {"cost": 22, "options": ["a", "b", "c"]},
+        {"cost": 25, "options": ["a", "b", "c"]},  # the other option c, of cost 3
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"wanted": 0}, "1 to 100,000 of the cheapest covers can be had, not 0"),
+        ({"limit": 3}, "a limit and the cheapest covers do not go together"),
+        ({"engine": "bits"}, "'bits' does not look at costs; these engines do: dlx"),
+    ],
+)
+def test_what_cannot_be_asked_for(how, message):
+    problem = bs.ExactCover([0, 1], [0], 1, costs=[3])
+    with pytest.raises(bs.InputError, match=message):
+        bs.cheapest(problem, **how)
+
+
+def test_problems_without_costs_are_refused():
+    with pytest.raises(bs.InputError, match=r"no costs; write \|\$25 behind their items"):
+        bs.cheapest("queens:5")
+    assert np.array_equal(bs.ExactCover([0, 1], [0], 1, costs=[0]).costs, [0])
