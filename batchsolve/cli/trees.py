@@ -15,6 +15,7 @@ from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import (
+    TimeIsUp,
     interrupts,
     print_facts,
     progress_bar,
@@ -85,7 +86,7 @@ def count(
         raise InputError("--stacks and --run do not go together; a part is one short search")
     header: dict[str, Any] = {}
     with told_when_compiling(quiet):
-        with time_limited(search) as rest:
+        with _nothing_as_json(as_json, workers, sys.stdout), time_limited(search) as rest:
             reading = read(problem, puzzles)
             begin: Any = reading.stack
             if stacks is not None:
@@ -163,7 +164,8 @@ def enumerate_(
     if resume and streams:
         raise InputError("--resume needs a directory; what was printed cannot be resumed")
     with told_when_compiling(quiet):
-        with time_limited(search) as rest:
+        summary_to = sys.stderr if streams else sys.stdout
+        with _nothing_as_json(as_json, workers, summary_to), time_limited(search) as rest:
             reading = read(problem, puzzles)
             search = rest()
         task = reading.problem, reading.stack
@@ -191,7 +193,7 @@ def enumerate_(
                 )
                 with kept:
                     result = kept.search(**how)
-    return _report(result, {}, as_json, quiet, sys.stderr if streams else sys.stdout)
+    return _report(result, {}, as_json, quiet, summary_to)
 
 
 def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:
@@ -203,6 +205,20 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
     for reason in result.failures:
         print(f"batchsolve: a subproblem was left out: {reason}", file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
+
+
+@contextmanager
+def _nothing_as_json(as_json: bool, workers: Workers, stream: Any) -> Iterator[None]:
+    """Print the line of JSON of a search that found nothing if the time is up before it begins."""
+    from batchsolve.runs.count import Count
+
+    try:
+        yield
+    except TimeIsUp:
+        if as_json:
+            nothing = Count(0, False, 0, 0, 0, 0.0, "", {}, workers.backend, workers.jobs or 0, [])
+            print(json.dumps(asdict(nothing)), file=stream)
+        raise
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The command line: what help says, what is refused, what is said on stderr."""
 
+import json
 import os
 import shlex
 import signal
@@ -270,6 +271,10 @@ def test_a_time_limit_holds_while_a_problem_is_read():
     result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == "batchsolve: the time limit was reached before the search began\n"
+    as_json = python(MAIN, "count", "queens:1000", "--time-limit", "0.1", "--json")
+    facts = json.loads(as_json.stdout)
+    assert (as_json.returncode, facts["count"], facts["complete"]) == (1, 0, False)
+    assert as_json.stderr == result.stderr
 
 
 def test_what_event_loops_of_dask_log_is_not_printed():
