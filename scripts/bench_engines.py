@@ -5,7 +5,8 @@ counts all covers. The contenders take turns, and medians are compared; one that
 `--patience` is measured once, and one that takes longer than `--most` is given up. The engine
 `auto` must find the best engine by itself. With `--puzzles`, engines that solve rows of puzzles are
 compared by puzzles a second, two solutions asked for; with `--grids`, engines that count every
-solution of one grid. Results go to
+solution of one grid; with `--kinds`, problems with bounds are counted, and the cheapest covers of
+problems with costs found, beside CP-SAT. Results go to
 ``benchmarks/results/engines.json`` and, if matplotlib is installed, a picture beside it, which
 `--draw` draws again.
 """
@@ -24,7 +25,8 @@ from typing import Any
 
 import numpy as np
 from bench_search import residual
-from peers import PEERS, yardstick
+from kinds import KINDS, reading_of, with_costs
+from peers import KNOW_BOUNDS_AND_COSTS, PEERS, yardstick
 
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
@@ -47,16 +49,23 @@ def contenders(problem: ExactCover, program: str | None) -> list[str]:
     is_sudoku = isinstance(problem, Sudoku)
     ours = [n for n in engine_names() if is_sudoku or not get_engine(n).capabilities.sudoku_only]
     theirs = [name for name in PEERS if find_spec(MODULES.get(name, name)) is not None]
+    if problem.bounds is not None or problem.costs is not None:
+        return ["dlx", *(name for name in theirs if name in KNOW_BOUNDS_AND_COSTS)]
     return ["auto", *ours, *theirs, *(["C"] if program else [])]
 
 
 def measure(contender: str, text: str, program: str | None) -> tuple[int, float]:
     """Count the covers of a problem with one contender, once; return them and the seconds.
 
-    Others than ours know no stacks, and get what the clues leave of the problem.
+    Others than ours know no stacks, and get what the clues leave of the problem. Of a problem with
+    costs, the cost of the cheapest cover takes the place of their number.
     """
-    reading = read_problem(text)
-    problem = residual(reading.problem, reading.stack)
+    reading = reading_of(text)
+    if reading.problem.costs is not None and contender not in PEERS:
+        batchsolve.cheapest(with_costs("langford:4"), jobs=1)
+        found = batchsolve.cheapest(reading, jobs=1)
+        return found.covers[0].cost, found.count.seconds
+    problem = residual(reading.problem, reading.stack) if reading.stack.size else reading.problem
     if contender == "C":
         assert program is not None
         return yardstick(program, problem)
@@ -87,7 +96,7 @@ def apart(contender: str, text: str, program: str | None, most: float) -> list[f
 
 def prepare(text: str, program: str | None) -> None:
     """Have everything compiled to disk, which counts as no contender's time."""
-    reading = read_problem(text)
+    reading = reading_of(text)
     for name in contenders(reading.problem, program):
         if name in PEERS:
             PEERS[name](batchsolve.family("dominoes:4x4"))
@@ -98,7 +107,7 @@ def prepare(text: str, program: str | None) -> None:
 def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure all contenders on one problem, in turn."""
     prepare(text, arguments.yardstick)
-    names = contenders(read_problem(text).problem, arguments.yardstick)
+    names = contenders(reading_of(text).problem, arguments.yardstick)
     seconds: dict[str, list[float]] = {name: [] for name in names}
     counts: dict[str, int] = {}
     for _ in range(arguments.repeat):
@@ -115,6 +124,12 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
         raise SystemExit(f"{text}: the counts differ: {counts}")
     medians = {name: statistics.median(times) for name, times in seconds.items()}
     ours = {n: medians[n] for n in engine_names() if n in medians and n != "memo"}
+    if "auto" not in medians:
+        return {
+            "answer": next(iter(counts.values())),
+            "seconds": {n: m if m < float("inf") else None for n, m in medians.items()},
+            "runs": {name: len(times) for name, times in seconds.items()},
+        }
     return {
         "covers": next(iter(counts.values())),
         "seconds": {n: m if m < float("inf") else None for n, m in medians.items()},
@@ -231,6 +246,7 @@ def options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")
+    parser.add_argument("--kinds", action="store_true", help="problems with bounds or costs")
     parser.add_argument("--puzzles", nargs="*", default=[], metavar="CORPUS")
     parser.add_argument("--grids", nargs="*", default=[], metavar="PROBLEM")
     parser.add_argument("--repeat", type=int, default=5)
@@ -257,6 +273,7 @@ def main() -> None:
         "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
         "machine": machine(),
         "problems": {Path(text).name: compare(text, arguments) for text in arguments.problems},
+        "kinds": {text: compare(text, arguments) for text in KINDS if arguments.kinds},
         "puzzles": {
             Path(path).name: puzzles_per_second(path, arguments.repeat)
             for path in arguments.puzzles

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,10 @@ def xcover(problem: ExactCover) -> int:
 
 
 def ortools(problem: ExactCover) -> int:
-    """Count with CP-SAT of the package ortools, all solutions on one worker."""
+    """Count with CP-SAT of the package ortools, all solutions on one worker.
+
+    Of a problem with costs, return what the cheapest cover costs.
+    """
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
@@ -69,10 +73,14 @@ def ortools(problem: ExactCover) -> int:
         for item in problem.option(o):
             users[item].append(variable)
     for item, variables in enumerate(users):
-        if item < problem.n_primary:
+        if item >= problem.n_primary:
+            model.add_at_most_one(variables)
+        elif problem.bounds is None:
             model.add_exactly_one(variables)
         else:
-            model.add_at_most_one(variables)
+            model.add_linear_constraint(sum(variables), *problem.bounds[item].tolist())
+    if problem.costs is not None:
+        return _least_cost(model, chosen, problem.costs.tolist())
 
     class Counter(cp_model.CpSolverSolutionCallback):
         count = 0
@@ -86,6 +94,20 @@ def ortools(problem: ExactCover) -> int:
     solver.solve(model, counter)
     return counter.count
 
+
+def _least_cost(model: Any, chosen: list[Any], costs: list[int]) -> int:
+    """Return the least cost of the variables that are true."""
+    from ortools.sat.python import cp_model
+
+    model.minimize(sum(cost * variable for cost, variable in zip(costs, chosen, strict=True)))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    if solver.solve(model) != cp_model.OPTIMAL:
+        raise ValueError("no cheapest cover was found")
+    return round(solver.objective_value)
+
+
+KNOW_BOUNDS_AND_COSTS = ("ortools",)
 
 PEERS: dict[str, Callable[[ExactCover], int]] = {
     "exact-cover": exact_cover,

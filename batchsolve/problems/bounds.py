@@ -7,6 +7,7 @@ Programming* 7.2.2.1). Items without bounds are in exactly one option.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,7 @@ def checked_bounds(
 
 
 def bounds_by_name(
-    bounds: Mapping[Hashable, Sequence[int]], primary: Sequence[Hashable]
+    bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]
 ) -> npt.NDArray[np.int64]:
     """Return the bounds of the primary items; 1 and 1 for those that have none."""
     number = {item: i for i, item in enumerate(primary)}

@@ -122,7 +122,7 @@ class ExactCover:
         secondary: Sequence[Hashable] = (),
         option_names: Sequence[str] | None = None,
         colors: Sequence[Mapping[Hashable, Hashable]] | None = None,
-        bounds: Mapping[Hashable, Sequence[int]] | None = None,
+        bounds: Mapping[Any, Sequence[int]] | None = None,
         costs: Sequence[int] | None = None,
     ) -> ExactCover:
         """Build a problem from options that name their items.

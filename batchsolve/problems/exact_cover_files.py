@@ -311,7 +311,7 @@ def _problem(
     n_primary: int,
     lines: Iterable[Line],
     split: Split,
-    bounds: Mapping[Hashable, Sequence[int]] | None = None,
+    bounds: Mapping[Any, Sequence[int]] | None = None,
     has_costs: bool = False,
 ) -> ExactCover:
     """Build a problem from its items and the lines of its options."""
