@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
     from batchsolve.runs.count import Count, count, solutions
+    from batchsolve.runs.draw import Picture, draw
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
@@ -41,6 +42,7 @@ _HOMES = {
     "Reading": "tables.reading",
     "Run": "runs.run",
     "count": "runs.count",
+    "draw": "runs.draw",
     "estimate": "search.estimator",
     "family": "problems.families",
     "read_problem": "tables.reading",
@@ -51,6 +53,7 @@ _HOMES = {
     "InputError": "errors",
     "JournalError": "errors",
     "OutputError": "errors",
+    "Picture": "runs.draw",
     "ProblemError": "errors",
     "SearchSettings": "settings",
     "Split": "search.splitter",
@@ -75,6 +78,7 @@ __all__ = [
     "InputError",
     "JournalError",
     "OutputError",
+    "Picture",
     "ProblemError",
     "Reading",
     "Run",
@@ -85,6 +89,7 @@ __all__ = [
     "Summary",
     "WorkersError",
     "count",
+    "draw",
     "estimate",
     "family",
     "read_problem",

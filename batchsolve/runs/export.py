@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.tables.checksums import checksum_at
@@ -66,10 +67,7 @@ def export_run(directory: str, output: str) -> int:
     check_output(output)
     if output == "-":
         raise InputError("name a file to export to; enumerate -o - prints solutions")
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-        if journal.about["kind"] != "enumerate":
-            raise InputError(f"{directory}: a run that only counts has no solutions to export")
-        parts = journal.parts()
+    parts = _parts(directory)
     parent, name = os.path.split(output)
     with (
         disk_errors(output),
@@ -79,6 +77,44 @@ def export_run(directory: str, output: str) -> int:
         rows = _write(finished, _sorted(_batches(directory, parts), folder))
         os.replace(finished, output)
     return rows
+
+
+def sorted_solutions(directory: str, folder: str) -> Iterator[pa.Table]:
+    """Yield all solutions of a run in ascending order, as tables, of which there is at least one.
+
+    Parameters
+    ----------
+    directory : str
+        The run of an enumeration.
+    folder : str
+        Where to keep temporary files.
+
+    Raises
+    ------
+    InputError
+        If the run only counts.
+    JournalError
+        If there is no run, or solutions are missing or damaged.
+    """
+    return _sorted(_batches(directory, _parts(directory)), folder)
+
+
+def check_problem(directory: str, problem: ExactCover) -> None:
+    """Raise `InputError` unless a run is of this problem."""
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        its = str(journal.about["settings"]["problem"])
+    if its != problem.fingerprint:
+        raise InputError(
+            f"{directory}: is a run of another problem: its fingerprint is {its[:16]}…, that of "
+            f"the problem at hand {problem.fingerprint[:16]}…"
+        )
+
+
+def _parts(directory: str) -> list[Part]:
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        if journal.about["kind"] != "enumerate":
+            raise InputError(f"{directory}: a run that only counts has no solutions to export")
+        return journal.parts()
 
 
 def sorted_table(table: pa.Table) -> pa.Table:

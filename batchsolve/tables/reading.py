@@ -31,6 +31,7 @@ from batchsolve.problems.exact_cover_files import (
 )
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.corpus import Corpus
@@ -72,14 +73,19 @@ class Reading:
         return f"Reading({self.name!r}, {self.problem!r}, {self.stack.size} clues)"
 
     def _repr_html_(self) -> str:
-        """Show the clues of a grid in a notebook, or what there is to say of another problem."""
+        """Show a grid in a notebook, or what there is to say of another problem, and its board."""
         if isinstance(self.problem, Sudoku):
             notation = self.notation or usual_notation(self.problem.n_digits)
             return html_grid(self.problem, notation, clues_of(self))
         facts = "".join(
             f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in describe(self).items()
         )
-        return f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
+        table = f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
+        try:
+            board = as_svg(drawn(self.problem), self.name)
+        except ProblemError:  # the items do not say where they lie
+            return table
+        return f"{table}<div>{board}</div>"
 
 
 def read_problem(
