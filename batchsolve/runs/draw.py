@@ -182,7 +182,11 @@ def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | N
     InputError
         If there is too much to draw.
     """
-    cells = len(board.places) if board else reading.problem.n_items // 4
+    if board is not None:
+        cells = len(board.places)
+    else:
+        assert isinstance(reading.problem, Sudoku)
+        cells = reading.problem.n_cells
     if cells * len(covers) > MOST_CELLS:
         raise InputError(
             f"{counted(len(covers), 'drawing')} of {counted(cells, 'cell')} are too many for one "

@@ -71,7 +71,7 @@ def color(hue: int, shade: int) -> str:
     Examples
     --------
     >>> color(0, 0), color(1, 0)
-    ('#75c0fb', '#f8a16c')
+    ('#8fcdff', '#ffaf91')
     """
     lightness, chroma = _SHADES[shade]
     angle = (_FIRST_HUE + hue * _STRIDE * 360 / N_HUES) * pi / 180
