@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.families import family
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
+    from batchsolve.problems.tilings import tiling
     from batchsolve.runs.count import Count, count, solutions
     from batchsolve.runs.draw import Picture, draw
     from batchsolve.runs.run import Run
@@ -66,6 +67,7 @@ _HOMES = {
     "solve_file": "runs.solve_file",
     "solve_table": "runs.solve_table",
     "split": "search.splitter",
+    "tiling": "problems.tilings",
 }
 
 __all__ = [
@@ -99,6 +101,7 @@ __all__ = [
     "solve_file",
     "solve_table",
     "split",
+    "tiling",
 ]
 
 
