@@ -193,10 +193,13 @@ def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -
     >>> [len(pieces(4, kind, cubes=True, solid=True)) for kind in (Kind.FREE, Kind.ONE_SIDED)]
     [7, 8]
     """
-    found: dict[Shape, None] = {}
+    found: list[Shape] = []
+    seen: set[Shape] = set()
     for shape in sorted(fixed_shapes(size, cubes)):
-        found.setdefault(orientations(shape, kind, solid)[0])
-    return list(found)
+        if shape not in seen:
+            found.append(shape)
+            seen.update(orientations(shape, kind, solid))
+    return found
 
 
 def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
@@ -244,6 +247,7 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
     return named
 
 
+@cache
 def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
     """Return the free pieces of a size by name, each as its name is drawn."""
     if size in _LETTERS and not cubes:

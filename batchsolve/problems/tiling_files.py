@@ -71,7 +71,7 @@ def read_tiling(text: str) -> ExactCover:
     * ``piece NAME:`` and a drawing, perhaps ``piece NAME at most once:``; what follows the colon
       may be the drawing, its rows parted by ``/``;
     * ``kind: free``, ``one-sided`` or ``fixed``, see `tiling`;
-    * ``fill: no`` if cells may stay empty.
+    * ``fill: no`` if cells may stay empty; every piece is used once then.
 
     Raises
     ------

@@ -85,7 +85,8 @@ def tiling(
         ``once``, ``at most once`` or ``any number``: of all pieces, or of those with these names,
         while the others are used once.
     fill : bool
-        Whether every cell has to be covered; otherwise cells may stay empty.
+        Whether every cell has to be covered; otherwise cells may stay empty, and every piece is
+        used once.
 
     Returns
     -------
@@ -177,10 +178,12 @@ def _places(
 def _check_sizes(n_cells: int, pieces: Sequence[Piece], fill: bool) -> None:
     if not pieces:
         raise ProblemError("there are no pieces")
-    if not fill and not any(piece.use == USES["once"] for piece in pieces):
-        raise ProblemError(
-            "nothing has to be covered: let cells be filled, or use some pieces once"
-        )
+    for piece in pieces:
+        if not fill and piece.use != USES["once"]:
+            # an option without primary items belongs to no cover
+            raise ProblemError(
+                f"where cells may stay empty, every piece is used once, and {piece.name} is not"
+            )
     needed = sum(len(piece.shape) for piece in pieces if piece.use.least)
     all_needed = all(piece.use == USES["once"] for piece in pieces)
     if needed > n_cells or (fill and all_needed and needed != n_cells):
@@ -335,7 +338,8 @@ def known_pieces(word: str, kind: Kind, solid: bool) -> dict[str, Shape]:
                 return {word: pieces[word]}
     raise InputError(
         f"no piece or set of pieces is called {word[:60]!r}; sets are "
-        f"{', '.join(SETS)}, and pieces F, I, …, Z (of five squares), I1 to T4, 6-1, …; draw others"
+        f"{', '.join(SETS)}, and pieces F, I, …, Z (of five squares), I1 to T4, 6-1, …, "
+        f"reflections L4', fixed ones L4.1; draw others"
     )
 
 

@@ -32,7 +32,7 @@ SIDE_BY_SIDE = 18  # cells of layers in a row
 DIGIT, LABEL, SMALLEST = 0.56, 0.46, 0.18  # sizes of letters, as parts of a cell
 
 STYLE = (
-    ".bs-cell{fill:#fff}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09}"
+    ".bs-cell{fill:#fff}.bs-empty{fill:#e9ecf0}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09}"
     ".bs-line{fill:none;stroke:#a5abb3}.bs-seam{fill:none;stroke:#000;stroke-opacity:.16}"
     ".bs-piece{stroke:#1b1f24;stroke-width:3;stroke-linejoin:round;fill-rule:evenodd}"
     ".bs-board{fill-rule:evenodd}"
@@ -40,7 +40,7 @@ STYLE = (
     ".bs-text{fill:#111}.bs-digit{fill:#1358b8}.bs-clue{fill:#111;font-weight:700}"
     ".bs-note{fill:#767c85}"
     "@media(prefers-color-scheme:dark){"
-    ".bs-cell{fill:#20252b}.bs-dark{fill:#39414a}.bs-mark{fill:#f0915c;stroke:#4d1c09}"
+    ".bs-cell{fill:#20252b}.bs-empty{fill:#2a3037}.bs-dark{fill:#39414a}.bs-mark{fill:#f0915c;stroke:#4d1c09}"
     ".bs-line{stroke:#59616b}.bs-frame{stroke:#c3c9d1}.bs-digit{fill:#8cbcff}.bs-clue{fill:#f2f4f6}"
     "}"
 )
@@ -218,7 +218,7 @@ def _layer(
     seams = "".join(inner_lines(its, CELL) for _, its in pieces)
     return "".join(
         [
-            f'<path class="bs-cell bs-board" d="{frame}"/>',
+            f'<path class="bs-empty bs-board" d="{frame}"/>',
             _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
             _path("bs-frame", frame),
             *drawn_pieces,
