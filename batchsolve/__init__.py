@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from batchsolve.problems.families import family
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
+    from batchsolve.problems.tilings import tiling
     from batchsolve.runs.cheapest import CheapestCovers, PricedCover, cheapest
     from batchsolve.runs.count import Count, count, solutions
+    from batchsolve.runs.draw import Picture, draw
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
@@ -45,6 +47,7 @@ _HOMES = {
     "Run": "runs.run",
     "cheapest": "runs.cheapest",
     "count": "runs.count",
+    "draw": "runs.draw",
     "estimate": "search.estimator",
     "family": "problems.families",
     "read_problem": "tables.reading",
@@ -55,6 +58,7 @@ _HOMES = {
     "InputError": "errors",
     "JournalError": "errors",
     "OutputError": "errors",
+    "Picture": "runs.draw",
     "ProblemError": "errors",
     "SearchSettings": "settings",
     "Split": "search.splitter",
@@ -67,6 +71,7 @@ _HOMES = {
     "solve_file": "runs.solve_file",
     "solve_table": "runs.solve_table",
     "split": "search.splitter",
+    "tiling": "problems.tilings",
 }
 
 __all__ = [
@@ -80,6 +85,7 @@ __all__ = [
     "InputError",
     "JournalError",
     "OutputError",
+    "Picture",
     "PricedCover",
     "ProblemError",
     "Reading",
@@ -92,6 +98,7 @@ __all__ = [
     "WorkersError",
     "cheapest",
     "count",
+    "draw",
     "estimate",
     "family",
     "read_problem",
@@ -101,6 +108,7 @@ __all__ = [
     "solve_file",
     "solve_table",
     "split",
+    "tiling",
 ]
 
 

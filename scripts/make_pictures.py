@@ -1,13 +1,16 @@
-"""Draw the pictures of the page of engines: ``python scripts/make_pictures.py``.
+"""Draw the pictures of the documentation: ``python scripts/make_pictures.py``.
 
-They are plain SVG with large letters, so that they can be read on a phone; colours are chosen to be
-seen on a light and on a dark page.
+Those of the page of engines are plain SVG with large letters, so that they can be read on a phone;
+colours are chosen to be seen on a light and on a dark page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+
+import batchsolve as bs
+from batchsolve.runs.first import first_covers
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 OPTIONS = ["ce", "adg", "bcf", "adf", "bg", "deg"]  # Knuth's example, TAOCP 7.2.2.1 (6)
@@ -84,10 +87,31 @@ def lanes() -> str:
     return svg(400, 230, "Four grids, one in each lane of a vector register", shapes)
 
 
+def tiling() -> str:
+    """Return the first tiling of a chessboard without its middle by pentominoes."""
+    rows = ["." * 8] * 3
+    board = "\n".join([*rows, "...##...", "...##...", *rows])
+    return _first(bs.tiling(board, "pentominoes"), "Pentominoes on a chessboard")
+
+
+def soma() -> str:
+    """Return the first solution of the Soma cube."""
+    drawn = {"A": "XX/X.//X.", "B": "XX/X.//.X", "P": "XX/X.//../X."}
+    return _first(bs.tiling("3x3x3", ["V3, L4, T4, S4", drawn]), "The Soma cube")
+
+
+def _first(problem: bs.ExactCover, title: str) -> str:
+    [cover] = first_covers(problem, limit=1).covers
+    return bs.draw(problem, cover.tolist(), title=title).svg
+
+
+PICTURES = (matrix, tree, lanes, tiling, soma)
+
+
 def main() -> None:
     """Write the pictures."""
     FOLDER.mkdir(exist_ok=True)
-    for draw in (matrix, tree, lanes):
+    for draw in PICTURES:
         (FOLDER / f"{draw.__name__}.svg").write_text(draw(), encoding="utf-8")
 
 

@@ -102,3 +102,33 @@ def _is_cover(problem: ExactCover, chosen: list[int]) -> bool:
             if not least <= len(mine) <= most:
                 return False
     return True
+
+
+def tilings(cells, pieces, fill=True) -> int:
+    """The number of tilings of a board, cell by cell.
+
+    `pieces` are lists: the shapes that a piece can have, and how often it is used at least and at
+    most (None is any number).
+    """
+    board = sorted(cells)
+
+    def count(left: frozenset, used: tuple[int, ...]) -> int:
+        cell = next((cell for cell in board if cell in left), None)
+        if cell is None:
+            return all(n >= least for n, (_, least, _) in zip(used, pieces, strict=True))
+        total = 0 if fill else count(left - {cell}, used)
+        for k, (shapes, _, most) in enumerate(pieces):
+            if most is not None and used[k] >= most:
+                continue
+            more = (*used[:k], used[k] + 1, *used[k + 1 :])
+            for shape in shapes:
+                for corner in shape:
+                    step = [a - b for a, b in zip(cell, corner, strict=True)]
+                    where = frozenset(
+                        tuple(a + b for a, b in zip(square, step, strict=True)) for square in shape
+                    )
+                    if where <= left:
+                        total += count(left - where, more)
+        return total
+
+    return count(frozenset(board), (0,) * len(pieces))

@@ -41,7 +41,7 @@ def test_the_commands_of_the_first_page_are_those_of_the_readme():
 
 
 def test_the_pictures_are_those_that_the_script_draws():
-    from make_pictures import lanes, matrix, tree
+    from make_pictures import PICTURES
 
-    for draw in (matrix, tree, lanes):
+    for draw in PICTURES:
         assert (DOCS / "pictures" / f"{draw.__name__}.svg").read_text() == draw()

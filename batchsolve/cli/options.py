@@ -203,8 +203,8 @@ Problem = Annotated[
     str,
     typer.Argument(
         metavar="PROBLEM",
-        help="A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json or .npz "
-        "file, or a family such as queens:12 or sudoku:2x3.",
+        help="A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or "
+        ".tiling file, or a family such as queens:12 or sudoku:2x3.",
     ),
 ]
 Puzzles = Annotated[FileSettings, only(*_HOW_WRITTEN)]

@@ -7,30 +7,13 @@ function as well. Items and options carry names, so that a cover can be read.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
-
-MOST_OPTIONS = 1_000_000  # names are Python strings; to make so many takes seconds, and 1 GB
-
-PENTOMINOES = {
-    "F": ".XX XX. .X.",
-    "I": "XXXXX",
-    "L": "X. X. X. XX",
-    "N": ".X .X XX X.",
-    "P": "XX XX X.",
-    "T": "XXX .X. .X.",
-    "U": "X.X XXX",
-    "V": "X.. X.. XXX",
-    "W": "X.. XX. .XX",
-    "X": ".X. XXX .X.",
-    "Y": ".X XX .X .X",
-    "Z": "XX. .X. .XX",
-}
-"""The twelve pieces of five squares, row by row."""
+from batchsolve.problems.tilings import MOST_OPTIONS, tiling
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -136,15 +119,7 @@ def pentominoes(rows: int, columns: int) -> ExactCover:
             f"twelve pentominoes tile 60 cells, not {rows}×{columns}; "
             f"rectangles of 60 cells are 3×20, 4×15, 5×12 and 6×10"
         )
-    cells = _cells(rows, columns)
-    options = []
-    for name, drawing in PENTOMINOES.items():
-        for piece in _orientations(drawing):
-            for row, column in cells:
-                shape = _placed(piece, row, column)
-                if all(cell in cells for cell in shape):
-                    options.append([name, *(cells[cell] for cell in shape)])
-    return ExactCover.from_options(options, [*PENTOMINOES, *cells.values()])
+    return tiling(f"{rows}x{columns}", "pentominoes")
 
 
 def latin(n: int) -> ExactCover:
@@ -276,19 +251,3 @@ def _cells(rows: int, columns: int) -> dict[tuple[int, int], str]:
 
 def _placed(piece: Shape, row: int, column: int) -> Shape:
     return tuple((row + r, column + c) for r, c in piece)
-
-
-def _orientations(drawing: str) -> list[Shape]:
-    """Return a piece in its different rotations and reflections, from row 0 and column 0 on."""
-    lines = enumerate(drawing.split())
-    piece = [(r, c) for r, line in lines for c, square in enumerate(line) if square == "X"]
-    return sorted(set(_turned(piece)))
-
-
-def _turned(piece: list[tuple[int, int]]) -> Iterator[Shape]:
-    for _ in range(2):
-        for _ in range(4):
-            piece = [(c, -r) for r, c in piece]
-            top, left = min(r for r, _ in piece), min(c for _, c in piece)
-            yield tuple(sorted((r - top, c - left) for r, c in piece))
-        piece = [(r, -c) for r, c in piece]

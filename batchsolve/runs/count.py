@@ -78,6 +78,18 @@ class Count:
             f"{self.seconds:.1f} s"
         )
 
+    def _repr_html_(self) -> str:
+        """Show the sums as a table in a notebook."""
+        facts = {
+            "solutions": f"{self.count:,}",
+            "complete": "yes" if self.complete else "no",
+            "nodes": f"{self.nodes:,}",
+            "seconds": f"{self.seconds:.1f}",
+            "engine": self.engine,
+        }
+        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in facts.items())
+        return f"<table>{rows}</table>"
+
 
 def count(
     problem: Puzzle,

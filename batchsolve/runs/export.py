@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.tables.checksums import checksum_at
@@ -67,23 +68,54 @@ def export_run(directory: str, output: str) -> int:
     check_output(output)
     if output == "-":
         raise InputError("name a file to export to; enumerate -o - prints solutions")
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-        kind = journal.about["kind"]
-        if kind not in ("enumerate", CHEAPEST):
-            raise InputError(f"{directory}: a run that only counts has no solutions to export")
-        parts, state = journal.parts(), journal.state() or {}
     parent, name = os.path.split(output)
     with (
         disk_errors(output),
         tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".") as folder,
     ):
         finished = os.path.join(folder, name)
-        tables = _sorted(_batches(directory, parts), folder)
-        if kind == CHEAPEST:
-            tables = iter([_table_of_cheapest(state.get(COVERS, []))])
-        rows = _write(finished, tables)
+        rows = _write(finished, sorted_solutions(directory, folder))
         os.replace(finished, output)
     return rows
+
+
+def sorted_solutions(directory: str, folder: str) -> Iterator[pa.Table]:
+    """Return all solutions of a run in ascending order, as tables, of which there is at least one.
+
+    The cheapest are in ascending order of their costs, which the table has as well.
+
+    Parameters
+    ----------
+    directory : str
+        The run of an enumeration.
+    folder : str
+        Where to keep temporary files.
+
+    Raises
+    ------
+    InputError
+        If the run only counts.
+    JournalError
+        If there is no run, or solutions are missing or damaged.
+    """
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        kind, parts, state = journal.about["kind"], journal.parts(), journal.state() or {}
+    if kind == CHEAPEST:
+        return iter([_table_of_cheapest(state.get(COVERS, []))])
+    if kind != "enumerate":
+        raise InputError(f"{directory}: a run that only counts has no solutions to export")
+    return _sorted(_batches(directory, parts), folder)
+
+
+def check_problem(directory: str, problem: ExactCover) -> None:
+    """Raise `InputError` unless a run is of this problem."""
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        its = str(journal.about["settings"]["problem"])
+    if its != problem.fingerprint:
+        raise InputError(
+            f"{directory}: is a run of another problem: its fingerprint is {its[:16]}…, that of "
+            f"the problem at hand {problem.fingerprint[:16]}…"
+        )
 
 
 def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:

@@ -31,8 +31,10 @@ from batchsolve.problems.exact_cover_files import (
 )
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, open_source, split_suffixes
 
@@ -72,14 +74,19 @@ class Reading:
         return f"Reading({self.name!r}, {self.problem!r}, {self.stack.size} clues)"
 
     def _repr_html_(self) -> str:
-        """Show the clues of a grid in a notebook, or what there is to say of another problem."""
+        """Show a grid in a notebook, or what there is to say of another problem, and its board."""
         if isinstance(self.problem, Sudoku):
             notation = self.notation or usual_notation(self.problem.n_digits)
             return html_grid(self.problem, notation, clues_of(self))
         facts = "".join(
             f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in describe(self).items()
         )
-        return f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
+        table = f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
+        try:
+            board = as_svg(drawn(self.problem), self.name)
+        except ProblemError:  # the items do not say where they lie
+            return table
+        return f"{table}<div>{board}</div>"
 
 
 def read_problem(
@@ -98,7 +105,9 @@ def read_problem(
         * a file with one grid: a line of N² characters or numbers, N lines of N, or a drawing;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.json``, or ``.npz`` with a CSR matrix;
-        * ``-``: a grid, ``.ec`` with a header ``p ec``, JSON or a matrix from standard input;
+        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.problems.tiling_files`;
+        * ``-``: a grid, ``.ec`` with a header ``p ec``, a tiling, JSON or a matrix from standard
+          input;
         * if there is no such file, a family: ``queens:12``.
 
         Files can be compressed, as ``grid.txt.gz``.
@@ -305,6 +314,8 @@ def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
         return read_dlx(text)
     if suffix == ".ec" or re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
         return read_ec(text)
+    if suffix == SUFFIX or (suffix not in TABLE_SUFFIXES and BEGINNING.search(text)):
+        return read_tiling(text)
     if suffix == ".json" or (text.lstrip().startswith("{") and suffix not in TABLE_SUFFIXES):
         return read_json(text)
     return None

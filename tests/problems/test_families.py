@@ -5,8 +5,6 @@ from batchsolve import InputError, ProblemError, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import (
     FAMILIES,
-    PENTOMINOES,
-    _orientations,
     family,
     pentominoes,
     queens,
@@ -70,17 +68,6 @@ def test_queens_come_from_the_middle_and_have_names_of_squares():
     for cover in covers(problem):
         columns = {problem.option_name(o)[0] for o in cover}
         assert columns == set("abcde")
-
-
-def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
-    every = [shape for drawing in PENTOMINOES.values() for shape in _orientations(drawing)]
-    assert all(len(shape) == 5 for shape in every)
-    assert len(PENTOMINOES) == 12
-    assert len(every) == len(set(every)) == 63
-    assert {name: len(_orientations(drawing)) for name, drawing in PENTOMINOES.items()} == {
-        **{"F": 8, "I": 2, "L": 8, "N": 8, "P": 8, "T": 4},
-        **{"U": 4, "V": 4, "W": 4, "X": 1, "Y": 8, "Z": 4},
-    }
 
 
 def test_sudoku_family_is_the_empty_grid():

@@ -1,0 +1,150 @@
+"""``batchsolve draw``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.options import Problem, Puzzles, Quiet, only
+from batchsolve.cli.problems import read
+from batchsolve.cli.terminal import interrupts, progress_bar, time_limited, told_when_compiling
+from batchsolve.errors import InputError, counted
+from batchsolve.settings import SearchSettings
+
+MOST_DRAWINGS = 10_000
+FEW, ONE = 20, 1  # drawings, by default, of a page and of an SVG file
+
+
+class Format(StrEnum):
+    """What a file of drawings is."""
+
+    svg = "svg"
+    html = "html"
+
+
+FirstSearch = Annotated[SearchSettings, only("node_limit", "time_limit", "engine")]
+
+
+@command(
+    examples=(
+        "batchsolve draw pentominoes:6x10 -o tiling.svg",
+        "batchsolve draw datasets/many16.csv#3 -n 50 -o grids.html",
+        "batchsolve draw langford:8 --found solutions -o langford.html",
+    ),
+    epilog="Exit codes: 0 as many are drawn as were asked for, or all that there are; 1 a limit "
+    "was reached first, or there is no solution, and then no file is written; 2 wrong usage, or a "
+    "file that cannot be read or written; 130 interrupted, 143 terminated.",
+)
+def draw(
+    problem: Problem,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=".svg, or .html for a page to look through; - prints it.",
+        ),
+    ],
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--number",
+            "-n",
+            metavar="N",
+            min=1,
+            max=MOST_DRAWINGS,
+            help=f"Most solutions to draw; by default {ONE} in .svg and {FEW} in .html.",
+        ),
+    ] = None,
+    found: Annotated[
+        str | None,
+        typer.Option(
+            "--found",
+            metavar="FROM",
+            help="Draw solutions that enumerate has found: its directory, a file of export, or "
+            "JSON lines (- is stdin), instead of searching.",
+        ),
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option(
+            "--format", metavar="svg|html", help="By default as FILE ends, and svg for -."
+        ),
+    ] = None,
+    *,
+    search: FirstSearch,
+    puzzles: Puzzles,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if FILE is -).")
+    ] = False,
+    quiet: Quiet = False,
+) -> int:
+    """Draw the first solutions of a problem.
+
+    They are the first in tree order, so every run draws the same. A grid can be drawn, and a
+    problem whose items say where they lie: r2c5 is a cell in row 2 and column 5 and l3r2c5 that of
+    layer 3; s4 is the fourth place of a line; an option with a row r2 and a column c5 marks the
+    square where they cross.
+    """
+    from batchsolve.runs.draw import board_of, draw_all, format_of, write_whole
+    from batchsolve.runs.first import first_covers
+    from batchsolve.runs.found import found_covers
+
+    if problem == found == "-":
+        raise InputError("standard input holds the problem or its solutions, not both")
+    kind = form.value if form else "svg" if output == "-" else format_of(output)
+    limit = number or (FEW if kind == "html" else ONE)
+    facts: dict[str, Any] = {"output": output}
+    with told_when_compiling(quiet), time_limited(search) as rest:
+        reading = read(problem, puzzles)
+        board = board_of(reading.problem)
+        search = rest()
+    with told_when_compiling(quiet), _progress(quiet, limit) as on_progress:
+        if found is not None:
+            covers = found_covers(reading, found, limit)
+            complete, said = True, counted(len(covers), "solution")
+        else:
+            result = first_covers(
+                reading.problem,
+                reading.stack,
+                limit=limit,
+                on_progress=on_progress,
+                search=search,
+            )
+            covers, complete, said = result.covers, result.complete, str(result)
+            facts |= {"nodes": result.nodes, "engine": result.engine}
+            facts["seconds"] = round(result.seconds, 3)
+        if covers:
+            text = draw_all(reading, covers, board).as_format(kind)
+            if output == "-":
+                sys.stdout.write(text)
+            else:
+                write_whole(output, text)
+    if as_json:
+        facts |= {"drawn": len(covers), "complete": complete}
+        print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
+    elif not quiet:
+        print(said if covers else f"{said}: nothing is drawn", file=sys.stderr)
+    return 0 if complete and covers else EXIT_INCOMPLETE
+
+
+@contextmanager
+def _progress(quiet: bool, limit: int) -> Iterator[Callable[[int, int], None]]:
+    """Show how many covers are found."""
+    how = {"total": limit, "unit": " solutions"}
+    with interrupts() as check, progress_bar(quiet, **how) as bar:
+
+        def update(covers: int, nodes: int) -> None:
+            check()
+            bar.set_postfix_str(f"{nodes:,} nodes", refresh=False)
+            bar.update(covers - bar.n)
+
+        yield update

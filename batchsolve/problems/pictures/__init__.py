@@ -1,0 +1,1 @@
+"""Covers as drawings: a board with its pieces, a grid with its digits."""

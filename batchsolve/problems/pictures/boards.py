@@ -1,0 +1,246 @@
+"""What of a problem lies where: the rule by which a problem can be drawn.
+
+The rule looks at names of items only, so that a problem from a file is drawn as well as one of a
+family:
+
+* ``r2c5`` is the cell in row 2 and column 5, and ``l3r2c5`` that of layer 3;
+* if there are none, ``s4`` is the fourth place of a line;
+* if there are none either, ``r2`` is a row and ``c5`` a column, and an option that has both marks
+  the square where they cross.
+
+The cells that an option covers are a *piece*. It is called by the first item of the option that is
+no cell, as far as a ``#``, of which only what follows is shown: ``r1#3`` is a 3. Where there is
+none, it is called by the first word of the option's name, if that is no item. A cell that an
+option gives a colour shows the name of the colour, and is not part of the piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from batchsolve.errors import ProblemError, counted
+from batchsolve.problems.exact_cover import ExactCover
+
+Place = tuple[int, int, int]
+"""Layer, row and column."""
+
+RULE = (
+    "it has no items called r1c1, r1c2, … (cells; l1r1c1 in layers), none called s1, s2, … "
+    "(places), and none called r1, … and c1, … (rows and columns)"
+)
+MOST_CELLS = 100_000
+MOST_SIDE = 5_000  # rows or columns, empty ones included
+LINE_LENGTH = 12  # places side by side; a longer line goes on below
+
+_CELL = re.compile(r"(?:l(\d{1,9}))?r(\d{1,9})c(\d{1,9})")
+_PLACE = re.compile(r"s(\d{1,9})")
+_LINE = re.compile(r"([rc])(\d{1,9})")
+
+
+class Kind(Enum):
+    """What the items of a board are."""
+
+    CELLS = "cells"
+    PLACES = "places"
+    SQUARES = "squares"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What an option covers.
+
+    Attributes
+    ----------
+    places : tuple of (int, int, int)
+        Ascending.
+    label : str
+        What it is called; may be empty.
+    name : str
+        The name of the option.
+    """
+
+    places: tuple[Place, ...]
+    label: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What lies on a board.
+
+    Attributes
+    ----------
+    pieces : list of Piece
+        In the order of their options.
+    letters : dict of place to str
+        The cells that options give colours.
+    """
+
+    pieces: list[Piece]
+    letters: dict[Place, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The places of a problem.
+
+    Attributes
+    ----------
+    problem : ExactCover
+    kind : Kind
+    place_of : dict of int to (int, int, int)
+        Item to place, for cells and places; for squares, rows have column -1, and columns row -1.
+
+    Examples
+    --------
+    >>> board = Board.of(ExactCover.from_options([["A", "r1c1", "r1c2"], ["r2c1"]]))
+    >>> sorted(board.places)
+    [(0, 1, 1), (0, 1, 2), (0, 2, 1)]
+    >>> board.filled([0]).pieces
+    [Piece(places=((0, 1, 1), (0, 1, 2)), label='A', name='A r1c1 r1c2')]
+    """
+
+    problem: ExactCover
+    kind: Kind
+    place_of: Mapping[int, Place]
+
+    @classmethod
+    def of(cls, problem: ExactCover) -> Board:
+        """Return the board of a problem.
+
+        Raises
+        ------
+        ProblemError
+            If the names of its items do not say where they lie, or it is too large to be drawn.
+        """
+        names = problem.item_names or ()
+        found = _cells(names)
+        kind = Kind.CELLS
+        if not found:
+            kind, found = Kind.PLACES, _places(names)
+        if not found:
+            kind, found = Kind.SQUARES, _lines(names)
+        board = cls(problem, kind, found)
+        if not found or not board.places:
+            raise ProblemError(f"the problem cannot be drawn: {RULE}")
+        if len(board.places) > MOST_CELLS or max(board.rows, board.columns) > MOST_SIDE:
+            raise ProblemError(
+                f"the board is too large to be drawn: {counted(len(board.places), 'cell')}, "
+                f"{board.rows:,} x {board.columns:,}; {MOST_CELLS:,} cells and {MOST_SIDE:,} rows "
+                f"and columns are possible"
+            )
+        return board
+
+    @cached_property
+    def places(self) -> frozenset[Place]:
+        """All places, whatever lies there."""
+        if self.kind is not Kind.SQUARES:
+            return frozenset(self.place_of.values())
+        options = range(self.problem.n_options)
+        return frozenset(place for o in options for place in self._squares(o))
+
+    @cached_property
+    def layers(self) -> list[int]:
+        """The numbers of the layers, ascending."""
+        return sorted({layer for layer, _, _ in self.places})
+
+    @cached_property
+    def top_left(self) -> tuple[int, int]:
+        """The first row and the first column."""
+        return min(r for _, r, _ in self.places), min(c for _, _, c in self.places)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are from the first to the last."""
+        return max(r for _, r, _ in self.places) - self.top_left[0] + 1
+
+    @cached_property
+    def columns(self) -> int:
+        """How many columns there are from the first to the last."""
+        return max(c for _, _, c in self.places) - self.top_left[1] + 1
+
+    @cached_property
+    def labels(self) -> dict[str, int]:
+        """The labels that pieces may have, and a number for each, the same for all covers."""
+        names = self.problem.item_names or ()
+        found = [_label(name) for i, name in enumerate(names) if i not in self.place_of]
+        if not found and self.problem.option_names is not None:
+            found = [word for name in self.problem.option_names if (word := self._first_word(name))]
+        return {label: k for k, label in enumerate(dict.fromkeys(found))}
+
+    def filled(self, cover: Iterable[int]) -> Filling:
+        """Return what a cover, or a part of one, puts on the board."""
+        pieces: list[Piece] = []
+        letters: dict[Place, str] = {}
+        for o in sorted(map(int, cover)):
+            places, label = [], ""
+            if self.kind is Kind.SQUARES:
+                places = self._squares(o)
+            else:
+                for item, color in self.problem.coloring(o).items():
+                    if item not in self.place_of:
+                        label = label or _label(self.problem.item_name(item))
+                    elif color:
+                        letters[self.place_of[item]] = self.problem.color_name(color)
+                    else:
+                        places.append(self.place_of[item])
+                label = label or self._first_word(self.problem.option_name(o))
+            if places:
+                pieces.append(Piece(tuple(sorted(places)), label, self.problem.option_name(o)))
+        return Filling(pieces, letters)
+
+    def _squares(self, o: int) -> list[Place]:
+        """Return the square that an option marks, if it has one row and one column."""
+        lines = [self.place_of[i] for i in self.problem.option(o).tolist() if i in self.place_of]
+        rows = [r for _, r, c in lines if c < 0]
+        columns = [c for _, r, c in lines if r < 0]
+        return [(0, rows[0], columns[0])] if len(rows) == len(columns) == 1 else []
+
+    def _first_word(self, name: str) -> str:
+        """Return the first word of the name of an option, unless it is the name of a cell."""
+        word = name.partition(" ")[0]
+        is_cell = word in self._names_of_places or not word
+        return "" if is_cell else _label(word)
+
+    @cached_property
+    def _names_of_places(self) -> frozenset[str]:
+        return frozenset(self.problem.item_name(i) for i in self.place_of)
+
+
+def _cells(names: Sequence[str]) -> dict[int, Place]:
+    found = {}
+    for i, name in enumerate(names):
+        if match := _CELL.fullmatch(name):
+            layer, row, column = (int(part or 0) for part in match.groups())
+            found[i] = layer, row, column
+    return found
+
+
+def _places(names: Sequence[str]) -> dict[int, Place]:
+    """Return the places of a line, which goes on in the next layer where it is too long."""
+    numbers = {
+        i: int(match[1]) for i, name in enumerate(names) if (match := _PLACE.fullmatch(name))
+    }
+    first = min(numbers.values(), default=0)
+    found = {}
+    for i, number in numbers.items():
+        line, column = divmod(number - first, LINE_LENGTH)
+        found[i] = line, 0, column
+    return found
+
+
+def _lines(names: Sequence[str]) -> dict[int, Place]:
+    """Return rows, in column -1, and columns, in row -1."""
+    found = {}
+    for i, name in enumerate(names):
+        if match := _LINE.fullmatch(name):
+            found[i] = (0, int(match[2]), -1) if match[1] == "r" else (0, -1, int(match[2]))
+    return found
+
+
+def _label(name: str) -> str:
+    return name.rpartition("#")[2] or name

@@ -1,0 +1,138 @@
+"""Outlines of sets of cells, as paths of SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+Cell = tuple[int, int]  # row and column
+Point = tuple[int, int]  # x and y
+
+
+def outline(cells: Collection[Cell], size: int) -> str:
+    """Return the boundary of a set of cells as the ``d`` of a path, holes included.
+
+    Parameters
+    ----------
+    cells : collection of (int, int)
+        Row and column, from 0.
+    size : int
+        Of a cell.
+
+    Examples
+    --------
+    >>> outline([(0, 0), (0, 1), (1, 0)], 10)
+    'M0 0h20v10h-10v10h-10z'
+    """
+    return "".join(_path(loop, size) for loop in _loops(set(cells)))
+
+
+def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
+    """Return the closed lines between cells that are in the set and cells that are not.
+
+    Each runs such that the set is on its right, from its first corner to the one before it closes.
+    """
+    steps: dict[Point, list[Point]] = {}
+    for r, c in sorted(cells):
+        sides = (
+            ((r - 1, c), (c, r), (c + 1, r)),
+            ((r, c + 1), (c + 1, r), (c + 1, r + 1)),
+            ((r + 1, c), (c + 1, r + 1), (c, r + 1)),
+            ((r, c - 1), (c, r + 1), (c, r)),
+        )
+        for neighbour, begin, end in sides:
+            if neighbour not in cells:
+                steps.setdefault(begin, []).append(end)
+    for start in list(steps):
+        while steps[start]:
+            loop, point = [start], steps[start].pop()
+            while point != start:
+                loop.append(point)
+                # where two cells meet at a corner only, either way closes in the end
+                point = steps[point].pop()
+            yield loop
+
+
+def _path(loop: list[Point], size: int) -> str:
+    """Return a closed line, its straight parts joined."""
+    n = len(loop)
+    corners = [loop[k] for k in range(n) if not _is_straight(loop[k - 1], loop[k], loop[k + 1 - n])]
+    x, y = corners[0]
+    path = f"M{x * size} {y * size}"
+    for to_x, to_y in corners[1:]:
+        path += f"h{(to_x - x) * size}" if to_y == y else f"v{(to_y - y) * size}"
+        x, y = to_x, to_y
+    return path + "z"
+
+
+def _is_straight(before: Point, here: Point, after: Point) -> bool:
+    return before[0] == here[0] == after[0] or before[1] == here[1] == after[1]
+
+
+def inner_lines(cells: Collection[Cell], size: int) -> str:
+    """Return the lines between cells of a set as the ``d`` of a path.
+
+    Examples
+    --------
+    >>> inner_lines([(0, 0), (0, 1), (0, 2), (1, 0)], 10)
+    'M0 10h10M10 0v10M20 0v10'
+    """
+    known = set(cells)
+    lying = {(r, c) for r, c in known if (r - 1, c) in known}
+    upright = {(c, r) for r, c in known if (r, c - 1) in known}
+    across = "".join(f"M{a * size} {r * size}h{n * size}" for r, a, n in _runs(lying))
+    down = "".join(f"M{c * size} {a * size}v{n * size}" for c, a, n in _runs(upright))
+    return across + down
+
+
+def _runs(steps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Join steps that follow each other on a line: line, first step, number of steps."""
+    begin: tuple[int, int] | None = None
+    n = 0
+    for line, step in sorted(steps):
+        if begin == (line, step - n):
+            n += 1
+            continue
+        if begin:
+            yield (*begin, n)
+        begin, n = (line, step), 1
+    if begin:
+        yield (*begin, n)
+
+
+def parts(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Return the connected parts of a set of cells, each ascending.
+
+    Examples
+    --------
+    >>> parts([(0, 0), (0, 1), (0, 3)])
+    [[(0, 0), (0, 1)], [(0, 3)]]
+    """
+    left = set(cells)
+    found = []
+    for first in sorted(left):
+        if first not in left:
+            continue
+        left.discard(first)
+        part = [first]
+        for r, c in part:  # grows while it is walked
+            for near in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
+                if near in left:
+                    left.discard(near)
+                    part.append(near)
+        found.append(sorted(part))
+    return found
+
+
+def middle(part: Collection[Cell]) -> Cell:
+    """Return the cell of a part that is nearest to its middle; of several, the first.
+
+    Examples
+    --------
+    >>> middle([(0, 0), (0, 1), (0, 2), (1, 0)])
+    (0, 1)
+    """
+    n = len(part)
+    row, column = sum(r for r, _ in part), sum(c for _, c in part)
+    return min(
+        part, key=lambda cell: ((n * cell[0] - row) ** 2 + (n * cell[1] - column) ** 2, cell)
+    )

@@ -1,0 +1,256 @@
+"""Polyominoes and polycubes: connected squares or cubes, how they turn, what they are called.
+
+Sets of them are made from their definition: every shape of n squares is one of n - 1 squares and
+a square beside it. Which shapes count as the same is said by a `Kind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from functools import cache
+from itertools import permutations, product
+from typing import NamedTuple
+
+from batchsolve.errors import InputError
+
+Cell = tuple[int, int, int]
+"""Layer, row and column."""
+
+Shape = tuple[Cell, ...]
+"""Squares or cubes in ascending order; the first layer, row and column are 0."""
+
+PENTOMINOES = {
+    "F": ".XX XX. .X.",
+    "I": "XXXXX",
+    "L": "X. X. X. XX",
+    "N": ".X .X XX X.",
+    "P": "XX XX X.",
+    "T": "XXX .X. .X.",
+    "U": "X.X XXX",
+    "V": "X.. X.. XXX",
+    "W": "X.. XX. .XX",
+    "X": ".X. XXX .X.",
+    "Y": ".X XX .X .X",
+    "Z": "XX. .X. .XX",
+}
+"""The twelve pieces of five squares, row by row."""
+
+_LETTERS = {
+    1: {"I1": "X"},
+    2: {"I2": "XX"},
+    3: {"I3": "XXX", "V3": "X. XX"},
+    4: {"I4": "XXXX", "L4": "X. X. XX", "O4": "XX XX", "S4": ".XX XX.", "T4": "XXX .X."},
+    5: PENTOMINOES,
+}
+
+
+class Kind(StrEnum):
+    """What may be done with a piece, and so which shapes are one piece."""
+
+    FREE = "free"
+    ONE_SIDED = "one-sided"
+    FIXED = "fixed"
+
+
+class NamedSet(NamedTuple):
+    """A set of pieces that has a name."""
+
+    size: int
+    solid: bool  # of cubes, not of squares
+
+
+SETS = {
+    **{
+        name: NamedSet(size, False)
+        for size, name in enumerate(
+            (
+                *("monominoes", "dominoes", "trominoes", "tetrominoes", "pentominoes"),
+                *("hexominoes", "heptominoes"),
+            ),
+            1,
+        )
+    },
+    **{
+        name: NamedSet(size, True)
+        for size, name in enumerate(("tricubes", "tetracubes", "pentacubes"), 3)
+    },
+}
+
+
+def drawn_shape(drawing: str) -> Shape:
+    """Return the flat shape that rows of ``X`` and ``.`` with blanks between them show.
+
+    Examples
+    --------
+    >>> drawn_shape("XX .X")
+    ((0, 0, 0), (0, 0, 1), (0, 1, 1))
+    """
+    rows = enumerate(drawing.split())
+    return moved_to_corner((0, r, c) for r, row in rows for c, x in enumerate(row) if x == "X")
+
+
+def moved_to_corner(cells: Iterable[Cell]) -> Shape:
+    """Return cells in ascending order, moved so that layers, rows and columns begin with 0."""
+    each = list(cells)
+    first = [min(axis) for axis in zip(*each, strict=True)]
+    return tuple(sorted((a - first[0], b - first[1], c - first[2]) for a, b, c in each))
+
+
+def orientations(shape: Shape, kind: Kind, solid: bool) -> list[Shape]:
+    """Return the different shapes that a piece can be turned to, in ascending order.
+
+    Parameters
+    ----------
+    shape : Shape
+    kind : Kind
+        ``free`` pieces are turned and reflected, ``one-sided`` ones are turned, ``fixed`` ones stay
+        as they are.
+    solid : bool
+        Whether they are turned in space, and reflected in it; otherwise in the plane.
+
+    Examples
+    --------
+    >>> [len(orientations(drawn_shape("X. X. XX"), kind, False)) for kind in Kind]
+    [8, 4, 1]
+    """
+    return sorted({moved_to_corner(map(move.of, shape)) for move in _moves(kind, solid)})
+
+
+class _Move(NamedTuple):
+    """A symmetry of the grid of cubes: axes change places, and some of them direction."""
+
+    axes: tuple[int, ...]
+    signs: tuple[int, ...]
+
+    def of(self, cell: Cell) -> Cell:
+        x, y, z = (sign * cell[axis] for axis, sign in zip(self.axes, self.signs, strict=True))
+        return x, y, z
+
+    @property
+    def reflects(self) -> bool:
+        swaps = sum(self.axes[i] > self.axes[j] for i in range(3) for j in range(i + 1, 3))
+        return (swaps + sum(sign < 0 for sign in self.signs)) % 2 == 1
+
+    @property
+    def is_flat(self) -> bool:
+        return self.axes[0] == 0 and self.signs[0] == 1
+
+
+@cache
+def _moves(kind: Kind, solid: bool) -> list[_Move]:
+    signs = list(product((1, -1), repeat=3))
+    every = [_Move(axes, turned) for axes in permutations(range(3)) for turned in signs]
+    if kind is Kind.FIXED:
+        return [every[0]]
+    allowed = [move for move in every if solid or move.is_flat]
+    return [move for move in allowed if kind is Kind.FREE or not move.reflects]
+
+
+@cache
+def fixed_shapes(size: int, solid: bool) -> frozenset[Shape]:
+    """Return all connected shapes of so many squares or cubes, turned ones as different ones.
+
+    Examples
+    --------
+    >>> [len(fixed_shapes(size, False)) for size in range(1, 6)]
+    [1, 2, 6, 19, 63]
+    """
+    if size == 1:
+        return frozenset([((0, 0, 0),)])
+    smaller = fixed_shapes(size - 1, solid)
+    return frozenset(
+        moved_to_corner([*shape, cell])
+        for shape in smaller
+        for cell in _beside(shape, solid)
+        if cell not in shape
+    )
+
+
+def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
+    for a, b, c in shape:
+        yield from ((a, b - 1, c), (a, b + 1, c), (a, b, c - 1), (a, b, c + 1))
+        if solid:
+            yield from ((a - 1, b, c), (a + 1, b, c))
+
+
+def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
+    """Return one shape for every piece of so many squares or cubes, in ascending order.
+
+    Parameters
+    ----------
+    size : int
+    kind : Kind
+    cubes : bool
+        Polycubes instead of polyominoes.
+    solid : bool
+        Whether pieces that can be turned to each other in space are the same.
+
+    Examples
+    --------
+    >>> [len(pieces(4, kind)) for kind in Kind]
+    [5, 7, 19]
+    >>> [len(pieces(4, kind, cubes=True, solid=True)) for kind in (Kind.FREE, Kind.ONE_SIDED)]
+    [7, 8]
+    """
+    found: list[Shape] = []
+    seen: set[Shape] = set()
+    for shape in sorted(fixed_shapes(size, cubes)):
+        if shape not in seen:
+            found.append(shape)
+            seen.update(orientations(shape, kind, solid))
+    return found
+
+
+def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
+    """Return the pieces of a set, by name.
+
+    Up to five squares, names are the usual letters, with the number of squares unless it is five:
+    ``I4`` and ``I``. Larger pieces are numbered, ``6-1``, ``6-2``, …. Where reflections are other
+    pieces, one of the two has a dash, ``L4'``, and fixed ones are numbered, ``L4.1``, ``L4.2``, ….
+
+    Parameters
+    ----------
+    name : str
+        One of `SETS`.
+    kind : Kind
+    solid : bool
+        Whether the pieces are for a board of several layers.
+
+    Raises
+    ------
+    InputError
+        If there is no such set, or its cubes are for a flat board.
+
+    Examples
+    --------
+    >>> list(named_set("tetrominoes", Kind.FREE, False))
+    ['I4', 'L4', 'O4', 'S4', 'T4']
+    >>> list(named_set("tetrominoes", Kind.ONE_SIDED, False))
+    ['I4', 'L4', "L4'", 'O4', 'S4', "S4'", 'T4']
+    """
+    if name not in SETS:
+        raise InputError(f"no set of pieces is called {name[:60]!r}; there is: {', '.join(SETS)}")
+    size, cubes = SETS[name]
+    if cubes and not solid:
+        raise InputError(f"{name} do not fit a board of one layer; name sets of squares")
+    named: dict[str, Shape] = {}
+    first = _first_shapes(size, cubes)
+    for base, drawn in first.items():
+        same = {orientations(s, kind, solid)[0] for s in orientations(drawn, Kind.FREE, cubes)}
+        whole = orientations(drawn, kind, solid)[0]
+        each = sorted(same, key=lambda shape: (shape != whole, shape))
+        if kind is Kind.FIXED and len(each) > 1:
+            named |= {f"{base}.{k}": shape for k, shape in enumerate(each, 1)}
+        else:
+            named |= dict(zip((base, f"{base}'"), each, strict=False))
+    return named
+
+
+@cache
+def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
+    """Return the free pieces of a size by name, each as its name is drawn."""
+    if size in _LETTERS and not cubes:
+        return {name: drawn_shape(drawing) for name, drawing in _LETTERS[size].items()}
+    each = pieces(size, Kind.FREE, cubes=cubes, solid=cubes)
+    return {f"{size}-{k}": shape for k, shape in enumerate(each, 1)}

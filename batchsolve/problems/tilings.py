@@ -1,0 +1,370 @@
+"""Tilings: boards of squares or cubes that are filled with pieces.
+
+A board is drawn with ``.`` (or ``X``) for its cells, and with ``#`` or blanks for holes; a piece is
+drawn with ``X`` for its squares, and with ``.`` or blanks around them. Layers are parted by blank
+lines. The items of a tiling are its pieces and its cells, ``r1c1`` or ``l1r1c1``, and an option
+puts a piece somewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError, ProblemError, counted, first_line, quoted
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.polyominoes import (
+    SETS,
+    Cell,
+    Kind,
+    Shape,
+    moved_to_corner,
+    named_set,
+    orientations,
+)
+
+MOST_OPTIONS = 1_000_000  # names are Python strings; to make so many takes seconds, and 1 GB
+MOST_CELLS = 1_000_000
+
+Drawing = str | npt.ArrayLike
+"""Rows of characters, parted by line ends or ``/``, or an array of truth values of 2 or 3
+dimensions."""
+
+_SIZES = re.compile(r"\s*(\d{1,9})x(\d{1,9})(?:x(\d{1,9}))?\s*", re.IGNORECASE)
+_NAME = re.compile(r"[^\s:|/]+")
+_CELL = re.compile(r"(l\d+)?r\d+c\d+")
+
+
+class Use(NamedTuple):
+    """How often a piece is used."""
+
+    least: int
+    most: int | None
+
+
+USES = {"once": Use(1, 1), "at most once": Use(0, 1), "any number": Use(0, None)}
+"""What can be said of a piece."""
+
+
+class Piece(NamedTuple):
+    """A piece of a tiling."""
+
+    name: str
+    shape: Shape
+    use: Use
+
+
+def tiling(
+    board: Drawing,
+    pieces: str | Mapping[str, Drawing] | Sequence[str | Mapping[str, Drawing]],
+    *,
+    kind: str | None = None,
+    use: str | Mapping[str, str] = "once",
+    fill: bool = True,
+) -> ExactCover:
+    r"""Return the problem of tiling a board with pieces.
+
+    Parameters
+    ----------
+    board : str or array_like of bool
+        Sizes, ``6x10`` (rows and columns) or ``3x3x3`` (layers, too), or a drawing with ``.`` or
+        ``X`` for cells and ``#`` or blanks for holes. Rows are parted by line ends or ``/``, layers
+        by blank lines.
+    pieces : str, mapping of str to drawings, or a sequence of both
+        Names of sets, ``"pentominoes"`` or ``"trominoes, I4"``, or pieces by name, each drawn with
+        ``X`` for its squares and ``.`` or blanks around them.
+    kind : {"free", "one-sided", "fixed"}, optional
+        Free pieces may be turned and reflected, one-sided ones turned, fixed ones neither. Sets
+        that are named have as many pieces as there are of the kind. By default, what can be done
+        with pieces of wood: on a board of one layer they are free, else one-sided.
+    use : str, or mapping of str to str
+        ``once``, ``at most once`` or ``any number``: of all pieces, or of those with these names,
+        while the others are used once.
+    fill : bool
+        Whether every cell has to be covered; otherwise cells may stay empty, and every piece is
+        used once.
+
+    Returns
+    -------
+    ExactCover
+        Its items are the pieces, except those that are used any number of times, and the cells.
+        Every tiling is counted with its rotations and reflections.
+
+    Raises
+    ------
+    ProblemError, InputError
+        If a drawing cannot be read, a name is unknown or there twice, or the pieces have more or
+        fewer squares than the board has cells.
+
+    Examples
+    --------
+    >>> tiling("6x10", "pentominoes")
+    ExactCover(n_items=72, n_primary=72, n_options=2056)
+    >>> problem = tiling("..#/...", {"long": "XXX", "short": "XX"})
+    >>> [problem.option_name(o) for o in range(problem.n_options)][0]
+    'long r2c1 r2c2 r2c3'
+    """
+    cells = board_cells(board)
+    solid = is_solid(cells)
+    chosen = kind_of(kind, solid)
+    shapes: dict[str, Shape] = {}
+    for each in [pieces] if isinstance(pieces, str | Mapping) else pieces:
+        new = _named(each, chosen, solid) if isinstance(each, str) else _drawn(each)
+        add_pieces(shapes, new)
+    uses = dict.fromkeys(shapes, use) if isinstance(use, str) else dict(use)
+    for name in uses:
+        if name not in shapes:
+            raise ProblemError(f"use names the piece {quoted(name)}, and there is none")
+    placed = [Piece(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
+    return placements(cells, placed, chosen, fill=fill)
+
+
+def placements(
+    cells: Sequence[Cell], pieces: Sequence[Piece], kind: Kind, *, fill: bool
+) -> ExactCover:
+    """Return the problem of putting pieces on the cells of a board.
+
+    Options are in the order of the pieces, then of their orientations, then of cells.
+
+    Raises
+    ------
+    ProblemError
+        If there are too many options, or the pieces cannot fill the board for their size.
+    """
+    _check_sizes(len(cells), pieces, fill)
+    solid = is_solid(cells)
+    name_of = {cell: _cell_name(cell, solid) for cell in cells}
+    options: list[list[str]] = []
+    names: list[str] = []
+    for piece in pieces:
+        item = [piece.name] if piece.use.most == 1 else []
+        for shape in orientations(piece.shape, kind, solid):
+            for where in _places(shape, cells, name_of):
+                options.append(item + where)
+                names.append(" ".join([piece.name, *where]))
+            if len(options) > MOST_OPTIONS:
+                raise ProblemError(
+                    f"more than {MOST_OPTIONS:,} options; take fewer pieces, or a smaller board"
+                )
+    # what is used between 2 and n times would need an item that is covered so often
+    primary = [piece.name for piece in pieces if piece.use == USES["once"]]
+    secondary = [piece.name for piece in pieces if piece.use == USES["at most once"]]
+    (primary if fill else secondary).extend(name_of.values())
+    return ExactCover.from_options(options, primary, secondary, names)
+
+
+def _places(
+    shape: Shape, cells: Iterable[Cell], name_of: Mapping[Cell, str]
+) -> Iterable[list[str]]:
+    """Yield the cells that a shape covers, wherever it fits, by the cell of its first square."""
+    first, *others = shape
+    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
+    for cell in cells:
+        a, b, c = cell
+        where = [name_of[cell]]
+        for da, db, dc in steps:
+            name = name_of.get((a + da, b + db, c + dc))
+            if name is None:
+                break
+            where.append(name)
+        else:
+            yield where
+
+
+def _check_sizes(n_cells: int, pieces: Sequence[Piece], fill: bool) -> None:
+    if not pieces:
+        raise ProblemError("there are no pieces")
+    for piece in pieces:
+        if not fill and piece.use != USES["once"]:
+            # an option without primary items belongs to no cover
+            raise ProblemError(
+                f"where cells may stay empty, every piece is used once, and {piece.name} is not"
+            )
+    needed = sum(len(piece.shape) for piece in pieces if piece.use.least)
+    all_needed = all(piece.use == USES["once"] for piece in pieces)
+    if needed > n_cells or (fill and all_needed and needed != n_cells):
+        advice = "use some at most once"
+        if needed < n_cells:
+            advice = "add pieces, or let cells stay empty"
+        raise ProblemError(
+            f"pieces of {counted(needed, 'square')} do not fill a board of "
+            f"{counted(n_cells, 'cell')}; {advice}"
+        )
+
+
+def _cell_name(cell: Cell, solid: bool) -> str:
+    layer, row, column = cell
+    return f"l{layer}r{row}c{column}" if solid else f"r{row}c{column}"
+
+
+# ---- what is said of boards and pieces ------------------------------------------------------
+
+
+def is_solid(cells: Iterable[Cell]) -> bool:
+    """Whether a board has several layers."""
+    return any(layer > 1 for layer, _, _ in cells)
+
+
+def kind_of(text: str | None, solid: bool) -> Kind:
+    """Return the kind that is named, or that pieces of wood have."""
+    if text is None:
+        return Kind.ONE_SIDED if solid else Kind.FREE
+    if text not in [*Kind]:
+        raise InputError(f"{text[:60]!r} is no kind of pieces; there is: {', '.join(Kind)}")
+    return Kind(text)
+
+
+def use_of(text: str) -> Use:
+    """Return how often a piece is used."""
+    words = " ".join(text.split())
+    if words not in USES:
+        raise InputError(f"{words[:60]!r} is no use of a piece; there is: {', '.join(USES)}")
+    return USES[words]
+
+
+def board_cells(board: Drawing) -> list[Cell]:
+    """Return the cells of a board, counted from 1, layer by layer and row by row.
+
+    Examples
+    --------
+    >>> board_cells(".#/..")
+    [(1, 1, 1), (1, 2, 1), (1, 2, 2)]
+    """
+    match = _SIZES.fullmatch(board) if isinstance(board, str) else None
+    if match:
+        sizes = [int(size) for size in match.groups() if size]
+        layers, rows, columns = sizes if len(sizes) == 3 else (1, *sizes)
+        n = layers * rows * columns
+        if not 1 <= n <= MOST_CELLS:
+            raise ProblemError(f"a board of {n:,} cells; 1 to {MOST_CELLS:,} are possible")
+        spans = [range(1, size + 1) for size in (layers, rows, columns)]
+        return [(a, b, c) for a in spans[0] for b in spans[1] for c in spans[2]]
+    cells = moved_to_corner(_marked(board, _board_mark(board), "# ", "board"))
+    if len(cells) > MOST_CELLS:
+        raise ProblemError(f"a board of {len(cells):,} cells; {MOST_CELLS:,} are possible")
+    return [(a + 1, b + 1, c + 1) for a, b, c in cells]
+
+
+def _board_mark(board: Drawing) -> str:
+    """Return which character is a cell of a board."""
+    if isinstance(board, str) and "." in board:
+        if "X" in board.upper():
+            raise InputError("the board has both . and X; cells are one of them, and # is a hole")
+        return "."
+    return "X"
+
+
+def piece_shape(drawing: Drawing) -> Shape:
+    """Return the shape that a drawing of a piece shows.
+
+    Examples
+    --------
+    >>> piece_shape("XX/.X")
+    ((0, 0, 0), (0, 0, 1), (0, 1, 1))
+    """
+    return moved_to_corner(_marked(drawing, "X", ". ", "piece"))
+
+
+def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
+    """Return the cells of a drawing that have a mark, and raise if others are no blanks."""
+    cells: list[Cell] = []
+    if not isinstance(drawing, str):
+        cells = _true_cells(drawing, what)
+    else:
+        layer, row = 0, 0
+        for line in drawing.replace("/", "\n").replace("x", "X").splitlines():
+            if not line.strip():
+                layer, row = (layer + 1, 0) if row else (layer, 0)
+                continue
+            for column, character in enumerate(line):
+                if character == mark:
+                    cells.append((layer, row, column))
+                elif character not in others:
+                    raise InputError(f"{quoted(character)} is no mark of a {what}: {_MARKS[what]}")
+            row += 1
+    if not cells:
+        raise InputError(f"the {what} is empty: {_MARKS[what]}")
+    return cells
+
+
+def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
+    """Return where an array of 2 or 3 dimensions is true."""
+    try:
+        array = np.asarray(values, dtype=bool)
+    except ValueError as error:
+        raise InputError(f"the {what} is no array: {first_line(error)}") from error
+    if array.ndim not in (2, 3):
+        raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
+    found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()
+    return [(a, b, c) for a, b, c in found]
+
+
+_MARKS = {
+    "board": "cells are . or X, holes # or blanks; or write sizes, such as 6x10",
+    "piece": "squares are X, and . or blanks stand around them",
+}
+
+
+def words_of(text: str) -> list[str]:
+    """Return words that blanks or commas part."""
+    return text.replace(",", " ").split()
+
+
+def _named(text: str, kind: Kind, solid: bool) -> dict[str, Shape]:
+    found: dict[str, Shape] = {}
+    for word in words_of(text):
+        add_pieces(found, known_pieces(word, kind, solid))
+    return found
+
+
+def known_pieces(word: str, kind: Kind, solid: bool) -> dict[str, Shape]:
+    """Return the pieces of a set, or the one of that name.
+
+    Examples
+    --------
+    >>> list(known_pieces("trominoes", Kind.FREE, False)), known_pieces("I3", Kind.FREE, False)
+    (['I3', 'V3'], {'I3': ((0, 0, 0), (0, 0, 1), (0, 0, 2))})
+    """
+    if word in SETS:
+        return named_set(word, kind, solid)
+    for name, (_, cubes) in SETS.items():
+        if not cubes or solid:
+            pieces = named_set(name, kind, solid)
+            if word in pieces:
+                return {word: pieces[word]}
+    raise InputError(
+        f"no piece or set of pieces is called {word[:60]!r}; sets are "
+        f"{', '.join(SETS)}, and pieces F, I, …, Z (of five squares), I1 to T4, 6-1, …, "
+        f"reflections L4', fixed ones L4.1; draw others"
+    )
+
+
+def _drawn(pieces: Mapping[str, Drawing]) -> dict[str, Shape]:
+    found: dict[str, Shape] = {}
+    for name, drawing in pieces.items():
+        check_name(name)
+        try:
+            found[name] = piece_shape(drawing)
+        except InputError as error:
+            raise InputError(f"piece {name}: {error}") from error
+    return found
+
+
+def check_name(name: str) -> None:
+    """Refuse names that are no words, or those of cells."""
+    if not _NAME.fullmatch(name) or _CELL.fullmatch(name):
+        raise InputError(
+            f"{quoted(name)} is no name of a piece: write a word without : | /, unlike r1c1"
+        )
+
+
+def add_pieces(known: dict[str, Shape], new: Mapping[str, Shape]) -> None:
+    """Add pieces to others, whose names they must not have."""
+    for name in new:
+        if name in known:
+            raise InputError(f"two pieces are called {quoted(name)}; give them different names")
+    known.update(new)

@@ -1,0 +1,210 @@
+"""Drawings of covers: `draw`, and what the command ``draw`` makes of several."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from batchsolve.errors import InputError, counted
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.pictures.boards import Board
+from batchsolve.problems.pictures.page import page
+from batchsolve.problems.pictures.svg import Drawing, as_svg, drawn, sheet
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.tables.outputs import disk_errors
+from batchsolve.tables.reading import Puzzle, Reading, read_problem
+
+FORMATS = ("svg", "html")
+MOST_CELLS = 5_000_000  # of all drawings of a file together; some hundred megabytes
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One or several drawings, as a notebook shows them and as files hold them.
+
+    Attributes
+    ----------
+    title : str
+        What is drawn.
+
+    Examples
+    --------
+    >>> picture = draw("dominoes:2x2", [0, 3])
+    >>> picture
+    Picture('dominoes:2x2', 1 drawing, 86 x 86)
+    >>> picture.svg.count("bs-piece")
+    3
+    """
+
+    title: str
+    _drawings: Sequence[Drawing] = field(repr=False)
+
+    def __repr__(self) -> str:
+        whole = sheet(self._drawings)
+        n = counted(len(self._drawings), "drawing")
+        return f"Picture({self.title!r}, {n}, {whole.width} x {whole.height})"
+
+    @property
+    def svg(self) -> str:
+        """The text of an SVG file."""
+        return as_svg(sheet(self._drawings), self.title)
+
+    @property
+    def html(self) -> str:
+        """The text of an HTML file that needs no other: a page to look through."""
+        return page(self._drawings, self.title, self._drawings[0].about)
+
+    def _repr_svg_(self) -> str:
+        """Show the drawing in a notebook."""
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        """Show the drawing in a notebook."""
+        return f"<div>{self.svg}</div>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.svg``, or ``.html``.
+
+        Raises
+        ------
+        InputError
+            If the path ends in another way.
+        OutputError
+            If the file cannot be written.
+        """
+        path = os.fspath(path)
+        write_whole(path, self.as_format(format_of(path)))
+
+    def as_format(self, form: str) -> str:
+        """Return the text of a file in one of `FORMATS`."""
+        return self.svg if form == "svg" else self.html
+
+
+def format_of(path: str) -> str:
+    """Return which of `FORMATS` the name of a file asks for.
+
+    Examples
+    --------
+    >>> format_of("tiling.html")
+    'html'
+    """
+    suffix = os.path.splitext(path.lower())[1]
+    if suffix not in (".svg", ".html", ".htm"):
+        raise InputError(f"{path}: drawings are .svg or .html files, not {suffix or 'without end'}")
+    return suffix[1:4] if suffix == ".svg" else "html"
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a text file so that it appears whole or not at all."""
+    partial = f"{path}.partial"
+    with disk_errors(path):
+        try:
+            with open(partial, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(partial, path)
+        except BaseException:
+            if os.path.exists(partial):
+                os.remove(partial)
+            raise
+
+
+def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None) -> Picture:
+    """Draw a cover of a problem.
+
+    Parameters
+    ----------
+    problem : ExactCover, Reading or str
+        A problem, one that `read_problem` has read, or what it reads.
+    cover : iterable of int
+        Options, as `solutions` yields them; a part of a cover will do. By default the clues that
+        were read are drawn, or the empty board.
+    title : str, optional
+        What is drawn; by default what the problem is called.
+
+    Returns
+    -------
+    Picture
+        ``svg`` is its text, ``save`` writes a file, and a notebook shows it.
+
+    Raises
+    ------
+    ProblemError
+        If the options are no partial cover, or the problem cannot be drawn. A `Sudoku` can, and a
+        problem whose items have names of places: ``r2c5`` is the cell in row 2 and column 5, and
+        ``l3r2c5`` that of layer 3; ``s4`` is the fourth place of a line; and an option with a row
+        ``r2`` and a column ``c5`` marks the square where they cross. What an option covers is a
+        piece, and is called by its first item that is no cell.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> cover = next(bs.solutions("langford:3"))
+    >>> bs.draw("langford:3", cover)
+    Picture('langford:3', 1 drawing, 246 x 46)
+    >>> draw(ExactCover.from_options([["a"]]))
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: the problem cannot be drawn: it has no items called r1c1, ...
+    """
+    reading = _reading(problem)
+    options = [*map(int, cover)] or reading.stack.tolist()
+    drawing = drawn(reading.problem, options, reading.stack.tolist(), reading.notation)
+    return Picture(title or reading.name, [drawing])
+
+
+def _reading(problem: Puzzle) -> Reading:
+    if isinstance(problem, ExactCover):
+        return Reading(problem, np.empty(0, np.uint32), repr(problem))
+    return read_problem(problem) if isinstance(problem, str) else problem
+
+
+def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | None) -> Picture:
+    """Draw several covers of a problem.
+
+    Parameters
+    ----------
+    reading : Reading
+    covers : sequence of iterables of int
+        One or more.
+    board : Board or None
+        What `board_of` returned.
+
+    Raises
+    ------
+    InputError
+        If there is too much to draw.
+    """
+    if board is not None:
+        cells = len(board.places)
+    else:
+        assert isinstance(reading.problem, Sudoku)
+        cells = reading.problem.n_cells
+    if cells * len(covers) > MOST_CELLS:
+        raise InputError(
+            f"{counted(len(covers), 'drawing')} of {counted(cells, 'cell')} are too many for one "
+            f"file; {MOST_CELLS // cells:,} are possible"
+        )
+    clues = reading.stack.tolist()
+    return Picture(
+        reading.name,
+        [drawn(reading.problem, cover, clues, reading.notation, board) for cover in covers],
+    )
+
+
+def board_of(problem: ExactCover) -> Board | None:
+    """Return the board of a problem that can be drawn; None for a grid, which needs none.
+
+    Raises
+    ------
+    ProblemError
+        If it cannot be drawn.
+    """
+    return None if isinstance(problem, Sudoku) else Board.of(problem)

@@ -1,0 +1,141 @@
+"""The first covers of a problem, in tree order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines import Engine, Task
+from batchsolve.engines.choice import engines_for
+from batchsolve.errors import InputError, counted
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.settings import UNLIMITED, SearchSettings
+
+BUDGET = 100_000  # nodes of a task: less than a second, so that Ctrl-C and limits are noticed
+TRIALS = 2  # tasks of every engine before the fastest goes on; the first one loads its kernels
+
+
+@dataclass(frozen=True, eq=False)
+class FirstCovers:
+    """What a search for the first covers came to.
+
+    Attributes
+    ----------
+    covers : list of ndarray of uint32
+        In tree order.
+    complete : bool
+        Whether as many were found as were wanted, or all that there are.
+    nodes : int
+        Nodes visited.
+    seconds : float
+    engine : str
+        The engine that searched last.
+    """
+
+    covers: list[npt.NDArray[np.uint32]]
+    complete: bool
+    nodes: int
+    seconds: float
+    engine: str
+
+    def __str__(self) -> str:
+        state = "" if self.complete else ", not complete"
+        found = counted(len(self.covers), "solution")
+        return f"{found}{state}; {counted(self.nodes, 'node')}; {self.seconds:.1f} s"
+
+
+def first_covers(
+    problem: ExactCover,
+    stack: Sequence[int] | npt.NDArray[np.uint32] = (),
+    *,
+    limit: int,
+    on_progress: Callable[[int, int], None] = lambda covers, nodes: None,
+    search: SearchSettings | None = None,
+) -> FirstCovers:
+    """Find the first covers of a problem, in tree order.
+
+    One worker searches, for which covers are the first is known only when all that comes before
+    them was searched. Engines of one tree take turns until it is known which is the fastest.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    stack : sequence of int
+        The options that the covers must contain.
+    limit : int
+        How many covers to find at most.
+    on_progress : callable
+        Called with the numbers of covers and nodes so far.
+    search : SearchSettings, optional
+        Limits on nodes and time, the budget, and the engine.
+
+    Raises
+    ------
+    ProblemError
+        If the stack is no partial cover.
+    InputError
+        If there is no such engine, or it only counts.
+
+    Examples
+    --------
+    >>> from batchsolve.problems.families import dominoes
+    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2).covers]
+    [[0, 4, 5], [1, 2, 6]]
+    """
+    settings = search or SearchSettings()
+    engines = engines_for(settings.engine, problem)
+    if engines[0].capabilities.counts_only:
+        raise InputError(f"the engine {engines[0].name!r} only counts; name another")
+    options = np.asarray(stack).tolist()
+    problem.check_stack(options)
+    left = Stacks.from_lists([options])
+    most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
+    seconds = float("inf") if settings.time_limit is None else settings.time_limit
+    begin = time.monotonic()
+    covers: list[npt.NDArray[np.uint32]] = []
+    nodes = 0
+    turns = _Turns(engines)
+    engine = engines[0]
+    while len(left) and len(covers) < limit:
+        spent = time.monotonic() - begin
+        if nodes >= most_nodes or spent >= seconds:
+            break
+        engine = turns.next()
+        wanted = limit - len(covers)
+        # one root for all: then its stacks share the limit, and are searched in order
+        task = Task.of(
+            left.with_roots(np.zeros(len(left), np.int64)),
+            limit=wanted,
+            budget=min(settings.budget or BUDGET, most_nodes - nodes),
+            keep=wanted,
+        )
+        outcome = engine.search(problem, task)
+        visited = int(outcome.nodes.sum())
+        turns.learn(engine, visited / max(time.monotonic() - begin - spent, 1e-9))
+        nodes += visited
+        covers += [cover.copy() for cover in outcome.solutions]
+        left = outcome.frontier
+        on_progress(len(covers), nodes)
+    complete = len(covers) >= limit or not len(left)
+    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)
+
+
+class _Turns:
+    """Which engine is next: each of them in turn, and then the fastest."""
+
+    def __init__(self, engines: Sequence[Engine]) -> None:
+        self._trials: Iterator[Engine] = iter([*engines] * TRIALS if len(engines) > 1 else [])
+        self._rates = {engine.name: 0.0 for engine in engines}
+        self._engines = engines
+
+    def next(self) -> Engine:
+        fastest = max(self._engines, key=lambda engine: self._rates[engine.name])
+        return next(self._trials, fastest)
+
+    def learn(self, engine: Engine, rate: float) -> None:
+        self._rates[engine.name] = rate

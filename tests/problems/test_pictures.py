@@ -1,0 +1,230 @@
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import batchsolve as bs
+from batchsolve import ExactCover, ProblemError
+from batchsolve.problems.families import family
+from batchsolve.problems.pictures.boards import Board, Kind, Piece
+from batchsolve.problems.pictures.colors import N_HUES, color, colored
+from batchsolve.problems.pictures.outlines import inner_lines, outline, parts
+from batchsolve.problems.pictures.page import page
+from batchsolve.problems.pictures.svg import as_svg, drawn, sheet
+from batchsolve.problems.tilings import tiling
+
+SVG = "{http://www.w3.org/2000/svg}"
+cells = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1)
+
+
+def elements(text, how=""):
+    """The elements of a drawing that have a class, in order; a fault of its form raises."""
+    root = ElementTree.fromstring(text)
+    return [each for each in root.iter() if how in each.get("class", "").split() or not how]
+
+
+def shapes(problem, cover=(), clues=(), how=""):
+    return elements(as_svg(drawn(problem, cover, clues), "it"), how)
+
+
+def steps(path):
+    """The lines of a path between whole cells, as pairs of points."""
+    found = []
+    for x, y, rest in re.findall(r"M(\d+) (\d+)([^M]*)", path):
+        start = x, y = int(x) // 10, int(y) // 10
+        moves = [(kind, int(by) // 10) for kind, by in re.findall(r"([hv])(-?\d+)", rest)]
+        for kind, by in moves:
+            for _ in range(abs(by)):
+                to = (x + by // abs(by), y) if kind == "h" else (x, y + by // abs(by))
+                found.append(((x, y), to))
+                x, y = to
+        while rest.endswith("z") and (x, y) != start:  # straight back
+            to = (x + (start[0] > x) - (start[0] < x), y + (start[1] > y) - (start[1] < y))
+            found.append(((x, y), to))
+            x, y = to
+    return found
+
+
+@given(cells)
+def test_an_outline_is_where_a_cell_has_no_neighbour_and_inner_lines_where_it_has_one(some):
+    sides = [frozenset([(c, r), (c + 1, r)]) for r, c in some for r in (r, r + 1)] + [
+        frozenset([(c, r), (c, r + 1)]) for r, c in some for c in (c, c + 1)
+    ]
+    once = {side for side in sides if sides.count(side) == 1}
+    found = [frozenset(step) for step in steps(outline(some, 10))]
+    assert len(found) == len(once)
+    assert set(found) == once
+    inside = [frozenset(step) for step in steps(inner_lines(some, 10))]
+    assert len(inside) == len(set(sides) - once)
+    assert set(inside) == set(sides) - once
+
+
+@given(cells)
+def test_parts_are_connected_and_do_not_touch(some):
+    found = parts(some)
+    assert sorted(cell for part in found for cell in part) == sorted(some)
+    for part in found:
+        beside = {(r + a, c + b) for r, c in part for a, b in ((0, 1), (0, -1), (1, 0), (-1, 0))}
+        assert beside & some <= set(part)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(["", "A"]), st.integers(2, 6), st.integers(2, 6))
+def test_pieces_of_one_label_that_meet_have_different_colours(label, rows, columns):
+    pieces = [Piece(((0, r, c),), label, "") for r in range(rows) for c in range(columns)]
+    found = colored(pieces, {"A": 0})
+    for k, piece in enumerate(pieces):
+        for other, color_of in zip(pieces, found, strict=True):
+            (_, r, c), (_, s, d) = piece.places[0], other.places[0]
+            if abs(r - s) + abs(c - d) == 1:
+                assert found[k] != color_of
+
+
+def test_colours_are_all_different_and_light_enough_for_black_letters():
+    every = {color(hue, shade) for hue in range(N_HUES) for shade in range(6)}
+    assert len(every) == 6 * N_HUES
+    for each in every:
+        parts_of = [int(each[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [((c + 0.055) / 1.055) ** 2.4 if c > 0.04 else c / 12.92 for c in parts_of]
+        luminance = sum(k * c for k, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+        assert (luminance + 0.05) / 0.0555 > 4.5  # WCAG 2: contrast with #111
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "rows", "columns"),
+    [
+        ("dominoes:3x5", Kind.CELLS, 3, 5),
+        ("pentominoes:4x15", Kind.CELLS, 4, 15),
+        ("latin:4", Kind.CELLS, 4, 4),
+        ("langford:4", Kind.PLACES, 1, 8),
+        ("queens:5", Kind.SQUARES, 5, 5),
+    ],
+)
+def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
+    board = Board.of(family(name))
+    assert (board.kind, board.rows, board.columns) == (kind, rows, columns)
+    assert len(board.places) == rows * columns
+
+
+def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
+    from batchsolve.problems.exact_cover_files import write_dlx
+
+    problem = family("pentominoes:5x12")
+    (tmp_path / "p.dlx").write_text(write_dlx(problem))
+    cover = next(bs.solutions(problem, limit=1, jobs=1))
+    of_file = bs.draw(bs.read_problem(str(tmp_path / "p.dlx")), cover, title="p").svg
+    assert of_file == bs.draw(problem, cover, title="p").svg
+
+
+def test_pieces_are_called_by_what_is_no_cell():
+    board = Board.of(family("latin:2"))
+    assert [piece.label for piece in board.filled([0, 3, 5, 6]).pieces] == ["1", "2", "2", "1"]
+    board = Board.of(family("langford:3"))
+    assert board.labels == {"1": 0, "2": 1, "3": 2}
+    board = Board.of(tiling("1x3", "I1, I2", use="any number"))
+    assert {piece.label for piece in board.filled([0, 4]).pieces} == {"I1", "I2"}
+    assert list(board.labels) == ["I1", "I2"]
+    board = Board.of(family("dominoes:1x2"))
+    assert [piece.label for piece in board.filled([0]).pieces] == [""]
+
+
+def test_cells_that_have_colours_show_them():
+    options, colors = [["r1c1", "word"], ["r1c1", "r1c2"]], [{"r1c1": "A"}, {"r1c1": "A"}]
+    problem = ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
+    filling = Board.of(problem).filled([0, 1])
+    assert filling.letters == {(0, 1, 1): "A"}
+    assert [piece.places for piece in filling.pieces] == [((0, 1, 2),)]
+    assert [text.text for text in shapes(problem, [0, 1], how="bs-clue")] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([["a", "b"]], "it has no items called r1c1, r1c2, … "),
+        ([["r1", "a"], ["c1", "b"]], "the problem cannot be drawn"),
+        ([["r1c1", "r1c99999"]], "too large to be drawn: 2 cells, 1 x 99,999"),
+        ([["r999999999c1", "r1c1"]], "too large to be drawn: 2 cells, 999,999,999 x 1"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, message):
+    with pytest.raises(ProblemError) as caught:
+        bs.draw(ExactCover.from_options(options))
+    assert message in str(caught.value)
+    with pytest.raises(ProblemError):
+        bs.draw(ExactCover([0, 1], [0], 1))
+
+
+def test_boards_of_many_cells_are_refused():
+    names = [f"r{r}c{c}" for r in range(1, 401) for c in range(1, 401)]
+    problem = ExactCover([0, 1], [0], len(names), item_names=names)
+    with pytest.raises(ProblemError, match="160,000 cells, 400 x 400; 100,000 cells and"):
+        Board.of(problem)
+
+
+def test_what_is_no_partial_cover_is_refused():
+    with pytest.raises(
+        ProblemError, match="no partial cover: options 0 and 1 both cover item r1c1"
+    ):
+        bs.draw("dominoes:2x2", [0, 1])
+
+
+def test_a_tiling_has_a_path_for_every_piece_and_none_for_holes():
+    problem = tiling("...\n.#.\n...", "I2", use="any number")
+    cover = next(bs.solutions(problem, limit=1, jobs=1))
+    pieces = shapes(problem, cover, how="bs-piece")
+    assert len(pieces) == 4
+    assert {piece[0].text for piece in pieces} == {problem.option_name(o) for o in cover.tolist()}
+    (board,) = shapes(problem, cover, how="bs-empty")
+    assert board.get("d").count("M") == 2  # an outline, and that of the hole
+    assert len({piece.get("fill") for piece in pieces}) == 2
+    assert shapes(problem, how="bs-piece") == []
+
+
+def test_layers_lie_side_by_side_with_their_numbers():
+    problem = tiling("2x2x2", "I2", use="any number")
+    upright = [
+        o for o in range(problem.n_options) if "l1" in (n := problem.option_name(o)) and "l2" in n
+    ]
+    assert len(shapes(problem, upright, how="bs-piece")) == 8
+    assert [note.text for note in shapes(problem, upright, how="bs-note")] == ["layer 1", "layer 2"]
+    fills = [piece.get("fill") for piece in shapes(problem, upright, how="bs-piece")]
+    assert fills[:4] == fills[4:]
+
+
+def test_queens_are_marks_and_grids_are_digits():
+    queens = family("queens:4")
+    cover = [1, 7, 8, 14]
+    queens.verify(cover)
+    assert len(shapes(queens, cover, how="bs-mark")) == 4
+    grid = bs.Sudoku(2, 2)
+    cover = grid.stack([1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1]).tolist()
+    clues = shapes(grid, cover, [0, 5], how="bs-clue")
+    assert [clue.text for clue in clues] == ["1", "2"]
+    rest = shapes(grid, cover, [0, 5], how="bs-digit")
+    assert sorted(text.text for text in clues + rest) == sorted("1234" * 4)
+
+
+def test_drawings_are_described_and_fit_their_place():
+    text = as_svg(drawn(family("dominoes:2x40"), range(0)), "a<b & c")
+    root = ElementTree.fromstring(text)
+    assert root.get("role") == "img"
+    assert root[0].tag == f"{SVG}title"
+    assert root[0].text == "a<b & c: 0 pieces on 80 cells"
+    assert (root.get("width"), root.get("viewBox")) == ("720", "0 0 1606 86")
+    assert "max-width:100%" in root.get("style")
+    assert "prefers-color-scheme:dark" in text
+
+
+def test_a_sheet_numbers_its_drawings_and_a_page_shows_all_of_them():
+    problem = family("dominoes:2x3")
+    drawings = [drawn(problem, cover) for cover in bs.solutions(problem, jobs=1)]
+    text = as_svg(sheet(drawings), "three")
+    assert [note.text for note in elements(text, "bs-note")] == ["1", "2", "3"]
+    shown = page(drawings, "a<b", "a note")
+    assert shown.count("<figure>") == 3
+    assert "a&lt;b" in shown
+    assert "<script" in shown
+    assert not re.search(r"(src|href|url|@import)[=( ]", shown)  # nothing to be fetched
+    assert "<script" not in page(drawings[:1], "one", "a note")

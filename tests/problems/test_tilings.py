@@ -1,0 +1,233 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import tilings
+
+import batchsolve as bs
+from batchsolve import InputError, ProblemError, Stacks
+from batchsolve.engines import Task, get_engine
+from batchsolve.problems.polyominoes import (
+    PENTOMINOES,
+    SETS,
+    Kind,
+    drawn_shape,
+    moved_to_corner,
+    named_set,
+    orientations,
+    pieces,
+)
+from batchsolve.problems.tiling_files import read_tiling
+from batchsolve.problems.tilings import USES, Piece, board_cells, piece_shape, placements, tiling
+
+CHESSBOARD = "\n".join(["." * 8] * 3 + ["...##..."] * 2 + ["." * 8] * 3)
+SOMA = """| seven pieces of three and four cubes
+board: 3x3x3
+pieces: V3, L4, T4, S4
+piece A: XX/X.//X.
+piece B: XX/X.//.X
+piece P:
+XX
+X.
+
+..
+X.
+"""
+
+
+def n_covers(problem):
+    task = Task.of(Stacks.from_lists([[]]))
+    return int(get_engine("dlx").search(problem, task).counts[0])
+
+
+# Golomb, Polyominoes; OEIS A000105, A000988, A001168, A038119, A000162, A001931
+@pytest.mark.parametrize(
+    ("kind", "cubes", "counts"),
+    [
+        (Kind.FREE, False, [1, 1, 2, 5, 12, 35, 108]),
+        (Kind.ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
+        (Kind.FIXED, False, [1, 2, 6, 19, 63, 216]),
+        (Kind.FREE, True, [1, 1, 2, 7, 23]),
+        (Kind.ONE_SIDED, True, [1, 1, 2, 8, 29]),
+        (Kind.FIXED, True, [1, 3, 15, 86, 534]),
+    ],
+)
+def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
+    found = [
+        len(pieces(size, kind, cubes=cubes, solid=cubes)) for size in range(1, len(counts) + 1)
+    ]
+    assert found == counts
+
+
+def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
+    drawn = {name: drawn_shape(drawing) for name, drawing in PENTOMINOES.items()}
+    turned = {name: orientations(shape, Kind.FREE, False) for name, shape in drawn.items()}
+    every = [shape for shapes in turned.values() for shape in shapes]
+    assert len(every) == len(set(every)) == 63
+    assert {name: len(shapes) for name, shapes in turned.items()} == {
+        **{"F": 8, "I": 2, "L": 8, "N": 8, "P": 8, "T": 4},
+        **{"U": 4, "V": 4, "W": 4, "X": 1, "Y": 8, "Z": 4},
+    }
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("name", [name for name, each in SETS.items() if each.size < 6])
+def test_a_named_set_has_every_piece_once_and_each_its_own_name(name, kind):
+    size, cubes = SETS[name]
+    found = named_set(name, kind, cubes)
+    assert len(found) == len(pieces(size, kind, cubes=cubes, solid=cubes))
+    of_each = [orientations(shape, kind, cubes)[0] for shape in found.values()]
+    assert len(set(of_each)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("board", "named", "how", "count"),
+    [
+        # 6x10 is one of the families
+        ("3x20", "pentominoes", {}, 4 * 2),
+        (CHESSBOARD, "pentominoes", {}, 8 * 65),  # D. S. Scott, 1958
+        ("8x8", "dominoes", {"use": "any number"}, 12_988_816),  # P. W. Kasteleyn, 1961
+        ("4x5", "tetrominoes", {}, 0),  # a T covers three cells of one colour
+        ("4x4", "I4.1", {"use": "any number", "kind": "fixed"}, 1),
+        ("4x4", "I4.1, I4.2", {"use": "any number", "kind": "fixed"}, 2),
+        ("2x2x2", "I2", {"use": "any number"}, 9),
+    ],
+)
+def test_known_counts(board, named, how, count):
+    problem = tiling(board, named, **how)
+    found = bs.count(problem, engine="memo").count if count > 10_000 else n_covers(problem)
+    assert found == count
+
+
+def test_the_soma_cube_has_240_solutions_but_for_rotations_and_reflections():
+    problem = read_tiling(SOMA)
+    assert (problem.n_primary, problem.n_items) == (7 + 27, 34)
+    assert n_covers(problem) == 240 * 48
+
+
+shapes = st.lists(
+    st.tuples(st.just(0), st.integers(0, 1), st.integers(0, 2)), min_size=1, max_size=4
+).map(moved_to_corner)
+boards = st.sets(
+    st.tuples(st.integers(1, 2), st.integers(1, 3), st.integers(1, 3)), min_size=2, max_size=11
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    boards,
+    st.lists(st.tuples(shapes.map(set).map(moved_to_corner), st.sampled_from([*USES])), max_size=3),
+    st.sampled_from([*Kind]),
+    st.booleans(),
+)
+def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
+    cells = sorted(board)
+    solid = any(layer > 1 for layer, _, _ in cells)
+    named = [Piece(f"p{k}", shape, USES[use]) for k, (shape, use) in enumerate(chosen)]
+    slow = [(orientations(piece.shape, kind, solid), *piece.use) for piece in named]
+    try:
+        problem = placements(cells, named, kind, fill=fill)
+    except ProblemError:  # the sizes say that there is no tiling
+        optional = any(piece.use != USES["once"] for piece in named)
+        assert not chosen or (optional and not fill) or tilings(cells, slow, fill) == 0
+        return
+    assert n_covers(problem) == tilings(cells, slow, fill)
+
+
+def test_a_file_and_the_function_mean_the_same():
+    text = f"board:\n{CHESSBOARD}\npieces: pentominoes\n"
+    assert read_tiling(text).fingerprint == tiling(CHESSBOARD, "pentominoes").fingerprint
+    text = "board: XXX/XXX\nkind: fixed\npiece a: X/X\npiece b at most once: XX\n"
+    text += "pieces any number: I1\n"
+    same = tiling(
+        [[1, 1, 1], [1, 1, 1]],
+        [{"a": "X/X", "b": [[True, True]]}, "I1"],
+        kind="fixed",
+        use={"b": "at most once", "I1": "any number"},
+    )
+    assert read_tiling(text).fingerprint == same.fingerprint
+    assert same.option_name(same.n_options - 1) == "I1 r2c3"
+    assert (same.n_primary, same.n_items) == (7, 8)
+    loose = tiling("2x3", {"a": "X/X", "b": "XX"}, fill=False)
+    assert read_tiling("fill: no\nboard: 2x3\npiece a: X/X\npiece b: XX").fingerprint == (
+        loose.fingerprint
+    )
+    assert (loose.n_primary, loose.n_items) == (2, 8)
+
+
+def test_drawings_of_boards_and_pieces():
+    assert board_cells("#..\n ..\n") == [(1, 1, 1), (1, 1, 2), (1, 2, 1), (1, 2, 2)]
+    assert board_cells("XX\n") == board_cells("..") == board_cells("1X2")
+    assert board_cells("..\n\n\n.#") == [(1, 1, 1), (1, 1, 2), (2, 1, 1)]
+    assert piece_shape(".xX\n") == piece_shape(" XX") == ((0, 0, 0), (0, 0, 1))
+    assert piece_shape([[[1]], [[1]]]) == ((0, 0, 0), (1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pieces: I2\n", "no line is 'board:'; a tiling has a board and pieces"),
+        ("hello\nboard: 2x2\n", "line 1: 'hello' stands before any of board, pieces"),
+        ("board: 2x2\n", "there are no pieces"),
+        ("board: 0x2\npieces: I2", "line 1: a board of 0 cells; 1 to 1,000,000 are possible"),
+        ("board: 99999x99999\npieces: I2", "line 1: a board of 9,999,800,001 cells"),
+        ("board:\n..\n.?\npieces: I2", "line 1: '?' is no mark of a board: cells are . or X"),
+        ("board:\n.X\npieces: I2", "line 1: the board has both . and X"),
+        ("board:\n\n##\npieces: I2", "line 1: the board is empty"),
+        ("board: 2x2\n..\npieces: I2", "line 2: '..' follows 'board', which line 1 has said"),
+        ("board:\n\t..\npieces: I2", "line 2: a tab"),
+        ("board: 1x2\nboard: 1x2\n", "line 2: a second board; say it once"),
+        ("board: 1x2\ncolour: red\n", "line 2: 'colour' is not known; there is: board, pieces"),
+        ("board: 1x2\nkind of: free\n", "line 2: 'kind of' is not known"),
+        ("board: 1x2\npieces: quadrominoes", "line 2: no piece or set of pieces is called"),
+        ("board: 1x2\npieces: tricubes", "line 2: tricubes do not fit a board of one layer"),
+        ("board: 1x2\npieces: ", "line 2: no pieces are named"),
+        ("board: 1x2\npieces twice: I2", "line 2: 'twice' is no use of a piece; there is: once"),
+        ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
+        ("board: 1x2\npiece: XX", "line 2: '' is no name of a piece"),
+        ("board: 1x2\npiece r1c1: XX", "line 2: 'r1c1' is no name of a piece"),
+        ("board: 1x2\npiece A:\n##\n", "line 2: '#' is no mark of a piece: squares are X"),
+        ("board: 1x2\nkind: loose\npieces: I2", "line 2: 'loose' is no kind of pieces"),
+        ("board: 1x2\nfill: maybe\npieces: I2", "line 2: fill is yes or no, not 'maybe'"),
+        ("board: 1x2\nfill: no\npieces any number: I2", "every piece is used once, and I2 is not"),
+        ("board: 5x12\npieces: pentominoes I1", "pieces of 61 squares do not fill a board of 60"),
+        ("board: 8x8\npieces: pentominoes", "add pieces, or let cells stay empty"),
+    ],
+)
+def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
+    path = tmp_path / "my.tiling"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        bs.read_problem(str(path))
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+
+
+def test_the_function_refuses_what_it_cannot_use():
+    for board, named, how, message in [
+        ("2x2", {"A": "X"}, {"use": {"B": "once"}}, "use names the piece 'B', and there is none"),
+        ("2x2", {"A:B": "X"}, {}, "'A:B' is no name of a piece"),
+        ("2x2", {"A": ""}, {}, "piece A: the piece is empty"),
+        ("2x2", "I4", {"kind": "both"}, "'both' is no kind of pieces"),
+        ([1, 1], "I2", {}, "a board has 2 or 3 dimensions, not 1"),
+        ([[1], [1, 1]], "I2", {}, "the board is no array"),
+    ]:
+        with pytest.raises((InputError, ProblemError)) as caught:
+            tiling(board, named, **how)
+        assert message in str(caught.value)
+
+
+def test_so_many_options_are_refused(monkeypatch):
+    monkeypatch.setattr("batchsolve.problems.tilings.MOST_OPTIONS", 100)
+    with pytest.raises(ProblemError, match="more than 100 options; take fewer pieces"):
+        tiling("8x8", "dominoes", use="any number")
+
+
+def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, monkeypatch):
+    import io
+    import sys
+
+    text = "board: 2x3\npieces any number: I2\n"
+    (tmp_path / "board.txt").write_text(text)
+    assert bs.count(str(tmp_path / "board.txt"), jobs=1).count == 3
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert bs.read_problem("-").problem.n_options == 7

@@ -1,0 +1,264 @@
+"""Drawings of covers: which are drawn, from where, and what becomes of files."""
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve import InputError, OutputError, Stacks
+from batchsolve.cli import app
+from batchsolve.engines import Task, get_engine
+from batchsolve.runs.draw import MOST_CELLS, draw_all
+from batchsolve.runs.export import export_run
+from batchsolve.runs.first import first_covers
+from batchsolve.runs.found import found_covers
+from batchsolve.settings import SearchSettings
+
+GRID = "12" + "." * 14
+
+
+def run(*arguments, **how):
+    return CliRunner().invoke(app, [*map(str, arguments)], **how)
+
+
+def lists(covers):
+    return [cover.tolist() for cover in covers]
+
+
+# ---- the first covers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["queens:6", "langford:4", "dominoes:4x4", "latin:3"])
+@pytest.mark.parametrize("engine", ["auto", "dlx", "bits", "cells", "algorithm-x"])
+def test_the_first_covers_are_those_of_the_tree_whatever_the_budget(name, engine):
+    problem = bs.family(name)
+    task = Task.of(Stacks.from_lists([[]]), keep=1000)
+    every = lists(get_engine("dlx").search(problem, task).solutions)
+    for limit in (1, 5, 1000):
+        for budget in (1, 7, None):
+            found = first_covers(
+                problem, limit=limit, search=SearchSettings(engine=engine, budget=budget)
+            )
+            assert lists(found.covers) == every[:limit]
+            assert found.complete
+
+
+def test_the_first_covers_of_a_grid_are_the_same_whatever_the_budget():
+    for engine in ("lanes", "dlx"):
+        how = [SearchSettings(engine=engine, budget=budget) for budget in (1, 20, 300, None)]
+        found = [lists(first_covers(bs.Sudoku(2, 2), [0], limit=9, search=h).covers) for h in how]
+        assert found[1:] == found[:-1]
+        assert all(cover[0] == 0 for cover in found[0])
+
+
+def test_limits_end_the_search_for_the_first_covers():
+    queens = bs.family("queens:20")
+    for how in ({"node_limit": 3}, {"time_limit": 1e-9}):
+        found = first_covers(queens, limit=1, search=SearchSettings(engine="dlx", **how))
+        assert not found.complete
+        assert found.covers == []
+        assert found.nodes <= 3
+    with pytest.raises(InputError, match="only counts; name another"):
+        first_covers(queens, limit=1, search=SearchSettings(engine="memo"))
+    with pytest.raises(bs.ProblemError, match="no partial cover"):
+        first_covers(queens, [0, 1], limit=1)
+    none = first_covers(bs.family("langford:2"), limit=1)
+    assert (none.covers, none.complete) == ([], True)
+
+
+# ---- covers that were found -----------------------------------------------------------------
+
+
+@pytest.fixture(params=["langford:4", "grid"])
+def enumerated(request, tmp_path):
+    """A problem, its sorted solutions, and where they are kept in every form."""
+    name = request.param
+    if name == "grid":
+        name = str(tmp_path / "grid.txt")
+        (tmp_path / "grid.txt").write_text(GRID)
+    with bs.Run(tmp_path / "run", name, collect=True) as kept:
+        kept.search(jobs=1)
+    files = [tmp_path / f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")]
+    for file in files:
+        export_run(str(tmp_path / "run"), str(file))
+    return name, [tmp_path / "run", *files]
+
+
+def test_covers_are_read_back_in_every_form(enumerated):
+    name, places = enumerated
+    reading = bs.read_problem(name)
+    every = [lists(found_covers(reading, str(place), 1000)) for place in places]
+    assert every[1:] == every[:-1]
+    assert {frozenset(cover) for cover in every[0]} == {
+        frozenset(cover.tolist()) for cover in bs.solutions(reading, jobs=1)
+    }
+    assert lists(found_covers(reading, str(places[0]), 1)) == every[0][:1]
+
+
+def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
+    with bs.Run(tmp_path / "run", "langford:4", collect=True) as kept:
+        kept.search(jobs=1)
+    with bs.Run(tmp_path / "counted", "langford:4") as kept:
+        kept.search(jobs=1)
+    files = {
+        "short.jsonl": '{"options": ["1@1,3"]}\n',
+        "strange.jsonl": '{"options": ["9@1,3"]}\n',
+        "other.jsonl": '{"grid": "1234"}\n',
+        "numbers.csv": "options\n5\n",
+        "ragged.csv": 'options\n"[""1@1,3""]",5\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    langford = bs.read_problem("langford:4")
+    for problem, name, message in [
+        (bs.read_problem("langford:3"), "run", "is a run of another problem"),
+        (langford, "counted", "a run that only counts has no solutions"),
+        (langford, ".", "is a directory, but no run"),
+        (langford, "short.jsonl", "row 1: not a cover: item 2 is in none of the options"),
+        (langford, "strange.jsonl", "row 1: the problem has no option called '9@1,3'"),
+        (langford, "other.jsonl", "one column called 'options'"),
+        (langford, "numbers.csv", "row 1: '5' is no list of options"),
+        (langford, "ragged.csv", "row 1: "),
+        (langford, "nothing.csv", "No such file"),
+    ]:
+        with pytest.raises(InputError) as caught:
+            found_covers(problem, str(tmp_path / name), 1)
+        assert message in str(caught.value)
+    same_name = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
+    (tmp_path / "same.jsonl").write_text('{"options": ["a", "a"]}\n')
+    reading = bs.Reading(same_name, langford.stack, "same")
+    with pytest.raises(InputError, match="several options of the problem are called 'a'"):
+        found_covers(reading, str(tmp_path / "same.jsonl"), 1)
+
+
+# ---- draw -----------------------------------------------------------------------------------
+
+
+def test_draw_takes_a_problem_in_every_form(tmp_path):
+    (tmp_path / "grid.txt").write_text(GRID)
+    reading = bs.read_problem(str(tmp_path / "grid.txt"))
+    shown = bs.draw(reading)
+    assert shown.svg.count("bs-clue") == 1 + 1 + 2  # twice in the style
+    assert shown.svg == bs.draw(str(tmp_path / "grid.txt")).svg
+    assert bs.draw("queens:4", title="four").title == "four"
+    assert bs.draw(bs.family("queens:4")).title.startswith("ExactCover(")
+    assert repr(bs.draw("queens:4")) == "Picture('queens:4', 1 drawing, 166 x 166)"
+    assert shown.svg in shown._repr_html_()
+    assert shown._repr_svg_() == shown.svg
+
+
+def test_pictures_are_saved_whole_or_not_at_all(tmp_path):
+    picture = bs.draw("queens:4")
+    picture.save(tmp_path / "board.svg")
+    assert (tmp_path / "board.svg").read_text() == picture.svg
+    picture.save(tmp_path / "board.html")
+    assert (tmp_path / "board.html").read_text() == picture.html
+    with pytest.raises(InputError, match=r"drawings are \.svg or \.html files, not \.png"):
+        picture.save(tmp_path / "board.png")
+    with pytest.raises(OutputError, match="cannot be written: No such file"):
+        picture.save(tmp_path / "nowhere" / "board.svg")
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(OutputError, match="cannot be written"):
+        picture.save(tmp_path / "folder.svg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("board.html", "board.svg", "folder.svg")
+    ]
+
+
+def test_so_many_drawings_are_refused():
+    reading = bs.read_problem("sudoku:3x3")
+    with pytest.raises(InputError, match="cells are too many for one file; 61,728 are possible"):
+        draw_all(reading, [()] * (MOST_CELLS // 81 + 1), None)
+
+
+def test_notebooks_show_empty_boards_and_counts():
+    shown = bs.read_problem("dominoes:2x2")._repr_html_()
+    assert "<svg" in shown
+    assert "<th>options</th><td>4</td>" in shown
+    assert "bs-piece" not in shown.partition("</style>")[2]
+    counted = bs.count("dominoes:2x2", jobs=1)._repr_html_()
+    assert "<th>solutions</th><td>2</td>" in counted
+
+
+# ---- the command ----------------------------------------------------------------------------
+
+
+def test_the_command_draws_the_first_solutions(tmp_path):
+    out = tmp_path / "out.html"
+    done = run("draw", "dominoes:4x4", "-o", out, "-n", 5, "--json")
+    assert done.exit_code == 0
+    facts = json.loads(done.stdout)
+    assert (facts["drawn"], facts["complete"], facts["output"]) == (5, True, str(out))
+    reading = bs.read_problem("dominoes:4x4")
+    covers = first_covers(reading.problem, limit=5).covers
+    assert out.read_text() == draw_all(reading, covers, _board(reading)).html
+    printed = run("draw", "dominoes:4x4", "-o", "-", "--json")
+    assert printed.stdout == draw_all(reading, covers[:1], _board(reading)).svg
+    assert json.loads(printed.stderr)["drawn"] == 1
+    page = run("draw", "dominoes:4x4", "-o", "-", "--format", "html", "-q")
+    assert page.stdout.count("<figure>") == 20
+    assert page.stderr == ""
+
+
+def _board(reading):
+    from batchsolve.runs.draw import board_of
+
+    return board_of(reading.problem)
+
+
+def test_the_command_draws_what_was_found(tmp_path):
+    run("enumerate", "langford:7", "-o", tmp_path / "run", "-q")
+    lines = run("enumerate", "langford:7", "-o", "-", "-q").stdout
+    (tmp_path / "lines.jsonl").write_text(lines)
+    for place in ("run", "lines.jsonl"):
+        out = tmp_path / "out.html"
+        found = ("--found", tmp_path / place)
+        done = run("draw", "langford:7", *found, "-n", 100, "-o", out)
+        assert done.exit_code == 0, done.stderr
+        assert out.read_text().count("<figure>") == 52
+        assert done.stderr == "52 solutions\n"
+
+
+def test_the_command_draws_boards_of_ones_own(tmp_path):
+    (tmp_path / "my.tiling").write_text("board: 2x3\npieces any number: I2\n")
+    done = run("draw", tmp_path / "my.tiling", "-o", "-", "-n", 9)
+    assert len(re.findall('class="bs-piece"', done.stdout)) == 9
+    assert run("count", tmp_path / "my.tiling", "-q").stdout == "3\n"
+
+
+def test_without_a_solution_nothing_is_drawn(tmp_path):
+    for arguments, said in [
+        (("langford:2",), "0 solutions; 1 node; 0.0 s: nothing is drawn"),
+        (("queens:20", "--node-limit", 3), "0 solutions, not complete"),
+    ]:
+        done = run("draw", *arguments, "-o", tmp_path / "out.svg", "--engine", "dlx")
+        assert done.exit_code == 1
+        assert said.partition(";")[0] in done.stderr
+        assert "nothing is drawn" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("queens:4", "-o", "out.png"), "out.png: drawings are .svg or .html files, not .png"),
+        (("queens:4", "-o", "out"), "drawings are .svg or .html files"),
+        (("-", "--found", "-", "-o", "out.svg"), "the problem or its solutions, not both"),
+        (("queens:4", "-o", "nowhere/out.svg"), "nowhere/out.svg: cannot be written"),
+        (("queens:4", "-n", "0", "-o", "-"), "greater than or equal to 1"),
+    ],
+)
+def test_what_the_command_refuses(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("draw", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_problem_without_places_is_refused_before_it_is_searched(tmp_path):
+    (tmp_path / "p.ec").write_text("p ec 2\ns 1\ns 2\n")
+    done = run("draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg")
+    assert done.exit_code == 2
+    assert "the problem cannot be drawn: it has no items called r1c1" in done.stderr
