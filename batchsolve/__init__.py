@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ProblemError,
         WorkersError,
     )
+    from batchsolve.problems.canonical import CanonicalForms, canonical, canonical_forms
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.families import family
     from batchsolve.problems.stacks import Stacks
@@ -36,10 +37,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": "runs.solve",
+    "CanonicalForms": "problems.canonical",
     "Count": "runs.count",
     "Estimate": "search.estimator",
     "Reading": "tables.reading",
     "Run": "runs.run",
+    "canonical": "problems.canonical",
+    "canonical_forms": "problems.canonical",
     "count": "runs.count",
     "estimate": "search.estimator",
     "family": "problems.families",
@@ -69,6 +73,7 @@ __all__ = [
     "Answer",
     "BatchResult",
     "BatchsolveError",
+    "CanonicalForms",
     "Count",
     "Estimate",
     "ExactCover",
@@ -84,6 +89,8 @@ __all__ = [
     "Sudoku",
     "Summary",
     "WorkersError",
+    "canonical",
+    "canonical_forms",
     "count",
     "estimate",
     "family",

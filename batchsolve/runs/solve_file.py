@@ -38,6 +38,7 @@ SAME_FILES = (
     "blank",
     "filename",
     "stats",
+    "canonical",
 )  # settings that a resumed run must have
 PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
@@ -254,6 +255,12 @@ class FileRun:
             filename=settings.filename,
             size=self.destination.block_size,
         )
+        table = AnswerTable(
+            corpus.reader,
+            self.search.limit or PROVES_UNIQUENESS,
+            self.settings.stats,
+            self.settings.canonical,
+        )
         engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED
         handover = handover_for_rows(self.search.engine, corpus.problem, limit)
@@ -263,10 +270,10 @@ class FileRun:
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
             if self.output == "-":
-                self._solve(corpus, engine, handover, None)
+                self._solve(corpus, table, engine, handover, None)
             else:
                 with self._journal(handover) as journal:
-                    self._solve(corpus, engine, handover, journal)
+                    self._solve(corpus, table, engine, handover, journal)
         self.totals.engine = self.search.engine
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = missing if met_limit else ""
@@ -276,14 +283,17 @@ class FileRun:
         return self.totals
 
     def _solve(
-        self, corpus: Corpus, engine: Engine, handover: Handover | None, journal: Journal | None
+        self,
+        corpus: Corpus,
+        table: AnswerTable,
+        engine: Engine,
+        handover: Handover | None,
+        journal: Journal | None,
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
-        limit = self.search.limit or PROVES_UNIQUENESS
-        table = AnswerTable(corpus.reader, limit, self.settings.stats)
         parts = journal.parts() if journal else []
         output = self.destination.open(table.schema, written, parts)
         writer = self.destination.writer(table, self.pool.sees_files)
