@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
     from batchsolve.runs.count import Count, count, solutions
+    from batchsolve.runs.dedupe import DedupeSummary, dedupe
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
@@ -39,12 +40,14 @@ _HOMES = {
     "Answer": "runs.solve",
     "CanonicalForms": "problems.canonical",
     "Count": "runs.count",
+    "DedupeSummary": "runs.dedupe",
     "Estimate": "search.estimator",
     "Reading": "tables.reading",
     "Run": "runs.run",
     "canonical": "problems.canonical",
     "canonical_forms": "problems.canonical",
     "count": "runs.count",
+    "dedupe": "runs.dedupe",
     "estimate": "search.estimator",
     "family": "problems.families",
     "read_problem": "tables.reading",
@@ -75,6 +78,7 @@ __all__ = [
     "BatchsolveError",
     "CanonicalForms",
     "Count",
+    "DedupeSummary",
     "Estimate",
     "ExactCover",
     "InputError",
@@ -92,6 +96,7 @@ __all__ = [
     "canonical",
     "canonical_forms",
     "count",
+    "dedupe",
     "estimate",
     "family",
     "read_problem",

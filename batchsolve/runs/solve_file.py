@@ -244,7 +244,7 @@ class FileRun:
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
-        self._refuse_own_output()
+        refuse_own_output(self.inputs, self.paths, self.output)
         settings = self.settings
         corpus = Corpus(
             self.paths,
@@ -386,18 +386,6 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _refuse_own_output(self) -> None:
-        """Refuse to read what is written."""
-        for path in self.paths:
-            if path != "-" and os.path.exists(path) and _same_file(path, self.output):
-                raise InputError(f"{path}: is both input and output; write to another file")
-        for folder in filter(os.path.isdir, self.inputs):
-            if _lies_in(self.output, folder):
-                raise InputError(
-                    f"{self.output}: lies in {folder}, all of which is input; write elsewhere, or "
-                    f"name the files, as in '{os.path.join(folder, '*.csv')}'"
-                )
-
     def _journal(self, handover: Handover | None) -> Journal:
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
@@ -483,6 +471,30 @@ class _RecordsBehind:
 
 def _numbered(blocks: Iterator[Block], first: int) -> Iterator[Block]:
     return (replace(block, number=k) for k, block in enumerate(blocks, first))
+
+
+def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
+    """Refuse to read what is written.
+
+    Parameters
+    ----------
+    inputs, paths : sequence of str
+        What was given, and the files of it.
+    output : str
+
+    Raises
+    ------
+    InputError
+    """
+    for path in paths:
+        if path != "-" and os.path.exists(path) and _same_file(path, output):
+            raise InputError(f"{path}: is both input and output; write to another file")
+    for folder in filter(os.path.isdir, inputs):
+        if _lies_in(output, folder):
+            raise InputError(
+                f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
+                f"name the files, as in '{os.path.join(folder, '*.csv')}'"
+            )
 
 
 def _same_file(one: str, two: str) -> bool:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import canonical_form, lines_in_all_orders
 
 import batchsolve as bs
 from batchsolve.problems import canonical
 from batchsolve.problems.canonical_search import search_forms
-from tests.oracles import canonical_form, lines_in_all_orders
 
 # the grid with the most symmetries, and its own canonical form (Russell and Jarvis, 2006)
 MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
