@@ -80,10 +80,11 @@ def dedupe(
     ] = False,
     quiet: Quiet = False,
 ) -> int:
-    """Leave out the repeated puzzles of a table, and those that other files hold.
+    """Leave out the repeated puzzles of a table.
 
-    The first row of every puzzle is kept as it is, with all its columns, in the order of the input;
-    so are rows that are invalid. How many were left out is said on stderr.
+    The first row of every puzzle is kept with all its columns, in the order of the input, unless
+    the puzzle is in a file of --against. Rows that are invalid are kept. How many rows were left
+    out is said on stderr.
     """
     from batchsolve.runs.dedupe import dedupe as leave_out
 

@@ -13,8 +13,11 @@ import batchsolve as bs
 from batchsolve.problems import canonical
 from batchsolve.problems.canonical_search import search_forms
 
-# the grid with the most symmetries, and its own canonical form (Russell and Jarvis, 2006)
+# Grids that are their own canonical forms: that with the most symmetries (Russell, Jarvis 2006),
+# the least and the greatest one (Red Ed, Sudoku Players' Forum, 2007; the last has 72 symmetries).
 MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
+LEAST = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
+GREATEST = "123456789457893612986217354274538196531964827698721435342685971715349268869172543"
 
 
 def shuffled(square, box_rows, box_columns, rng):
@@ -133,12 +136,12 @@ def test_all_6x6_grids_are_of_as_many_classes_as_their_symmetries_say():
     assert (group % forms.symmetries[first] == 0).all()
 
 
-def test_the_most_canonical_grid_has_648_symmetries():
+def test_known_grids_have_the_forms_and_symmetries_that_others_found():
     problem = bs.Sudoku(3, 3)
-    grid = problem.parse(MOST_CANONICAL)
-    forms = bs.canonical_forms(problem, grid[None])
-    assert (forms.grids[0] == grid).all()
-    assert forms.symmetries.tolist() == [648]
+    grids = np.array([problem.parse(grid) for grid in (MOST_CANONICAL, LEAST, GREATEST)])
+    forms = bs.canonical_forms(problem, grids)
+    assert (forms.grids == grids).all()
+    assert forms.symmetries.tolist() == [648, 3, 72]
 
 
 def test_grids_are_looked_up_in_a_table_that_the_search_agrees_with():
