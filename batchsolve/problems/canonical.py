@@ -173,7 +173,7 @@ def check_shape(problem: Sudoku) -> None:
     Traceback (most recent call last):
         ...
     batchsolve.errors.ProblemError: grids of 25×25 with boxes of 5×5 have too many symmetries for \
-canonical forms; those up to 16×16 with boxes of 4×4 have forms
+canonical forms; those up to 20×20 with boxes of 4×5 have forms
     """
     height, width, n = problem.box_rows, problem.box_columns, problem.n_digits
     stacks, bands = n // width, n // height
@@ -182,7 +182,7 @@ canonical forms; those up to 16×16 with boxes of 4×4 have forms
     if factorial(stacks) > _MOST_ORDERS or symmetries > _MOST_SYMMETRIES:
         raise ProblemError(
             f"grids of {n}×{n} with boxes of {height}×{width} have too many symmetries for "
-            f"canonical forms; those up to 16×16 with boxes of 4×4 have forms"
+            f"canonical forms; those up to 20×20 with boxes of 4×5 have forms"
         )
 
 

@@ -318,15 +318,15 @@ class _Dedupe:
             output.finish()
             return
         parent, name = os.path.split(self.output)
-        with (
-            disk_errors(self.output),
-            tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".") as folder,
-        ):
+        with disk_errors(self.output):
+            beside = tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".")
+        with beside as folder:
             whole = os.path.join(folder, name)
             with closing(open_output(whole, schema)) as output:
                 yield output
                 output.finish()
-            os.replace(whole, self.output)
+            with disk_errors(self.output):
+                os.replace(whole, self.output)
 
     def _keep(self, corpus: Corpus, passes: _LookAndKeep, output: Output) -> None:
         """Write the rows of the input that are new, or all of them with a mark."""
