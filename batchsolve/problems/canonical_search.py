@@ -160,7 +160,8 @@ def _place_row(row, k, form, work, chosen, found, weights, weight, n_found):
             elif n_ways > 1:
                 line[cursor], line[cursor + 1] = x + 1, n_labels
                 for way in range(1, n_ways):
-                    work[top + way] = line
+                    for y in range(cursor + 2 + n):
+                        work[top + way, y] = line[y]
                     _choose(work[top + way], n, x, chosen[way], row)
             if n_ways > 0:
                 _choose(line, n, x, chosen[0], row)
@@ -173,31 +174,38 @@ def _place_row(row, k, form, work, chosen, found, weights, weight, n_found):
             continue
         if order < 0:
             n_found = 0
-            least[:] = labels[:n]
+            for y in range(n):
+                least[y] = labels[y]
         if n_found == weights.size:
             return -1
-        found[n_found] = line[:cursor]
+        for y in range(cursor):
+            found[n_found, y] = line[y]
         weights[n_found] = weight
         n_found += 1
     return n_found
 
 
 @inlined
-def _n_equal(line, k, r, box_rows, blank):
-    """Return how many rows of the puzzle are like row r and can be row k; 0 if r is not the first.
-
-    Only blank rows are alike, as far as a state knows; and bands that are blank.
-    """
-    n = blank.size
-    band = r // box_rows
-    if k % box_rows and line[k] // box_rows != band:  # line[k] is the row before
-        return 0
+def _rows_used(line, k):
+    """Return which rows of the puzzle are the first k of the form, a bit each."""
     used = np.int64(0)
     for j in range(1, k + 1):
         used |= np.int64(1) << np.int64(line[j])
-    if k % box_rows == 0 and (used >> (band * box_rows)) & ((1 << box_rows) - 1):
-        return 0
+    return used
+
+
+@inlined
+def _n_equal(used, k, r, box_rows, blank):
+    """Return how many rows of the puzzle are like row r and can be row k; 0 if r is not the first.
+
+    Only blank rows are alike, as far as a state knows; and bands that are blank. Row r is one of
+    the band that was begun, if one was.
+    """
+    n = blank.size
+    band = r // box_rows
     if (used >> r) & 1:
+        return 0
+    if k % box_rows == 0 and (used >> (band * box_rows)) & ((1 << box_rows) - 1):
         return 0
     if not blank[r]:
         return 1
@@ -277,6 +285,29 @@ def _can_be_first(line, row, box_columns):
 
 
 @inlined
+def _has_fewer_blanks(line, row, least):
+    """Whether a row would begin with fewer blank cells than the least row so far, and be above it.
+
+    This is seen without placing the row, and is so of most rows.
+    """
+    n = row.size
+    columns, starts = 1 + n, 1 + 2 * n
+    x = 0
+    while x < n:
+        n_blank, end = 0, x
+        while end < n and line[starts + end] == x:
+            n_blank += row[line[columns + end]] == 0
+            end += 1
+        for y in range(x, x + n_blank):
+            if least[y] != 0:
+                return False
+        if x + n_blank < end:
+            return least[x + n_blank] == 0
+        x = end
+    return False
+
+
+@inlined
 def _n_ways(line, n):
     """Return in how many orders the columns of the cells of a state can stand."""
     starts = 1 + 2 * n
@@ -337,13 +368,20 @@ def search_forms(
             n_found = 0
             for s in range(n_ours):
                 line = ours[s]
-                turned = line[0]
-                for r in range(n):
-                    alike = _n_equal(line, k, r, box_rows, blank[turned])
+                turned, used = line[0], _rows_used(line, k)
+                begin, end = 0, n
+                if k % box_rows:  # a row of the band of the row before
+                    begin = np.int64(line[k]) // box_rows * box_rows
+                    end = begin + box_rows
+                for r in range(begin, end):
+                    alike = _n_equal(used, k, r, box_rows, blank[turned])
                     row = both[turned, r]
                     if alike == 0 or (k == 0 and not _can_be_first(line, row, box_columns)):
                         continue
-                    work[0, :size] = line
+                    if n_found > 0 and _has_fewer_blanks(line, row, form[k]):
+                        continue
+                    for x in range(size):
+                        work[0, x] = line[x]
                     work[0, 1 + k] = r
                     work[0, size], work[0, size + 1] = 0, n_labels
                     n_found = _place_row(
