@@ -69,7 +69,7 @@ def rows(draw):
     return found + draw(st.lists(st.sampled_from([PUZZLE, CLASHING, SHORT]), max_size=2))
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(rows(), rows(), st.booleans(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
 def test_the_first_of_each_puzzle_is_kept(tmp_path_factory, ours, others, symmetry, chunk, jobs):
     folder = tmp_path_factory.mktemp("dedupe")
