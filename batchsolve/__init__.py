@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ProblemError,
         WorkersError,
     )
+    from batchsolve.problems.canonical import CanonicalForms, canonical, canonical_forms
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.families import family
     from batchsolve.problems.stacks import Stacks
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.tilings import tiling
     from batchsolve.runs.cheapest import CheapestCovers, PricedCover, cheapest
     from batchsolve.runs.count import Count, count, solutions
+    from batchsolve.runs.dedupe import DedupeSummary, dedupe
     from batchsolve.runs.draw import Picture, draw
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "runs.solve",
     "CheapestCovers": "runs.cheapest",
+    "CanonicalForms": "problems.canonical",
     "Count": "runs.count",
+    "DedupeSummary": "runs.dedupe",
     "Estimate": "search.estimator",
     "Reading": "tables.reading",
     "PricedCover": "runs.cheapest",
@@ -48,6 +52,9 @@ _HOMES = {
     "cheapest": "runs.cheapest",
     "count": "runs.count",
     "draw": "runs.draw",
+    "canonical": "problems.canonical",
+    "canonical_forms": "problems.canonical",
+    "dedupe": "runs.dedupe",
     "estimate": "search.estimator",
     "family": "problems.families",
     "read_problem": "tables.reading",
@@ -78,8 +85,10 @@ __all__ = [
     "Answer",
     "BatchResult",
     "BatchsolveError",
+    "CanonicalForms",
     "CheapestCovers",
     "Count",
+    "DedupeSummary",
     "Estimate",
     "ExactCover",
     "InputError",
@@ -96,8 +105,11 @@ __all__ = [
     "Sudoku",
     "Summary",
     "WorkersError",
+    "canonical",
+    "canonical_forms",
     "cheapest",
     "count",
+    "dedupe",
     "draw",
     "estimate",
     "family",

@@ -128,6 +128,8 @@ class FileSettings:
         Write a column ``filename`` that says which file a row is from.
     stats : bool
         Write the columns ``nodes`` and ``seconds``.
+    canonical : bool
+        Write the column ``canonical``, the least puzzle that is the same up to symmetry.
     stop_on_invalid : bool
         Raise `InputError` at the first invalid row instead of reporting it in its place.
     resume : bool
@@ -155,6 +157,9 @@ class FileSettings:
     )
     filename: bool = setting(False, "Add a column that says which file a row is from.")
     stats: bool = setting(False, "Add the columns nodes and seconds.")
+    canonical: bool = setting(
+        False, "Add a column with the least puzzle that is the same up to symmetry (row-minlex)."
+    )
     stop_on_invalid: bool = setting(False, "Stop at the first invalid row.")
     resume: bool = setting(False, "Go on from OUT.partial.")
 

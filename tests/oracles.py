@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations, product
+
+import numpy as np
 
 from batchsolve import ExactCover
 
@@ -132,3 +134,30 @@ def tilings(cells, pieces, fill=True) -> int:
         return total
 
     return count(frozenset(board), (0,) * len(pieces))
+
+
+def lines_in_all_orders(n, size):
+    """All orders of n lines that keep those of a band, or of a stack, together."""
+    bands = [range(first, first + size) for first in range(0, n, size)]
+    for order in permutations(bands):
+        for within in product(*map(permutations, order)):
+            yield list(chain.from_iterable(within))
+
+
+def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
+    """The least grid that symmetries make of this one, and how many of them make it."""
+    n = box_rows * box_columns
+    least, ways = None, 0
+    squares = [np.asarray(grid).reshape(n, n)]
+    if box_rows == box_columns:
+        squares.append(squares[0].T)
+    for square in squares:
+        for rows in lines_in_all_orders(n, box_rows):
+            for columns in lines_in_all_orders(n, box_columns):
+                labels = {0: 0}
+                moved = square[np.ix_(rows, columns)].reshape(-1).tolist()
+                form = tuple(labels.setdefault(digit, len(labels)) for digit in moved)
+                if least is None or form < least:
+                    least, ways = form, 0
+                ways += form == least
+    return least, ways

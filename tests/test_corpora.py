@@ -50,6 +50,25 @@ def test_every_puzzle_is_unique(tmp_path, name, rows):
     assert (summary.rows, summary.unique, summary.disagree) == (rows, rows, 0)
 
 
+def test_puzzles_of_17_clues_differ_by_more_than_symmetries(tmp_path):
+    out = tmp_path / "out.csv"
+    bs.solve_file(str(FOLDER / "sudoku9_17clue.txt"), str(out), canonical=True)
+    with open(out, newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["canonical"] for row in rows}) == 49_158
+    assert all(row["canonical"] <= row["puzzle"] for row in rows)  # a dot is less than a digit
+    # the others are in another form, which differs from their second or third row on
+    assert sum(row["canonical"] == row["puzzle"] for row in rows) == 47_653
+
+
+def test_nothing_is_repeated_but_what_symmetries_made(tmp_path):
+    path = str(FOLDER / "sudoku9_17clue.txt")
+    summary = bs.dedupe([path, path], tmp_path / "out.csv", up_to_symmetry=True)
+    assert (summary.kept, summary.repeated, summary.undecided) == (49_158, 49_158, 0)
+    summary = bs.dedupe(str(FOLDER / "sudoku9_top1465.txt"), tmp_path / "out.csv", against=[path])
+    assert (summary.rows, summary.invalid) == (1_465, 0)
+
+
 def test_hexadoku_answers(tmp_path):
     out = tmp_path / "out.csv"
     search = bs.SearchSettings(limit=10_000)

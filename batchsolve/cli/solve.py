@@ -37,7 +37,7 @@ RowSearch = Annotated[
 ]
 Files = Annotated[
     FileSettings,
-    only("box", "alphabet", "blank", "column", "filename", "chunk", "stats", "resume"),
+    only("box", "alphabet", "blank", "column", "filename", "chunk", "stats", "canonical", "resume"),
 ]
 
 
@@ -45,6 +45,7 @@ Files = Annotated[
     examples=(
         "batchsolve solve puzzles.csv -o solved.csv",
         "batchsolve solve 'corpora/*.parquet' -o solved/ --filename",
+        "batchsolve solve puzzles.csv -o solved.csv --canonical",
     ),
     epilog="Exit codes: 0 every row answered; 1 some row invalid, unfinished or disagreeing with "
     "its given solution; 2 wrong usage, a file that cannot be read or written, or no worker left; "

@@ -38,6 +38,7 @@ SAME_FILES = (
     "blank",
     "filename",
     "stats",
+    "canonical",
 )  # settings that a resumed run must have
 PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
@@ -243,7 +244,7 @@ class FileRun:
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
-        self._refuse_own_output()
+        refuse_own_output(self.inputs, self.paths, self.output)
         settings = self.settings
         corpus = Corpus(
             self.paths,
@@ -254,6 +255,12 @@ class FileRun:
             filename=settings.filename,
             size=self.destination.block_size,
         )
+        table = AnswerTable(
+            corpus.reader,
+            self.search.limit or PROVES_UNIQUENESS,
+            self.settings.stats,
+            self.settings.canonical,
+        )
         engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED
         handover = handover_for_rows(self.search.engine, corpus.problem, limit)
@@ -263,10 +270,10 @@ class FileRun:
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
             if self.output == "-":
-                self._solve(corpus, engine, handover, None)
+                self._solve(corpus, table, engine, handover, None)
             else:
                 with self._journal(handover) as journal:
-                    self._solve(corpus, engine, handover, journal)
+                    self._solve(corpus, table, engine, handover, journal)
         self.totals.engine = self.search.engine
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = missing if met_limit else ""
@@ -276,14 +283,17 @@ class FileRun:
         return self.totals
 
     def _solve(
-        self, corpus: Corpus, engine: Engine, handover: Handover | None, journal: Journal | None
+        self,
+        corpus: Corpus,
+        table: AnswerTable,
+        engine: Engine,
+        handover: Handover | None,
+        journal: Journal | None,
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
-        limit = self.search.limit or PROVES_UNIQUENESS
-        table = AnswerTable(corpus.reader, limit, self.settings.stats)
         parts = journal.parts() if journal else []
         output = self.destination.open(table.schema, written, parts)
         writer = self.destination.writer(table, self.pool.sees_files)
@@ -376,18 +386,6 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _refuse_own_output(self) -> None:
-        """Refuse to read what is written."""
-        for path in self.paths:
-            if path != "-" and os.path.exists(path) and _same_file(path, self.output):
-                raise InputError(f"{path}: is both input and output; write to another file")
-        for folder in filter(os.path.isdir, self.inputs):
-            if _lies_in(self.output, folder):
-                raise InputError(
-                    f"{self.output}: lies in {folder}, all of which is input; write elsewhere, or "
-                    f"name the files, as in '{os.path.join(folder, '*.csv')}'"
-                )
-
     def _journal(self, handover: Handover | None) -> Journal:
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
@@ -473,6 +471,30 @@ class _RecordsBehind:
 
 def _numbered(blocks: Iterator[Block], first: int) -> Iterator[Block]:
     return (replace(block, number=k) for k, block in enumerate(blocks, first))
+
+
+def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
+    """Refuse to read what is written.
+
+    Parameters
+    ----------
+    inputs, paths : sequence of str
+        What was given, and the files of it.
+    output : str
+
+    Raises
+    ------
+    InputError
+    """
+    for path in paths:
+        if path != "-" and os.path.exists(path) and _same_file(path, output):
+            raise InputError(f"{path}: is both input and output; write to another file")
+    for folder in filter(os.path.isdir, inputs):
+        if _lies_in(output, folder):
+            raise InputError(
+                f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
+                f"name the files, as in '{os.path.join(folder, '*.csv')}'"
+            )
 
 
 def _same_file(one: str, two: str) -> bool:

@@ -26,6 +26,7 @@ def solve_table(
     alphabet: str | None = None,
     blank: str | None = None,
     stats: bool = False,
+    canonical: bool = False,
     limit: int = 2,
     jobs: int | None = None,
     backend: str = "threading",
@@ -48,6 +49,8 @@ def solve_table(
         The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
     stats : bool
         Add the columns ``nodes`` and ``seconds``.
+    canonical : bool
+        Add the column ``canonical``, the least puzzle that is the same up to symmetry.
     limit, jobs, backend, address, engine, node_limit
         As in `solve_file`.
 
@@ -61,6 +64,8 @@ def solve_table(
     ------
     InputError
         If it is no table, or does not say which puzzles it holds.
+    ProblemError
+        If canonical forms are wanted of grids that are too large; see `canonical_forms`.
 
     Examples
     --------
@@ -73,7 +78,7 @@ def solve_table(
     """
     corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet, blank)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    answers = AnswerTable(corpus.reader, limit, stats)
+    answers = AnswerTable(corpus.reader, limit, stats, canonical)
     with Pool(jobs, backend, address) as pool:
         parts = list(answered(corpus, _Tables(answers), settings, pool))
     return with_columns_of(pa.concat_tables([answers.schema.empty_table(), *parts]), table)

@@ -30,13 +30,12 @@ from batchsolve.errors import BatchsolveError, InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.search.in_order import most_ahead, work_in_order
 from batchsolve.search.pieces import Piece
-from batchsolve.search.scheduler import Draws, Scheduler, run_round
+from batchsolve.search.scheduler import Scheduler
 from batchsolve.search.tree import Found, halves_at
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
-
-LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks that may be read before the first is written
 
 
 class Batch(Protocol):
@@ -530,7 +529,7 @@ class RowSearch:
         self._pool = pool
         self._goal = RowGoal(keeps_roots, whole, handover.engine if handover else None, size)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
-        self.most_ahead = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
+        self.most_ahead = most_ahead(pool.jobs)
 
     def run(self, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         """Search blocks; yield each with its output, in order, while the next are worked on.
@@ -540,28 +539,4 @@ class RowSearch:
         InputError, OutputError
             If a block cannot be read or written, after all blocks before it were yielded.
         """
-        source = iter(blocks)
-        failure: InputError | None = None
-        exhausted = False
-
-        def refill() -> None:
-            nonlocal exhausted, failure
-            while not exhausted and self._goal.n_open < self.most_ahead:
-                try:
-                    block = next(source, None)
-                except InputError as error:
-                    block, failure = None, error  # what was read before it is answered all the same
-                exhausted = block is None
-                if block is not None:
-                    self._scheduler.add_behind(self._goal.open(block))
-
-        refill()
-        while self._goal.n_open:
-            tasks = Draws(self._scheduler)
-            for _ in run_round(self._scheduler, self._goal, self._pool, self._work, tasks):
-                yield from self._goal.settled()
-                refill()
-            yield from self._goal.settled()
-            refill()
-        if failure is not None:
-            raise failure
+        yield from work_in_order(blocks, self._scheduler, self._goal, self._pool, self._work)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.problems.canonical import NO_ROOM, check_shape, first_clashes, forms_of
 from batchsolve.problems.kernels import kernel
 from batchsolve.tables.reader import Batch, Reader
 
@@ -53,18 +54,27 @@ class AnswerTable:
         Solutions that were looked for.
     stats : bool
         Whether to add the columns ``nodes`` and ``seconds``.
+    canonical : bool
+        Whether to add the column ``canonical``.
 
     Attributes
     ----------
     schema : pyarrow.Schema
         The columns of the output.
+
+    Raises
+    ------
+    ProblemError
+        If canonical forms are wanted of grids that have none.
     """
 
-    def __init__(self, reader: Reader, limit: int, stats: bool) -> None:
+    def __init__(self, reader: Reader, limit: int, stats: bool, canonical: bool = False) -> None:
+        if canonical:
+            check_shape(reader.problem)
         self._problem = reader.problem
         self._notation = reader.notation
         self._limit = limit
-        self._stats = stats
+        self._stats, self._canonical = stats, canonical
         new: list[tuple[str, pa.DataType]] = [
             ("solution", pa.string()),
             ("status", pa.string()),
@@ -73,6 +83,8 @@ class AnswerTable:
         if reader.solution_column is not None:
             new.append(("agrees", pa.bool_()))
         new.append(("message", pa.string()))
+        if canonical:
+            new.append(("canonical", pa.string()))
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
         answers = {name for name, _ in new}
@@ -109,7 +121,11 @@ class AnswerTable:
             columns.append(pa.array(agrees, mask=~known))
             disagree = int(np.count_nonzero(known & ~agrees))
         messages = answers.messages(self._problem, batch.puzzles) | batch.faults
-        columns.append(_sparse_text(messages, n))
+        if self._canonical:
+            forms = self._forms(batch, status, messages)
+            columns += [_sparse_text(messages, n), forms]
+        else:
+            columns.append(_sparse_text(messages, n))
         if self._stats:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
@@ -120,6 +136,20 @@ class AnswerTable:
             int(answers.nodes.sum()),
             (invalid[0], str(messages[invalid[0]])) if invalid else None,
         )
+
+    def _forms(
+        self, batch: Batch, status: npt.NDArray[np.uint8], messages: dict[int, str | None]
+    ) -> pa.Array:
+        """Return the canonical forms of valid puzzles; note in the messages where there is none."""
+        valid = np.flatnonzero(status != Status.INVALID)
+        # a search that failed has not looked at the clues
+        valid = valid[first_clashes(self._problem, batch.puzzles[valid]) < 0]
+        forms = forms_of(self._problem, batch.puzzles[valid])
+        for row in valid[~forms.found].tolist():
+            messages[row] = messages.get(row) or NO_ROOM
+        has_form = np.zeros(len(status), np.bool_)
+        has_form[valid[forms.found]] = True
+        return self._notation.decode(forms.grids[forms.found], has_form)
 
     def _agreement(
         self,

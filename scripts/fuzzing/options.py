@@ -14,6 +14,7 @@ PROBLEM, COVERS = "queens:6", 4
 TABLE = "".join(f"{known.puzzle}\n" for known in known_puzzles(16)[:5])
 COMMANDS = [
     *(["solve", "in.csv", "-o", "out.csv", "-j", "1"], ["solve", "in.csv"]),
+    ["dedupe", "in.csv", "-o", "out.csv", "--against", "in.csv", "-j", "1"],
     *(["count", PROBLEM, "--json", "-j", "1"], ["count", PROBLEM, "--json", "-j", "1"]),
     *(["enumerate", PROBLEM, "-o", "run", "-j", "1"], ["enumerate", PROBLEM, "-o", "-", "-j", "1"]),
     *(["export", "run", "-o", "out.csv"], ["runs", "run"], ["merge", "in.csv"], ["engines"]),

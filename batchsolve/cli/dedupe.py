@@ -1,0 +1,122 @@
+"""``batchsolve dedupe``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.options import Quiet, Workers, only
+from batchsolve.cli.terminal import interrupts, progress_bar, told_when_compiling
+from batchsolve.settings import FileSettings
+
+if TYPE_CHECKING:
+    from batchsolve.runs.dedupe import DedupeProgress
+
+Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
+
+
+@command(
+    examples=(
+        "batchsolve dedupe puzzles.csv -o kept.csv",
+        "batchsolve dedupe 'corpora/*.parquet' -o kept.parquet --up-to-symmetry",
+        "batchsolve dedupe train.csv --against test.csv -o clean.csv",
+        "batchsolve dedupe train.csv --against test.csv --mark -o marked.csv",
+    ),
+    epilog="Exit codes: 0 every puzzle compared; 1 some row invalid, or without a canonical form; "
+    "2 wrong usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
+    "terminated.",
+)
+def dedupe(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."
+        ),
+    ],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
+            "- is CSV on stdout.",
+        ),
+    ] = "-",
+    *,
+    up_to_symmetry: Annotated[
+        bool,
+        typer.Option(
+            "--up-to-symmetry",
+            help="Puzzles are the same if relabelling, permuting rows, columns, bands and stacks, "
+            "and transposing make one of the other.",
+        ),
+    ] = False,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="Leave out what is in FILE, too; can be given several times."
+        ),
+    ] = None,
+    mark: Annotated[
+        bool,
+        typer.Option(
+            "--mark",
+            help="Leave out nothing, but add a column first: where the same puzzle stands first, "
+            "such as test.csv#17.",
+        ),
+    ] = False,
+    workers: Workers,
+    files: Files,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
+    ] = False,
+    quiet: Quiet = False,
+) -> int:
+    """Leave out the repeated puzzles of a table.
+
+    The first row of every puzzle is kept with all its columns, in the order of the input, unless
+    the puzzle is in a file of --against. Rows that are invalid are kept. How many rows were left
+    out is said on stderr.
+    """
+    from batchsolve.runs.dedupe import dedupe as leave_out
+
+    with told_when_compiling(quiet), _progress(quiet) as on_progress:
+        summary = leave_out(
+            inputs,
+            output,
+            up_to_symmetry=up_to_symmetry,
+            against=against or (),
+            mark=mark,
+            **asdict(workers),
+            on_progress=on_progress,
+            files=files,
+        )
+    if as_json:
+        facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
+        print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
+    elif not quiet:
+        print(summary, file=sys.stderr)
+    return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[DedupeProgress], None]]:
+    from batchsolve.runs.dedupe import kept_on
+    from batchsolve.runs.progress import ROW_BAR
+
+    with interrupts() as check, progress_bar(quiet, **ROW_BAR) as bar:
+        draw = kept_on(bar)
+
+        def update(progress: DedupeProgress) -> None:
+            check()
+            draw(progress)
+
+        yield update

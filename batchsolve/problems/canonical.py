@@ -1,0 +1,257 @@
+"""Canonical forms: of all puzzles that are the same up to symmetry, the least one.
+
+A *symmetry* relabels digits, permutes bands, rows within a band, stacks and columns within a stack,
+and, where boxes are square, transposes; boxes that are not would change their shape. The canonical
+form of a puzzle is the least puzzle that symmetries make of it, read row by row with blank cells as
+0. Sudoku programs call it the *row-minlex* form. Two puzzles are the same up to symmetry if and
+only if their forms are equal.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError, ProblemError
+from batchsolve.problems.canonical_grids import search_grids
+from batchsolve.problems.canonical_search import search_forms
+from batchsolve.problems.drawings import read_grid
+from batchsolve.problems.kernels import kernel
+from batchsolve.problems.sudoku import Sudoku
+
+MOST_STATES = 1 << 17
+"""States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
+
+NO_ROOM = f"no canonical form: more than {MOST_STATES:,} ways to begin one are equally good"
+
+_MOST_ORDERS = factorial(8)  # of stacks, all of which are tried
+_MOST_SYMMETRIES = 2**63 - 1  # which are counted
+
+
+@dataclass(frozen=True, eq=False)
+class CanonicalForms:
+    """The canonical forms of puzzles.
+
+    Attributes
+    ----------
+    grids : ndarray of uint8, shape (n, N²)
+        The forms; 0 everywhere where none was found.
+    symmetries : ndarray of int64, shape (n,)
+        How many symmetries each puzzle has: how many ways there are to permute rows and columns,
+        and to transpose, that change nothing but labels. It is 0 where no form was found, for too
+        many ways to begin one were equally good, and at least 1 elsewhere.
+    transposed : ndarray of bool, shape (n,)
+        Whether the puzzle is transposed first.
+    rows, columns : ndarray of uint8, shape (n, N)
+        The row, or column, of the puzzle (perhaps transposed) at each row, or column, of the form.
+        Digits are relabelled in the order in which they come there.
+
+    Examples
+    --------
+    >>> forms = canonical_forms(Sudoku(2, 2), [[0, 0, 3, 0] + [0] * 12])
+    >>> forms.grids[0].tolist()
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+    >>> forms.symmetries.tolist()
+    [8]
+    """
+
+    grids: npt.NDArray[np.uint8]
+    symmetries: npt.NDArray[np.int64]
+    transposed: npt.NDArray[np.bool_]
+    rows: npt.NDArray[np.uint8]
+    columns: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.grids)
+
+    @property
+    def found(self) -> npt.NDArray[np.bool_]:
+        """Whether there is a form, shape (n,)."""
+        return self.symmetries > 0
+
+
+def canonical_forms(problem: Sudoku, grids: npt.ArrayLike) -> CanonicalForms:
+    """Return the canonical forms of puzzles or of completed grids.
+
+    Parameters
+    ----------
+    problem : Sudoku
+        The shape of the boxes.
+    grids : array_like of int, shape (n, N²) or (n, N, N)
+        Digits 1 .. N, 0 for blank cells.
+
+    Returns
+    -------
+    CanonicalForms
+
+    Raises
+    ------
+    InputError
+        If clues of a grid clash.
+    ProblemError
+        If the shape is one that forms are not searched for.
+
+    Notes
+    -----
+    Completed 9×9 grids are looked up in a table; the rest is a search, row by row.
+
+    Examples
+    --------
+    >>> grids = [[2, 1, 3, 4, 3, 4, 2, 1, 1, 2, 4, 3, 4, 3, 1, 2]]
+    >>> forms = canonical_forms(Sudoku(2, 2), grids)
+    >>> forms.grids[0].tolist(), forms.symmetries.tolist()
+    ([1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1], [32])
+    """
+    check_shape(problem)
+    array = problem.as_grids(grids)
+    clashes = first_clashes(problem, array)
+    for k in np.flatnonzero(clashes >= 0)[:1].tolist():
+        what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
+        raise InputError(f"grid {k}: {what}")
+    return forms_of(problem, array)
+
+
+def canonical(
+    text: str,
+    *,
+    box: tuple[int, int] | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
+) -> str:
+    """Return the canonical form of one puzzle, written as the puzzle is, in one line.
+
+    Parameters
+    ----------
+    text : str
+        The puzzle, as characters or numbers, or as a drawing.
+    box : (int, int), optional
+        Rows and columns of a box; by default the usual ones for the size of the puzzle.
+    alphabet : str, optional
+        The alphabet, where the text leaves it open.
+    blank : str, optional
+        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
+
+    Raises
+    ------
+    InputError
+        If it is no puzzle, its clues clash, or more ways to begin a form are equally good than can
+        be followed.
+    ProblemError
+        If the shape is one that forms are not searched for.
+
+    Examples
+    --------
+    >>> canonical("1.....2..3.....4"), canonical("4.....3..1.....2")
+    ('...1.2....3.4...', '...1.2....3.4...')
+    """
+    problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
+    forms = canonical_forms(problem, grid[None])
+    if not forms.found[0]:
+        raise InputError(NO_ROOM)
+    return str(notation.decode(forms.grids, forms.found)[0].as_py())
+
+
+def check_shape(problem: Sudoku) -> None:
+    """Ask whether forms are searched for of grids of this shape.
+
+    Raises
+    ------
+    ProblemError
+        If there are too many orders of stacks to try, or symmetries to count.
+
+    Examples
+    --------
+    >>> check_shape(Sudoku(5, 5))
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: grids of 25×25 with boxes of 5×5 have too many symmetries for \
+canonical forms; those up to 20×20 with boxes of 4×5 have forms
+    """
+    height, width, n = problem.box_rows, problem.box_columns, problem.n_digits
+    stacks, bands = n // width, n // height
+    symmetries = factorial(stacks) * factorial(width) ** stacks * (1 + (height == width))
+    symmetries *= factorial(bands) * factorial(height) ** bands
+    if factorial(stacks) > _MOST_ORDERS or symmetries > _MOST_SYMMETRIES:
+        raise ProblemError(
+            f"grids of {n}×{n} with boxes of {height}×{width} have too many symmetries for "
+            f"canonical forms; those up to 20×20 with boxes of 4×5 have forms"
+        )
+
+
+def forms_of(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> CanonicalForms:
+    """Return the forms of grids whose clues do not clash; see `canonical_forms`."""
+    m, n = len(grids), problem.n_digits
+    square = np.ascontiguousarray(grids).reshape(m, n, n)
+    made = CanonicalForms(
+        np.zeros((m, n * n), np.uint8),
+        np.zeros(m, np.int64),
+        np.zeros(m, np.bool_),
+        np.zeros((m, n), np.uint8),
+        np.zeros((m, n), np.uint8),
+    )
+    full = square.all(axis=(1, 2)) & ((problem.box_rows, problem.box_columns) == (3, 3))
+    for which, by_table in ((full, True), (~full, False)):
+        if not which.any():
+            continue
+        some = slice(None) if which.all() else which
+        parts = [made.symmetries, made.transposed, made.rows, made.columns]
+        few = [square[some], made.grids.reshape(m, n, n)[some], *(part[some] for part in parts)]
+        if by_table:
+            search_grids(*few)
+        else:
+            shape = problem.box_rows, problem.box_columns
+            search_forms(few[0], *shape, _orders(n // shape[1]), MOST_STATES, *few[1:])
+        if not which.all():
+            made.grids.reshape(m, n, n)[some] = few[1]
+            for part, found in zip(parts, few[2:], strict=True):
+                part[some] = found
+    return made
+
+
+@cache
+def _orders(n: int) -> npt.NDArray[np.int64]:
+    """Return all orders of n stacks."""
+    return np.array(list(permutations(range(n))), np.int64)
+
+
+def first_clashes(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Return for each grid the position among its clues of the first that clashes, or -1.
+
+    Examples
+    --------
+    >>> problem = Sudoku(2, 2)
+    >>> first_clashes(problem, problem.as_grids([[1, 0, 2, 1] + [0] * 12, [0] * 16])).tolist()
+    [2, -1]
+    """
+    clashes = np.empty(len(grids), np.int64)
+    _find_clashes(grids, problem.box_rows, problem.box_columns, clashes)
+    return clashes
+
+
+@kernel
+def _find_clashes(grids, box_rows, box_columns, clashes):
+    n = box_rows * box_columns
+    # the grid, counted from 1, that had a digit in a row, column or box last
+    seen = np.zeros((3, n, n + 1), np.int64)
+    for k in range(grids.shape[0]):
+        clashes[k] = -1
+        n_clues = 0
+        for cell in range(n * n):
+            digit = grids[k, cell]
+            if digit == 0:
+                continue
+            row, column = cell // n, cell % n
+            box = row // box_rows * box_rows + column // box_columns
+            if max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1:
+                clashes[k] = n_clues
+                break
+            seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = k + 1
+            n_clues += 1

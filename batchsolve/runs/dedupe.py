@@ -1,0 +1,383 @@
+"""Leaving out the repeated puzzles of a corpus, and those of other files, in one stream.
+
+Workers find the keys of the rows of a block, which are hashes of puzzles or of their canonical
+forms. This process looks them up in a table, block after block in the order of the input, and
+workers write what is kept (`batchsolve.search.passes`). Of the rows before, memory holds the keys.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from batchsolve.errors import InputError, counted
+from batchsolve.runs.destinations import Parts, destination_of
+from batchsolve.runs.progress import ROW_BAR, shown
+from batchsolve.runs.solve_file import refuse_own_output
+from batchsolve.search.passes import in_two_passes
+from batchsolve.settings import FileSettings
+from batchsolve.tables.blocks import Block
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.kept import Decision, KeptRows, Keyed, Places, RowKeys
+from batchsolve.tables.keys import UNSEEN, GridHash, SeenKeys
+from batchsolve.tables.layouts import RowsError
+from batchsolve.tables.outputs import Output, disk_errors, open_output
+from batchsolve.tables.places import files_of
+from batchsolve.workers.pool import Pool
+
+
+@dataclass
+class DedupeSummary:
+    """What `dedupe` came to.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the input.
+    kept : int
+        Rows whose puzzle was new, and those that are invalid.
+    repeated : int
+        Rows whose puzzle is that of an earlier row.
+    known : int
+        Rows whose puzzle is in the files of ``against``; these count nowhere else.
+    invalid : int
+        Rows that are malformed or have clues that clash; they are kept.
+    undecided : int
+        Rows whose canonical form was not found, so that only their exact repetitions are known.
+    known_rows, known_invalid : int
+        Rows of the files of ``against``, and those of them that are invalid.
+    seconds : float
+
+    Examples
+    --------
+    >>> print(DedupeSummary(rows=5, kept=3, repeated=1, known=1, invalid=1, seconds=0.5))
+    5 rows: 3 kept (1 of them invalid), 1 repeated, 1 known; 0.5 s, 10 rows/s
+    """
+
+    rows: int = 0
+    kept: int = 0
+    repeated: int = 0
+    known: int = 0
+    invalid: int = 0
+    undecided: int = 0
+    known_rows: int = 0
+    known_invalid: int = 0
+    seconds: float = 0.0
+    backend: str = "threading"
+    jobs: int = 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether every puzzle, of the files of ``against`` as well, was compared with others."""
+        return not (self.invalid or self.undecided or self.known_invalid)
+
+    def __str__(self) -> str:
+        doubts = [f"{n:,} of them {what}" for n, what in self._doubts() if n]
+        parts = [f"{self.kept:,} kept" + (f" ({', '.join(doubts)})" if doubts else "")]
+        parts += [f"{n:,} {what}" for n, what in self._dropped() if n]
+        if self.known_invalid:
+            parts.append(f"{self.known_invalid:,} invalid in the files of --against")
+        speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
+        rows = counted(self.rows, "row")
+        return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s"
+
+    def _doubts(self) -> list[tuple[int, str]]:
+        return [(self.invalid, "invalid"), (self.undecided, "without a canonical form")]
+
+    def _dropped(self) -> list[tuple[int, str]]:
+        return [(self.repeated, "repeated"), (self.known, "known")]
+
+
+@dataclass(frozen=True)
+class DedupeProgress:
+    """What a progress callback is told.
+
+    Attributes
+    ----------
+    new_rows : int
+        Rows written since the last call, or for a file of ``against``, known.
+    totals : DedupeSummary
+    expected_rows : int or None
+        Rows that there will be, of the same files; None if nobody knows.
+    """
+
+    new_rows: int
+    totals: DedupeSummary
+    expected_rows: int | None
+
+
+def dedupe(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    up_to_symmetry: bool = False,
+    against: Sequence[str | os.PathLike[str]] = (),
+    mark: bool = False,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[DedupeProgress], None] | bool | None = None,
+    files: FileSettings | None = None,
+    **settings: Any,
+) -> DedupeSummary:
+    r"""Leave out the rows of a corpus whose puzzle an earlier row has, or another file.
+
+    Puzzles are the same if their digits are, however they are written. The first row of each is
+    kept, with all of its columns, in the order of the input; so are invalid rows.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        As in `solve_file`.
+    output : str or path
+        ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
+        ``-`` for CSV on standard output.
+    up_to_symmetry : bool
+        Whether puzzles are the same if symmetries make one of the other: if their canonical forms
+        are equal (`canonical_forms`).
+    against : sequence of str or path
+        Files, folders or patterns. Rows whose puzzle is in one of them are left out as well.
+    mark : bool
+        Leave out nothing, but add a column ``first``, which says where the same puzzle stands
+        first: ``test.csv#17``; it is empty where that is the row itself.
+    jobs, backend, address
+        As in `solve_file`.
+    on_progress : callable or True, optional
+        Called with a `DedupeProgress` after every block; or True for a progress bar.
+    files : FileSettings, optional
+        How to read: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``, ``filename``.
+    **settings
+        The same, field by field.
+
+    Returns
+    -------
+    DedupeSummary
+
+    Raises
+    ------
+    InputError, OutputError
+        See `batchsolve.errors`; nothing is written then.
+    ProblemError
+        If there are no canonical forms of grids of this shape.
+
+    Notes
+    -----
+    Puzzles are known again by a hash of 128 bits, drawn for each run; see `batchsolve.tables.keys`.
+    Ten million different puzzles take 403 MB, and half as much again while the table doubles.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> puzzles = ["1.....2..3.....4", "1000002003000004", "4.....3..1.....2"]
+    >>> _ = (folder / "in.txt").write_text("\n".join(puzzles))
+    >>> summary = dedupe(folder / "in.txt", folder / "out.csv")
+    >>> summary.kept, summary.repeated
+    (2, 1)
+    >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
+    1
+    """
+    several = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    others = [against] if isinstance(against, str | os.PathLike) else against
+    with shown(on_progress, kept_on, ROW_BAR) as tell:
+        run = _Dedupe(
+            [os.fspath(path) for path in several],
+            [os.fspath(path) for path in others],
+            os.fspath(output),
+            up_to_symmetry,
+            mark,
+            files or FileSettings(**settings),
+            Pool(jobs, backend, address),
+            tell,
+        )
+        return run.run()
+
+
+def kept_on(bar: Any) -> Callable[[DedupeProgress], None]:
+    """Return a callback of `dedupe` that shows rows on a bar of tqdm, made by `ROW_BAR`."""
+
+    def update(progress: DedupeProgress) -> None:
+        bar.total = progress.expected_rows
+        bar.set_postfix(kept=progress.totals.kept, refresh=False)
+        bar.update(progress.new_rows)
+
+    return update
+
+
+@dataclass(frozen=True, eq=False)
+class _LookAndKeep:
+    """What workers do with a block; see `batchsolve.search.passes`."""
+
+    keyed: Keyed
+    rows: KeptRows | None = None
+    encoder: Encoder | None = None
+
+    def look(self, block: Block) -> RowKeys:
+        return self.keyed.keys(self.keyed.reader.read(block))
+
+    def write(self, block: Block, decision: Decision | int) -> tuple[int, pa.Buffer | bytes]:
+        """Return the number of rows of the block, and what is kept of them."""
+        if isinstance(decision, int):
+            return decision, b""
+        assert self.rows is not None
+        assert self.encoder is not None
+        table = self.rows.table(self.keyed.reader.read(block), decision)
+        return decision.first.size, self.encoder.rows(table)
+
+
+@dataclass
+class _Dedupe:
+    """One run of `dedupe`; its parameters are those of that function, checked."""
+
+    inputs: list[str]
+    against: list[str]
+    output: str
+    up_to_symmetry: bool
+    mark: bool
+    settings: FileSettings
+    pool: Pool
+    on_progress: Callable[[DedupeProgress], None]
+    totals: DedupeSummary = field(default_factory=DedupeSummary)
+    seen: SeenKeys = field(default_factory=SeenKeys)
+    places: Places = field(default_factory=Places)
+    n_rows: int = 0  # whose keys were looked up, of all files
+
+    def run(self) -> DedupeSummary:
+        start = time.perf_counter()
+        destination = destination_of(self.output)
+        if isinstance(destination, Parts):
+            raise InputError(f"{self.output}: name one file to write to, such as kept.parquet")
+        destination.check()
+        paths = files_of(self.inputs)
+        known = [files_of([other]) for other in self.against]
+        if [path for some in (paths, *known) for path in some].count("-") > 1:
+            raise InputError("standard input can be read once; name a file")
+        refuse_own_output(self.inputs, paths, self.output)
+        for other, theirs in zip(self.against, known, strict=True):
+            refuse_own_output([other], theirs, self.output)
+        corpus = self._corpus(paths)
+        keyed = Keyed(corpus.reader, GridHash.drawn(corpus.problem.n_cells), self.up_to_symmetry)
+        rows = KeptRows(corpus.reader, self.mark)
+        with self.pool as pool:
+            self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
+            for theirs in known:
+                self._learn(theirs, corpus, keyed)
+            self.totals.known_rows, self.totals.undecided = self.n_rows, 0
+            with self._opened(rows.schema) as output:
+                self._keep(corpus, _LookAndKeep(keyed, rows, encoder_for(self.output)), output)
+        self.totals.seconds = time.perf_counter() - start
+        return self.totals
+
+    def _corpus(self, paths: list[str], filename: bool | None = None) -> Corpus:
+        settings = self.settings
+        return Corpus(
+            paths,
+            settings.column,
+            settings.box,
+            settings.alphabet,
+            settings.blank,
+            filename=settings.filename if filename is None else filename,
+        )
+
+    def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
+        """Take the keys of files that rows are compared with."""
+        other = self._corpus(paths, filename=False)
+        ours, theirs = corpus.problem, other.problem
+        if (ours.box_rows, ours.box_columns) != (theirs.box_rows, theirs.box_columns):
+            n, boxes = theirs.n_digits, f"{theirs.box_rows}×{theirs.box_columns}"
+            raise InputError(
+                f"{', '.join(paths)}: holds grids of {n}×{n} with boxes of {boxes}, and the input "
+                f"of {ours.n_digits}×{ours.n_digits} with boxes of "
+                f"{ours.box_rows}×{ours.box_columns}"
+            )
+        passes = _LookAndKeep(Keyed(other.reader, keyed.hash, keyed.up_to_symmetry))
+
+        def learn(block: Block, found: RowKeys) -> int:
+            self._look_up(found)
+            self.totals.known_invalid += int(np.count_nonzero(~found.counted))
+            return found.counted.size
+
+        for _ in self._pass_over(other, passes, learn):
+            pass
+
+    @contextmanager
+    def _opened(self, schema: pa.Schema) -> Iterator[Output]:
+        """Open the output; it appears when it is whole."""
+        if self.output == "-":
+            output = open_output(self.output, schema)
+            yield output
+            output.finish()
+            return
+        parent, name = os.path.split(self.output)
+        with disk_errors(self.output):
+            beside = tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".")
+        with beside as folder:
+            whole = os.path.join(folder, name)
+            with closing(open_output(whole, schema)) as output:
+                yield output
+                output.finish()
+            with disk_errors(self.output):
+                os.replace(whole, self.output)
+
+    def _keep(self, corpus: Corpus, passes: _LookAndKeep, output: Output) -> None:
+        """Write the rows of the input that are new, or all of them with a mark."""
+        totals, n_known = self.totals, self.n_rows
+
+        def decide(block: Block, found: RowKeys) -> Decision:
+            first = self._look_up(found)
+            is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
+            totals.rows += first.size
+            totals.kept += int(np.count_nonzero(is_new))
+            totals.known += int(np.count_nonzero(is_known))
+            totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
+            totals.invalid += int(np.count_nonzero(~found.counted))
+            totals.undecided += found.n_undecided
+            wanted = np.unique(first[~is_new]).tolist() if self.mark else []
+            return Decision(first, {row: self.places.name_of(row) for row in wanted})
+
+        for data in self._pass_over(corpus, passes, decide):
+            output.write(data)
+
+    def _look_up(self, found: RowKeys) -> Any:
+        first = self.seen.add(found.keys, found.counted, self.n_rows)
+        self.n_rows += first.size
+        return first
+
+    def _pass_over(
+        self, corpus: Corpus, passes: _LookAndKeep, decide: Callable[[Block, RowKeys], Any]
+    ) -> Iterator[pa.Buffer | bytes]:
+        """Yield what workers have written of the blocks of a corpus, in order."""
+        blocks = corpus.blocks(None, self.settings.chunk)
+        if not self.pool.sees_files:
+            blocks = map(Block.carried, blocks)
+        name, source, rows_of_file, n_rows = "", -1, 0, 0
+        looked_at = -1
+
+        def decided(block: Block, found: RowKeys) -> Any:
+            nonlocal looked_at
+            if block.source != looked_at:
+                looked_at = block.source
+                self.places.begin_file(block.name, self.n_rows)
+            return decide(block, found)
+
+        try:
+            for block, (n, data) in in_two_passes(blocks, self.pool, passes, decided):
+                if block.source != source:
+                    name, source, rows_of_file = block.name, block.source, 0
+                rows_of_file += n
+                n_rows += n
+                yield data
+                share = corpus.share_before(block.end)
+                expected = round(n_rows / share) if share else None
+                self.on_progress(DedupeProgress(n, self.totals, expected))
+        except RowsError as error:
+            raise error.after(rows_of_file if error.name == name else 0) from None

@@ -1,0 +1,156 @@
+"""The output table of a corpus without its repeated puzzles, and how its rows are known again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.errors import InputError
+from batchsolve.problems.canonical import check_shape, first_clashes, forms_of
+from batchsolve.tables.keys import UNSEEN, GridHash
+from batchsolve.tables.reader import Batch, Reader
+
+FIRST = pa.field("first", pa.string())
+
+
+@dataclass(frozen=True, eq=False)
+class RowKeys:
+    """What tells the rows of a block from others.
+
+    Attributes
+    ----------
+    keys : ndarray of uint64, shape (n, 2)
+    counted : ndarray of bool, shape (n,)
+        Valid rows; the keys of others mean nothing.
+    n_undecided : int
+        Valid rows without a canonical form, though it was wanted; their keys are those of the
+        puzzles as they are.
+    """
+
+    keys: npt.NDArray[np.uint64]
+    counted: npt.NDArray[np.bool_]
+    n_undecided: int
+
+
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """Finds the keys of rows.
+
+    Attributes
+    ----------
+    reader : Reader
+    hash : GridHash
+    up_to_symmetry : bool
+        Whether puzzles have one key that are the same up to symmetry.
+
+    Raises
+    ------
+    ProblemError
+        If there are no canonical forms of such grids.
+    """
+
+    reader: Reader
+    hash: GridHash
+    up_to_symmetry: bool
+
+    def __post_init__(self) -> None:
+        if self.up_to_symmetry:
+            check_shape(self.reader.problem)
+
+    def keys(self, batch: Batch) -> RowKeys:
+        """Return the keys of some rows."""
+        puzzles = batch.puzzles
+        counted = first_clashes(self.reader.problem, puzzles) < 0
+        counted[list(batch.faults)] = False
+        n_undecided = 0
+        if self.up_to_symmetry:
+            rows = np.flatnonzero(counted)
+            forms = forms_of(self.reader.problem, puzzles[rows])
+            # a puzzle without a form is the form of no other
+            puzzles[rows[forms.found]] = forms.grids[forms.found]
+            n_undecided = int(np.count_nonzero(~forms.found))
+        return RowKeys(self.hash.keys(puzzles), counted, n_undecided)
+
+
+@dataclass
+class Places:
+    """Which row of which file the rows of several files are, counted through.
+
+    Examples
+    --------
+    >>> places = Places()
+    >>> places.begin_file("a.csv", 0), places.begin_file("b.csv", 10)
+    (None, None)
+    >>> places.name_of(9), places.name_of(10)
+    ('a.csv#10', 'b.csv#1')
+    """
+
+    names: list[str] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+
+    def begin_file(self, name: str, first: int) -> None:
+        """Note the file whose first row has a number."""
+        self.names.append(name)
+        self.firsts.append(first)
+
+    def name_of(self, row: int) -> str:
+        """Return what `batchsolve show` calls a row."""
+        k = bisect_right(self.firsts, row) - 1
+        return f"{self.names[k]}#{row - self.firsts[k] + 1}"
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What becomes of the rows of a block.
+
+    Attributes
+    ----------
+    first : ndarray of int64, shape (n,)
+        The first row that has the same puzzle, or `UNSEEN` if that is the row itself.
+    names : dict of int to str
+        What these rows are called, if rows are to be marked.
+    """
+
+    first: npt.NDArray[np.int64]
+    names: dict[int, str]
+
+
+class KeptRows:
+    """Leaves out repeated rows, or marks them.
+
+    Parameters
+    ----------
+    reader : Reader
+    marked : bool
+        Keep all rows, and add the column ``first``, which names the first row of the same puzzle.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns of the output.
+
+    Raises
+    ------
+    InputError
+        If the input has a column of that name.
+    """
+
+    def __init__(self, reader: Reader, marked: bool) -> None:
+        self._marked = marked
+        if marked and FIRST.name in reader.schema.names:
+            raise InputError(
+                f"the input has a column {FIRST.name} already; rename it, or leave out --mark"
+            )
+        self.schema = reader.schema.append(FIRST) if marked else reader.schema
+
+    def table(self, batch: Batch, decision: Decision) -> pa.Table:
+        """Return the output rows of a batch."""
+        if not self._marked:
+            kept = decision.first == UNSEEN
+            return batch.table if kept.all() else batch.table.filter(pa.array(kept))
+        names = [decision.names.get(row) for row in decision.first.tolist()]
+        return batch.table.append_column(FIRST, pa.array(names, pa.string()))

@@ -1,0 +1,206 @@
+"""Canonical forms: against trying all symmetries, and against counts of the literature."""
+
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import canonical_form, lines_in_all_orders
+
+import batchsolve as bs
+from batchsolve.problems import canonical
+from batchsolve.problems.canonical_search import search_forms
+
+# Grids that are their own canonical forms: that with the most symmetries (Russell, Jarvis 2006),
+# the least and the greatest one (Red Ed, Sudoku Players' Forum, 2007; the last has 72 symmetries).
+MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
+LEAST = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
+GREATEST = "123456789457893612986217354274538196531964827698721435342685971715349268869172543"
+
+
+def shuffled(square, box_rows, box_columns, rng):
+    """Return what a random symmetry makes of a grid, shape (n, n)."""
+    n = len(square)
+    if box_rows == box_columns and rng.integers(2):
+        square = square.T
+
+    def order(size):
+        bands = rng.permutation(n // size)
+        return np.concatenate([band * size + rng.permutation(size) for band in bands])
+
+    labels = np.append(0, 1 + rng.permutation(n))
+    return labels[square[order(box_rows)][:, order(box_columns)]]
+
+
+def applied(forms, k, square):
+    """Return what the transformation that was found makes of a grid, in labels of the form."""
+    moved = (square.T if forms.transposed[k] else square)[forms.rows[k]][:, forms.columns[k]]
+    labels = {0: 0}
+    return [labels.setdefault(digit, len(labels)) for digit in moved.reshape(-1).tolist()]
+
+
+def grids_of(box_rows, box_columns, stack=()):
+    problem = bs.Sudoku(box_rows, box_columns)
+    covers = [cover.tolist() for cover in bs.solutions(problem, stack)]
+    return problem.grids(bs.Stacks.from_lists(covers))
+
+
+@st.composite
+def puzzles(draw, box_rows, box_columns):
+    """Puzzles with every number of clues, of which many are symmetric."""
+    n = box_rows * box_columns
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows = np.arange(n)
+    pattern = (rows[:, None] * box_columns + rows[:, None] // box_rows + rows) % n + 1
+    square = shuffled(pattern, box_rows, box_columns, rng)
+    kept = draw(st.sampled_from(["cells", "digits", "rows", "boxes"]))
+    share = draw(st.floats(0, 1))
+    if kept == "digits":
+        square = square * np.isin(square, np.flatnonzero(rng.random(n + 1) < share))
+    elif kept == "rows":
+        square = square * (rng.random((n, 1)) < share)
+    elif kept == "boxes":
+        some = np.kron(
+            rng.random((box_columns, box_rows)) < share, np.ones((box_rows, box_columns))
+        )
+        square = square * some.astype(int)
+    else:
+        square = square * (rng.random((n, n)) < share)
+    return square
+
+
+@settings(max_examples=40)
+@given(st.one_of(puzzles(2, 2), puzzles(1, 3), puzzles(3, 1), puzzles(1, 4)))
+def test_small_puzzles_have_the_least_of_all_forms(square):
+    n = len(square)
+    for box in [(rows, n // rows) for rows in (1, 2, 3) if n % rows == 0]:
+        if canonical.first_clashes(bs.Sudoku(*box), square.reshape(1, -1).astype(np.uint8))[0] >= 0:
+            continue
+        forms = bs.canonical_forms(bs.Sudoku(*box), square.reshape(1, -1))
+        least, ways = canonical_form(square, *box)
+        assert tuple(forms.grids[0].tolist()) == least
+        assert forms.symmetries[0] == ways
+
+
+@settings(max_examples=6)
+@given(puzzles(2, 3))
+def test_6x6_puzzles_have_the_least_of_all_forms(square):
+    forms = bs.canonical_forms(bs.Sudoku(2, 3), square.reshape(1, -1))
+    least, ways = canonical_form(square, 2, 3)
+    assert tuple(forms.grids[0].tolist()) == least
+    assert forms.symmetries[0] == ways
+
+
+@pytest.mark.parametrize("box", [(3, 3), (2, 4), (3, 2), (3, 4), (4, 4), (1, 7)])
+def test_a_form_does_not_depend_on_the_puzzle_that_it_is_made_of(box):
+    problem = bs.Sudoku(*box)
+    n = problem.n_digits
+
+    @settings(max_examples=15)
+    @given(puzzles(*box), st.integers(0, 2**32))
+    def check(square, seed):
+        rng = np.random.default_rng(seed)
+        others = [square] + [shuffled(square, *box, rng) for _ in range(3)]
+        forms = bs.canonical_forms(problem, np.array(others))
+        assert (forms.grids == forms.grids[0]).all()
+        assert (forms.symmetries == forms.symmetries[0]).all()
+        assert forms.symmetries[0] > 0
+        for k, other in enumerate(others):
+            assert applied(forms, k, other) == forms.grids[k].tolist()
+        again = bs.canonical_forms(problem, forms.grids[:1])
+        assert (again.grids[0] == forms.grids[0]).all()
+        assert forms.grids[0].tolist() <= min(other.reshape(n * n).tolist() for other in others)
+
+    check()
+
+
+def test_all_4x4_grids_are_of_two_classes():
+    forms = bs.canonical_forms(bs.Sudoku(2, 2), grids_of(2, 2))
+    _, first, sizes = np.unique(forms.grids, axis=0, return_index=True, return_counts=True)
+    assert sorted(sizes.tolist()) == [96, 192]
+    group = 2 * (2 * 2**2) ** 2 * factorial(4)
+    assert sorted((group // forms.symmetries[first]).tolist()) == [96, 192]
+
+
+def test_all_6x6_grids_are_of_as_many_classes_as_their_symmetries_say():
+    # grids whose first row is 123456 are one of each 6! that differ in labels only
+    grids = grids_of(2, 3, [cell * 6 + cell for cell in range(6)])
+    assert len(grids) == 28_200_960 // factorial(6)
+    forms = bs.canonical_forms(bs.Sudoku(2, 3), grids)
+    _, first = np.unique(forms.grids, axis=0, return_index=True)
+    assert len(first) == 49
+    group = (factorial(3) * 2**3) * (2 * 6**2) * factorial(6)
+    assert (group // forms.symmetries[first]).sum() == 28_200_960
+    assert (group % forms.symmetries[first] == 0).all()
+
+
+def test_known_grids_have_the_forms_and_symmetries_that_others_found():
+    problem = bs.Sudoku(3, 3)
+    grids = np.array([problem.parse(grid) for grid in (MOST_CANONICAL, LEAST, GREATEST)])
+    forms = bs.canonical_forms(problem, grids)
+    assert (forms.grids == grids).all()
+    assert forms.symmetries.tolist() == [648, 3, 72]
+
+
+def test_grids_are_looked_up_in_a_table_that_the_search_agrees_with():
+    problem = bs.Sudoku(3, 3)
+    rng = np.random.default_rng(3)
+    clues = np.zeros((40, 81), np.uint8)
+    for clue in clues:
+        clue[rng.permutation(81)[:2]] = rng.permutation(9)[:2] + 1
+    grids = bs.solve_batch(clues, limit=1).solutions
+    grids = np.concatenate([grids, problem.parse(MOST_CANONICAL)[None]])
+    assert grids.all()
+    forms = bs.canonical_forms(problem, grids)
+    searched = canonical.forms_of(problem, np.zeros_like(grids))
+    square = [made.reshape(-1, 9, 9) for made in (grids, searched.grids)]
+    rest = (searched.symmetries, searched.transposed, searched.rows, searched.columns)
+    orders = np.array(list(permutations(range(3))))
+    search_forms(square[0], 3, 3, orders, 10_000, square[1], *rest)
+    assert (searched.grids == forms.grids).all()
+    assert (searched.symmetries == forms.symmetries).all()
+
+
+def test_forms_of_grids_and_of_puzzles_stand_where_they_belong():
+    problem = bs.Sudoku(3, 3)
+    grid = problem.parse(MOST_CANONICAL)
+    mixed = np.array([grid * 0, grid, grid * (grid == 9), grid])
+    forms = bs.canonical_forms(problem, mixed)
+    assert forms.symmetries.tolist() == [3_359_232, 648, 72, 648]
+    assert forms.grids.astype(bool).sum(axis=1).tolist() == [0, 81, 9, 81]
+
+
+def test_an_empty_grid_has_all_symmetries_that_there_are():
+    columns, rows = (len(list(lines_in_all_orders(6, size))) for size in (3, 2))
+    empty = {(2, 3): rows * columns, (3, 2): rows * columns, (4, 4): 2 * 24**10}
+    for box, symmetries in empty.items():
+        forms = bs.canonical_forms(bs.Sudoku(*box), np.zeros((1, (box[0] * box[1]) ** 2), int))
+        assert forms.symmetries.tolist() == [symmetries]
+        assert not forms.grids.any()
+
+
+def test_what_has_no_form_is_one_message():
+    with pytest.raises(bs.InputError, match="grid 1: digit 5 twice in a row: row 1, column 1 and"):
+        bs.canonical_forms(bs.Sudoku(3, 3), [[0] * 81, [5, 5] + [0] * 79])
+    with pytest.raises(bs.ProblemError, match="grids of 25×25 with boxes of 5×5 have too many sym"):
+        bs.canonical_forms(bs.Sudoku(5, 5), np.zeros((1, 625), int))
+    assert bs.canonical_forms(bs.Sudoku(3, 3), np.zeros((0, 81), int)).grids.shape == (0, 81)
+
+
+def test_a_search_without_room_finds_no_form(monkeypatch):
+    monkeypatch.setattr(canonical, "MOST_STATES", 20)
+    problem = bs.Sudoku(2, 4)
+    rows = np.arange(8)
+    pattern = (rows[:, None] * 4 + rows[:, None] // 2 + rows) % 8 + 1
+    forms = bs.canonical_forms(problem, np.array([pattern, pattern * 0]))
+    assert forms.found.tolist() == [False, True]
+    assert not forms.grids[0].any()
+    with pytest.raises(bs.InputError, match="no canonical form: more than"):
+        bs.canonical("".join(map(str, pattern.reshape(-1).tolist())), box=(2, 4))
+
+
+def test_one_puzzle_is_written_as_it_was_read():
+    assert bs.canonical("1?????2??3?????4", blank="?") == "???1?2????3?4???"
+    assert bs.canonical("D.....A..B.....C", alphabet="A-D") == "...A.B....C.D..."

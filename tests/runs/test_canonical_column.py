@@ -1,0 +1,105 @@
+"""The column of canonical forms: the same bytes however the rows are solved and written."""
+
+import csv
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.problems import canonical
+
+PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
+FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rows = "".join(f"{k},{puzzle}\n" for k, puzzle in enumerate(PUZZLES))
+    (tmp_path / "in.csv").write_text("id,puzzle\n" + rows)
+    return str(tmp_path / "in.csv")
+
+
+def test_every_format_has_the_column(corpus, tmp_path):
+    wanted = [form or "" for form in FORMS]
+    for suffix in (".csv", ".jsonl", ".parquet"):
+        out = tmp_path / f"out{suffix}"
+        bs.solve_file(corpus, out, canonical=True)
+        if suffix == ".csv":
+            with open(out, newline="") as file:
+                rows = list(csv.DictReader(file))
+            assert list(rows[0])[-2:] == ["message", "canonical"]
+        elif suffix == ".jsonl":
+            rows = [json.loads(line) for line in out.read_text().splitlines()]
+        else:
+            rows = pq.read_table(out).to_pylist()
+        assert [row["canonical"] or "" for row in rows] == wanted
+        assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
+
+
+def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
+    path = "datasets/sudoku9.csv"
+    outputs = []
+    for how in ({"jobs": 1}, {"jobs": 2, "chunk": 333}, {"jobs": 2, "budget": 100}):
+        out = tmp_path / "out.csv"
+        bs.solve_file(path, out, canonical=True, **how)
+        outputs.append(out.read_bytes())
+
+    def stop(progress):
+        if progress.totals.rows > 2_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bs.solve_file(path, out, canonical=True, chunk=500, on_progress=stop)
+    with pytest.raises(bs.JournalError, match="canonical"):
+        bs.solve_file(path, out, resume=True)
+    bs.solve_file(path, out, canonical=True, resume=True)
+    outputs.append(out.read_bytes())
+    assert len(set(outputs)) == 1
+    with open(out, newline="") as file:
+        rows = list(csv.DictReader(file))
+    problem = bs.Sudoku(3, 3)
+    some = rows[::500]
+    forms = bs.canonical_forms(problem, [problem.parse(row["puzzle"]) for row in some])
+    assert [problem.format(form) for form in forms.grids] == [row["canonical"] for row in some]
+
+
+def test_a_table_has_the_column(corpus):
+    solved = bs.solve_table(pa.table({"puzzle": PUZZLES}), canonical=True, stats=True)
+    assert solved["canonical"].to_pylist() == FORMS
+    assert solved.column_names[-4:] == ["message", "canonical", "nodes", "seconds"]
+
+
+def test_an_input_column_of_that_name_is_kept(tmp_path):
+    solved = bs.solve_table(pa.table({"canonical": ["x"], "puzzle": PUZZLES[:1]}), canonical=True)
+    assert solved["given_canonical"].to_pylist() == ["x"]
+    assert solved["canonical"].to_pylist() == FORMS[:1]
+
+
+def test_a_row_without_a_form_says_so(monkeypatch):
+    monkeypatch.setattr(canonical, "MOST_STATES", 8)
+    grids = ["1234341221434321", "." * 16]
+    solved = bs.solve_table(pa.table({"puzzle": grids}), canonical=True, jobs=1)
+    assert solved["canonical"].to_pylist() == [None, "." * 16]
+    assert solved["status"].to_pylist() == ["unique", "multiple"]
+    assert solved["message"][0].as_py().startswith("no canonical form: more than")
+
+
+def test_grids_that_are_too_large_are_refused_before_anything_is_written(tmp_path):
+    (tmp_path / "in.txt").write_text(" ".join(["."] * 625) + "\n")
+    out = tmp_path / "out.csv"
+    arguments = ["solve", str(tmp_path / "in.txt"), "-o", str(out), "--canonical"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "grids of 25×25 with boxes of 5×5 have too many symmetries" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+def test_numbers_are_written_as_numbers(tmp_path):
+    (tmp_path / "in.txt").write_text("2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1\n")
+    bs.solve_file(tmp_path / "in.txt", tmp_path / "out.jsonl", canonical=True, alphabet="numbers")
+    row = json.loads((tmp_path / "out.jsonl").read_text())
+    assert row["canonical"] == ". . . . . . . 1 . . . . . 2 . ."

@@ -1,0 +1,228 @@
+"""Repeated puzzles: against a set in Python, whatever form files have and who works on them."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import canonical_form
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.problems import canonical
+from batchsolve.tables.keys import GridHash, SeenKeys
+
+PUZZLE = "1.....2..3.....4"
+SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"
+CLASHING, SHORT = "11" + "." * 14, "12"
+
+
+def written(path, rows):
+    path.write_text("id,puzzle\n" + "".join(f"{k},{row}\n" for k, row in enumerate(rows)))
+    return str(path)
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def ids(path):
+    return [int(row["id"]) for row in read(path)]
+
+
+def expected_ids(rows, others=(), symmetry=False):
+    """Which rows are kept, found with a set."""
+
+    def key(row):
+        grid = [0 if c in ".0" else int(c) for c in row]
+        return canonical_form(grid, 2, 2)[0] if symmetry else tuple(grid)
+
+    valid = [row for row in others if row not in (CLASHING, SHORT)]
+    seen, kept = set(map(key, valid)), []
+    for k, row in enumerate(rows):
+        if row in (CLASHING, SHORT):
+            kept.append(k)
+        elif key(row) not in seen:
+            seen.add(key(row))
+            kept.append(k)
+    return kept
+
+
+@st.composite
+def rows(draw):
+    """Puzzles of few clues, many of them the same, some with other blanks, and invalid rows."""
+    cells = st.dictionaries(st.integers(0, 15), st.integers(1, 4), max_size=2)
+    found = []
+    for clues in draw(st.lists(cells, max_size=12)):
+        blank = draw(st.sampled_from(".0"))
+        text = "".join(str(clues.get(cell, blank)) for cell in range(16))
+        digits = [0 if c == blank else int(c) for c in text]
+        clashes = canonical.first_clashes(bs.Sudoku(2, 2), np.array([digits], np.uint8))[0] >= 0
+        found.append(CLASHING if clashes else text)
+    return found + draw(st.lists(st.sampled_from([PUZZLE, CLASHING, SHORT]), max_size=2))
+
+
+@settings(max_examples=20)
+@given(rows(), rows(), st.booleans(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
+def test_the_first_of_each_puzzle_is_kept(tmp_path_factory, ours, others, symmetry, chunk, jobs):
+    folder = tmp_path_factory.mktemp("dedupe")
+    given_, out = written(folder / "in.csv", [PUZZLE, *ours]), folder / "out.csv"
+    known = [written(folder / "known.csv", [*others, "." * 16])]
+    how = {"up_to_symmetry": symmetry, "jobs": jobs, "chunk": chunk}
+    alone = bs.dedupe(given_, out, **how)
+    assert ids(out) == expected_ids([PUZZLE, *ours], symmetry=symmetry)
+    assert alone.kept + alone.repeated == alone.rows == 1 + len(ours)
+    both = bs.dedupe(given_, out, against=known, **how)
+    assert ids(out) == expected_ids([PUZZLE, *ours], [*others, "." * 16], symmetry)
+    assert both.kept + both.repeated + both.known == both.rows
+    assert both.known_rows == 1 + len(others)
+    assert both.invalid == sum(row in (CLASHING, SHORT) for row in ours)
+    marked = bs.dedupe(given_, out, against=known, mark=True, **how)
+    assert (marked.rows, marked.kept, marked.known) == (both.rows, both.kept, both.known)
+    table = read(out)
+    assert [int(row["id"]) for row in table] == list(range(len(table)))
+    assert [k for k, row in enumerate(table) if not row["first"]] == expected_ids(
+        [PUZZLE, *ours], [*others, "." * 16], symmetry
+    )
+
+
+def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    empty = "." * 16
+    written(tmp_path / "a.csv", [empty, PUZZLE])
+    written(tmp_path / "b.csv", [PUZZLE.replace(".", "0"), SHORT, SAME_BUT_FOR_SYMMETRY])
+    written(tmp_path / "test.csv", [SHORT, "1" + empty[1:], empty])
+    bs.dedupe(["a.csv", "b.csv"], "out.csv", against=["test.csv"], mark=True)
+    assert [row["first"] for row in read("out.csv")] == ["test.csv#3", "", "a.csv#2", "", ""]
+    bs.dedupe(["a.csv", "b.csv"], "out.csv", mark=True, up_to_symmetry=True, chunk=1, jobs=2)
+    assert [row["first"] for row in read("out.csv")] == ["", "", "a.csv#2", "", "a.csv#2"]
+    result = CliRunner().invoke(app, ["show", "a.csv#2"])
+    assert "clues: 4" in result.output
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".csv.gz"])
+def test_all_columns_are_kept_in_every_format(tmp_path, suffix):
+    given_ = written(tmp_path / "in.csv", [PUZZLE, PUZZLE, SHORT, CLASHING, PUZZLE])
+    middle, out = tmp_path / f"middle{suffix}", tmp_path / "out.parquet"
+    summary = bs.dedupe(given_, middle, jobs=2, chunk=2)
+    assert (summary.rows, summary.kept, summary.repeated, summary.invalid) == (5, 3, 2, 2)
+    assert not summary.complete
+    bs.dedupe(middle, out)
+    table = pq.read_table(out).to_pydict()
+    assert [int(k) for k in table["id"]] == [0, 2, 3]
+    assert table["puzzle"] == [PUZZLE, SHORT, CLASHING]
+
+
+def test_the_output_does_not_depend_on_who_works(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = read("datasets/sudoku9.csv")[:60]
+    some = [lines[k] for k in rng.integers(0, 60, 200)]
+    given_ = tmp_path / "in.csv"
+    with open(given_, "w", newline="") as file:
+        writer = csv.DictWriter(file, lines[0])
+        writer.writeheader()
+        writer.writerows(some)
+    outputs = []
+    for k, how in enumerate([{"jobs": 1}, {"jobs": 2, "chunk": 7}, {"jobs": 2, "backend": "loky"}]):
+        bs.dedupe(given_, tmp_path / f"{k}.csv", up_to_symmetry=True, filename=True, **how)
+        outputs.append((tmp_path / f"{k}.csv").read_bytes())
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert outputs[0].count(b"in.csv") == len({line["puzzle"] for line in some})
+
+
+def run_command(text, *arguments):
+    command = [sys.executable, "-m", "batchsolve", "dedupe", "-", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def test_standard_input_and_output():
+    text = f"{PUZZLE}\n{SAME_BUT_FOR_SYMMETRY}\n{PUZZLE}\n"
+    run = run_command(text + SHORT)
+    assert run.stdout == f"puzzle\n{PUZZLE}\n{SAME_BUT_FOR_SYMMETRY}\n{SHORT}\n"
+    assert run.returncode == 1
+    assert "4 rows: 3 kept (1 of them invalid), 1 repeated" in run.stderr
+    run = run_command(text, "--up-to-symmetry", "--json")
+    assert run.stdout == f"puzzle\n{PUZZLE}\n"
+    assert run.returncode == 0
+    assert json.loads(run.stderr.splitlines()[-1])["repeated"] == 2
+
+
+def test_what_cannot_be_done_is_one_message(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    four, out = written(tmp_path / "four.csv", [PUZZLE]), "out.csv"
+    six = written(tmp_path / "six.csv", ["." * 36])
+    large = tmp_path / "large.txt"
+    large.write_text(" ".join(["."] * 625) + "\n")
+    cases = [
+        ((four, "folder/"), {}, "folder/: name one file to write to"),
+        ((four, "out.xls"), {}, "the name must say the format"),
+        ((four, four), {}, "is both input and output"),
+        ((four, out), {"against": [six]}, "six.csv: holds grids of 6×6 with boxes of 2×3, and the"),
+        ((six, six[:-4] + "2.csv"), {"against": ["gone.csv"]}, "gone.csv: No such file"),
+        ((str(large), out), {"up_to_symmetry": True}, "grids of 25×25 with boxes of 5×5 have too"),
+        (("-", out), {"against": ["-"]}, "standard input can be read once"),
+        ((four, out), {"against": [out]}, "out.csv: No such file"),
+    ]
+    for files, how, message in cases:
+        with pytest.raises(bs.BatchsolveError, match=message):
+            bs.dedupe(*files, **how)
+    (tmp_path / "marked.csv").write_text(f"first,puzzle\n1,{PUZZLE}\n")
+    with pytest.raises(bs.InputError, match="has a column first already"):
+        bs.dedupe("marked.csv", out, mark=True)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv", ".csv", ".csv", ".txt"]
+
+
+def test_a_file_that_is_damaged_leaves_nothing_behind(tmp_path, monkeypatch):
+    lines = [f'{{"puzzle": "{PUZZLE}"}}'] * 20_000
+    lines[15_000] = '{"puzzle": "....", "new": 1}'
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1000)
+    with pytest.raises(bs.InputError, match=r"rows 15001 to 15001: the field 'new' is new"):
+        bs.dedupe(tmp_path / "in.jsonl", tmp_path / "out.csv", chunk=700, jobs=2)
+
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bs.dedupe("datasets/sudoku4.csv", tmp_path / "out.csv", on_progress=stop)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(canonical, "MOST_STATES", 8)
+    grid, other = "1234341221434321", "2134342112434312"
+    given_ = written(tmp_path / "in.csv", [grid, other, grid, "." * 16])
+    summary = bs.dedupe(given_, tmp_path / "out.csv", up_to_symmetry=True, jobs=1)
+    assert (summary.kept, summary.repeated, summary.undecided) == (3, 1, 3)
+    assert "3 of them without a canonical form" in str(summary)
+    assert not summary.complete
+
+
+def test_a_table_of_keys_grows():
+    rng = np.random.default_rng(2)
+    grids = rng.integers(0, 3, (150_000, 11)).astype(np.uint8)
+    seen, hash_ = SeenKeys(), GridHash.drawn(11)
+    first = np.concatenate(
+        [
+            seen.add(hash_.keys(part), np.ones(len(part), bool), begin)
+            for begin, part in zip(range(0, 150_000, 30_000), np.split(grids, 5), strict=True)
+        ]
+    )
+    places = {}
+    wanted = [places.setdefault(grid.tobytes(), k) for k, grid in enumerate(grids)]
+    own = np.arange(len(grids))
+    assert (np.where(first < 0, own, first) == wanted).all()
+    assert len(seen) == len(places)
+
+
+def test_help_has_the_options_and_examples():
+    result = CliRunner().invoke(app, ["dedupe", "--help"])
+    assert "--up-to-symmetry" in result.output
+    assert "$ batchsolve dedupe train.csv --against test.csv -o clean.csv" in result.output
