@@ -1,0 +1,346 @@
+"""Symmetries of a problem: permutations of its options that make covers of covers.
+
+A symmetry permutes items, primary ones among themselves, so that every option becomes another. On
+boards, those that turn and reflect the board are found by the names of items: ``r2c5`` and
+``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line. Covers
+that symmetries make of one another are an *orbit*, of which the least is the one whose options,
+ascending, come first.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
+
+MOST_ENTRIES = 1 << 28  # symmetries times options: 1 GB
+_AXES = "lrcs"  # layers, rows and columns of a board; places of a line
+_PLACE = re.compile(
+    r"(?:s(?P<s>\d+)|(?:l(?P<l>\d+))?(?:r(?P<r>\d+))?(?:c(?P<c>\d+))?)(?P<rest>#.*)?"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetries:
+    """A group of symmetries of one problem.
+
+    Attributes
+    ----------
+    images : ndarray of uint32, shape (n_symmetries, n_options)
+        What each symmetry makes of each option; the first one leaves all as they are.
+
+    Examples
+    --------
+    >>> from batchsolve.problems.families import queens
+    >>> found = symmetries(queens(6))
+    >>> found
+    Symmetries(8 of 36 options)
+    """
+
+    images: npt.NDArray[np.uint32]
+
+    @classmethod
+    def generated(cls, problem: ExactCover, generators: Sequence[Mapping[str, str]]) -> Symmetries:
+        """Return the group that some symmetries generate.
+
+        Parameters
+        ----------
+        problem : ExactCover
+        generators : sequence of mappings of str to str
+            What each makes of items, by name; items that are not named stay what they are.
+
+        Raises
+        ------
+        ProblemError
+            If one of them is no symmetry, or there are too many of them together.
+
+        Examples
+        --------
+        >>> problem = ExactCover.from_options([["a"], ["b"], ["a", "b"]])
+        >>> Symmetries.generated(problem, [{"a": "b", "b": "a"}]).images.tolist()
+        [[0, 1, 2], [1, 0, 2]]
+        """
+        known: dict[str, int] = {}
+        for i in range(problem.n_items):
+            known.setdefault(problem.item_name(i), i)
+        images = []
+        for k, generator in enumerate(generators, 1):
+            items = list(range(problem.n_items))
+            for name, other in generator.items():
+                for each in (name, other):
+                    if each not in known:
+                        raise ProblemError(f"symmetry {k}: there is no item {quoted(each)}")
+                items[known[name]] = known[other]
+            if sorted(items) != list(range(problem.n_items)):
+                raise ProblemError(
+                    f"symmetry {k} makes one item of two; say what becomes of each item that "
+                    f"another takes the place of"
+                )
+            image = _image(problem, items)
+            if image is None:
+                raise ProblemError(f"symmetry {k} makes no option of some option")
+            images.append(image)
+        return cls(_closed(np.array(images, np.uint32).reshape(-1, problem.n_options)))
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __repr__(self) -> str:
+        return f"Symmetries({len(self)} of {self.images.shape[1]} options)"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Return a hash of the group, however it was generated."""
+        rows = np.ascontiguousarray(np.unique(self.images, axis=0).astype("<u4"))
+        return hashlib.sha256(rows.tobytes()).hexdigest()
+
+    def that_keep(self, stack: Sequence[int] | npt.NDArray[np.uint32]) -> Symmetries:
+        """Return the symmetries that leave a set of options as it is.
+
+        Examples
+        --------
+        >>> from batchsolve.problems.families import queens
+        >>> symmetries(queens(6)).that_keep([2])
+        Symmetries(1 of 36 options)
+        """
+        options = np.sort(np.asarray(stack, np.int64))
+        keeps = (np.sort(self.images[:, options], axis=1) == options).all(axis=1)
+        return Symmetries(self.images[keeps])
+
+    def are_least(self, covers: Stacks) -> npt.NDArray[np.bool_]:
+        """Return for each cover whether it is the least of its orbit, shape (n,)."""
+        least = np.ones(len(covers), np.bool_)
+        _find_least(covers.offsets, covers.options, self.images, least)
+        return least
+
+
+@kernel
+def _find_least(offsets, options, images, least):
+    longest = 0
+    for k in range(offsets.size - 1):
+        longest = max(longest, offsets[k + 1] - offsets[k])
+    cover, other = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    for k in range(offsets.size - 1):
+        n = offsets[k + 1] - offsets[k]
+        for x in range(n):
+            cover[x] = options[offsets[k] + x]
+        cover[:n].sort()
+        for g in range(images.shape[0]):
+            first = np.uint32(0xFFFFFFFF)
+            for x in range(n):
+                other[x] = images[g, cover[x]]
+                first = min(first, other[x])
+            if n == 0 or first > cover[0]:
+                continue
+            if first == cover[0]:
+                other[:n].sort()
+                x = 1
+                while x < n and other[x] == cover[x]:
+                    x += 1
+                if x == n or other[x] > cover[x]:
+                    continue
+            least[k] = False
+            break
+
+
+def _closed(images: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return all products of some permutations, the identity first."""
+    identity = np.arange(images.shape[1], dtype=np.uint32)
+    most = max(1, MOST_ENTRIES // max(1, images.shape[1]))
+    known = {identity.tobytes()}
+    found, front = [identity], [identity]
+    while front:
+        behind = []
+        for one in front:
+            for generator in images:
+                product_ = generator[one]
+                if (key := product_.tobytes()) not in known:
+                    known.add(key)
+                    behind.append(product_)
+        found += behind
+        front = behind
+        if len(found) > most:
+            raise ProblemError(
+                f"more than {most:,} symmetries, which is too many to try on each solution; name "
+                f"fewer generators"
+            )
+    return np.array(found)
+
+
+def _image(problem: ExactCover, items: Sequence[int]) -> npt.NDArray[np.uint32] | None:
+    """Return what becomes of each option if every item becomes another; None if that is none.
+
+    Of options that have the same items in the same colours, the first becomes the first.
+    """
+    if any(_kind(problem, i) != _kind(problem, j) for i, j in enumerate(items)):
+        return None
+    alike: dict[frozenset[tuple[int, int]], list[int]] = {}
+    place = []
+    for o in range(problem.n_options):
+        same = alike.setdefault(frozenset(problem.coloring(o).items()), [])
+        place.append(len(same))
+        same.append(o)
+    image = np.empty(problem.n_options, np.uint32)
+    for o in range(problem.n_options):
+        others = alike.get(frozenset((items[i], c) for i, c in problem.coloring(o).items()), [])
+        if place[o] >= len(others):
+            return None
+        image[o] = others[place[o]]
+    return image if np.unique(image).size == image.size else None
+
+
+def _kind(problem: ExactCover, i: int) -> tuple[int, ...]:
+    """Return what items must share to become one another."""
+    if i >= problem.n_primary:
+        return ()
+    return (1, 1) if problem.bounds is None else tuple(problem.bounds[i].tolist())
+
+
+# ---- those of boards ------------------------------------------------------------------------
+
+
+def symmetries(problem: ExactCover) -> Symmetries:
+    """Return the symmetries that turn and reflect the board of a problem, if it has one.
+
+    Parameters
+    ----------
+    problem : ExactCover
+        The names of its items say where they are: ``r2c5`` and ``l3r2c5`` are cells, ``r2`` and
+        ``c5`` a row and a column, ``r2#7`` something in a row, and ``s4`` is a place on a line.
+
+    Returns
+    -------
+    Symmetries
+        At most 8 of a board, 48 of one with layers, and 2 of a line; the identity alone if no item
+        has such a name.
+
+    Raises
+    ------
+    ProblemError
+        If the problem is a grid of Sudoku, which has too many to try them.
+
+    Examples
+    --------
+    >>> from batchsolve.problems.families import family
+    >>> [len(symmetries(family(name))) for name in ("pentominoes:6x10", "queens:8", "langford:4")]
+    [4, 8, 2]
+    """
+    if isinstance(problem, Sudoku):
+        raise ProblemError(
+            "a Sudoku has more symmetries than can be tried; compare canonical forms instead "
+            "(solve --canonical, dedupe --up-to-symmetry)"
+        )
+    images = []
+    for known in _board_moves(problem):
+        image = _image(problem, [known.get(i, i) for i in range(problem.n_items)])
+        if image is None and (derived := _derived(problem, known)) is not None:
+            image = _image(problem, derived)
+        if image is not None:
+            images.append(image)
+    return Symmetries(_closed(np.array(images, np.uint32).reshape(-1, problem.n_options)))
+
+
+def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
+    """Return what becomes of all items, if what becomes of some leaves no choice."""
+    of_items: dict[frozenset[int], int] = {}
+    parts = [
+        [i for i in problem.option(o).tolist() if i in known] for o in range(problem.n_options)
+    ]
+    for o, part in enumerate(parts):
+        if of_items.setdefault(frozenset(part), o) != o:
+            return None
+    image = [of_items.get(frozenset(known[i] for i in part), -1) for part in parts]
+    holders: list[list[int]] = [[] for _ in range(problem.n_items)]
+    for o in range(problem.n_options):
+        for i in problem.option(o).tolist():
+            holders[i].append(o)
+    items_of: dict[tuple[object, ...], list[int]] = {}
+    for i in range(problem.n_items):
+        if i not in known:
+            items_of.setdefault((_kind(problem, i), *holders[i]), []).append(i)
+    full = dict(known)
+    for i in range(problem.n_items):
+        if i not in known:
+            others = items_of.get((_kind(problem, i), *sorted(image[o] for o in holders[i])), [])
+            if not others:
+                return None
+            full[i] = others.pop(0)
+    return [full[i] for i in range(problem.n_items)]
+
+
+def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
+    """Yield what turning and reflecting a board makes of the items that have a place."""
+    places: dict[int, tuple[dict[str, int], str]] = {}
+    for i in range(problem.n_items):
+        if match := _PLACE.fullmatch(problem.item_name(i)):
+            at = {axis: int(n) for axis, n in match.groupdict().items() if n and axis in _AXES}
+            if at:
+                places[i] = at, match["rest"] or ""
+    axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
+    spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
+    ends = {axis: (min(span), max(span)) for axis, span in spans.items()}
+    item_at = {_place_key(at, rest): i for i, (at, rest) in places.items()}
+    for to in permutations(axes):
+        if any(_length(ends[a]) != _length(ends[b]) for a, b in zip(axes, to, strict=True)):
+            continue
+        for flips in product((False, True), repeat=len(axes)):
+            moves = {a: (b, flip) for a, b, flip in zip(axes, to, flips, strict=True)}
+            known = {}
+            for i, (at, rest) in places.items():
+                moved = {}
+                for axis, n in at.items():
+                    other, flip = moves[axis]
+                    step = n - ends[axis][0]
+                    low, high = ends[other]
+                    moved[other] = high - step if flip else low + step
+                known[i] = item_at.get(_place_key(moved, rest), -1)
+            if known and -1 not in known.values():
+                yield known
+
+
+def _place_key(at: Mapping[str, int], rest: str) -> tuple[object, ...]:
+    return (*sorted(at.items()), rest)
+
+
+def _length(ends: tuple[int, int]) -> int:
+    return ends[1] - ends[0]
+
+
+def read_generators(text: str) -> list[dict[str, str]]:
+    """Read symmetries from JSON: a list of objects that say what becomes of items, by name.
+
+    Examples
+    --------
+    >>> read_generators('[{"a": "b", "b": "a"}]')
+    [{'a': 'b', 'b': 'a'}]
+    """
+    try:
+        values: Any = json.loads(text)
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"not JSON that can be read ({error})") from error
+    if not isinstance(values, list):
+        raise InputError('expected a list of objects such as [{"a": "b", "b": "a"}]')
+    for k, value in enumerate(values, 1):
+        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+            raise InputError(
+                f"symmetry {k}: expected an object that says which item becomes which, such as "
+                f'{{"a": "b", "b": "a"}}'
+            )
+    return values
