@@ -33,6 +33,7 @@ LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
 AGAIN_SECONDS = 60  # for one to come when all have died; on a busy machine it took more than ten
+CLOSE_SECONDS = 10  # for a cluster whose start was interrupted
 ASK_SECONDS = 5  # for the scheduler to say who is there
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
 
@@ -220,13 +221,29 @@ def _check_address(address: str) -> None:
         raise ValueError("Dask's configuration requires encryption")
 
 
+class _LocalCluster(distributed.LocalCluster):
+    """A cluster of this machine, which is closed at once if its start is interrupted.
+
+    Dask would close it when the process ends, and print a traceback if a worker had not begun.
+    """
+
+    def __init__(self, **how: Any) -> None:
+        try:
+            super().__init__(**how)
+        except BaseException:
+            with suppress(Exception):
+                self.close(timeout=CLOSE_SECONDS)
+            self.shutdown_on_close = False
+            raise
+
+
 @contextmanager
 def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them in the end."""
     settings = {"distributed.scheduler.allowed-failures": DEATHS_FORGIVEN}
     with dask.config.set(settings), keeping_ctrl_c():
         try:
-            cluster = distributed.LocalCluster(
+            cluster = _LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
                 memory_limit=0,

@@ -351,6 +351,39 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
         signal.signal(signal.SIGTERM, before)
 
 
+INTERRUPTED_START = """
+import asyncio, os, signal
+import distributed
+from batchsolve.workers.dask import DaskWorkers
+
+async def starts(self):
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(60)
+
+async def closes(self):  # as it does when a worker has not begun
+    raise AssertionError("Status.init")
+
+def hear(signum, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGTERM, hear)
+distributed.LocalCluster._correct_state = starts
+distributed.LocalCluster._close = closes
+try:
+    with DaskWorkers(1):
+        pass
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupted_start_of_dask_says_nothing_more():
+    pytest.importorskip("distributed")
+    command = [sys.executable, "-c", INTERRUPTED_START]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
+
+
 STUCK_AFTER_SIGTERM = """
 import ctypes, os, signal, sys, threading
 from batchsolve.workers.ray import _ending_after_sigterm
@@ -383,10 +416,10 @@ def test_sigterm_ends_a_process_that_ray_keeps_in_compiled_code(how, code, out, 
 def test_a_dask_worker_killed_while_it_starts_is_one_clear_error(monkeypatch):
     distributed = pytest.importorskip("distributed")
 
-    def fails(**_):
+    def fails(self, **_):
         raise RuntimeError("Nanny failed to start.")
 
-    monkeypatch.setattr(distributed, "LocalCluster", fails)
+    monkeypatch.setattr(distributed.LocalCluster, "__init__", fails)
     with pytest.raises(bs.WorkersError, match=r"did not start \(Nanny failed to start\.\); try"):
         bs.count("queens:6", backend="dask", jobs=1)
 
