@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.families import family
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
+    from batchsolve.problems.symmetry import Symmetries, symmetries
     from batchsolve.problems.tilings import tiling
     from batchsolve.runs.cheapest import CheapestCovers, PricedCover, cheapest
     from batchsolve.runs.count import Count, count, solutions
@@ -72,12 +73,14 @@ _HOMES = {
     "Stacks": "problems.stacks",
     "Sudoku": "problems.sudoku",
     "Summary": "runs.solve_file",
+    "Symmetries": "problems.symmetry",
     "WorkersError": "errors",
     "solve": "runs.solve",
     "solve_batch": "runs.solve",
     "solve_file": "runs.solve_file",
     "solve_table": "runs.solve_table",
     "split": "search.splitter",
+    "symmetries": "problems.symmetry",
     "tiling": "problems.tilings",
 }
 
@@ -104,6 +107,7 @@ __all__ = [
     "Stacks",
     "Sudoku",
     "Summary",
+    "Symmetries",
     "WorkersError",
     "canonical",
     "canonical_forms",
@@ -120,6 +124,7 @@ __all__ = [
     "solve_file",
     "solve_table",
     "split",
+    "symmetries",
     "tiling",
 ]
 

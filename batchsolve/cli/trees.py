@@ -22,13 +22,31 @@ from batchsolve.cli.terminal import (
     time_limited,
     told_when_compiling,
 )
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import BatchsolveError, InputError, counted
 from batchsolve.settings import AUTO, SearchSettings
 
 if TYPE_CHECKING:
+    from batchsolve.problems.exact_cover import ExactCover
+    from batchsolve.problems.symmetry import Symmetries
     from batchsolve.runs.count import Count
     from batchsolve.search.tree import TreeSearch
 
+UpToSymmetry = Annotated[
+    bool,
+    typer.Option(
+        "--up-to-symmetry",
+        help="Solutions that are the same but for turning and reflecting the board count once.",
+    ),
+]
+Generators = Annotated[
+    str | None,
+    typer.Option(
+        "--symmetries",
+        metavar="FILE",
+        help="Solutions that these symmetries make of one another count once; a JSON list of "
+        "objects that say which item becomes which.",
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, or begin it.")]
 
 EPILOG = (
@@ -57,6 +75,8 @@ def count(
         ),
     ] = None,
     *,
+    up_to_symmetry: UpToSymmetry = False,
+    symmetries: Generators = None,
     search: SearchSettings,
     memo: Annotated[
         bool, typer.Option("--memo", help="Count equal remainders once (--engine memo:MB).")
@@ -91,6 +111,7 @@ def count(
             begin: Any = reading.stack
             if stacks is not None:
                 begin, header = read_part(stacks, reading.problem)
+            group = _group(reading.problem, up_to_symmetry, symmetries)
             search = rest()
         with _progress(quiet) as on_progress:
             how: dict[str, Any] = {
@@ -99,17 +120,38 @@ def count(
                 "search": search,
             }
             if run is None:
-                result = counting.count(reading.problem, begin, **how)
+                result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
             else:
-                task = reading.problem, begin
-                with Run(
-                    run, *task, resume=resume, engine=search.engine, name=reading.name
-                ) as kept:
+                kept = Run(
+                    run,
+                    reading.problem,
+                    begin,
+                    resume=resume,
+                    up_to_symmetry=group,
+                    engine=search.engine,
+                    name=reading.name,
+                )
+                with kept:
                     result = kept.search(**how)
     if not as_json:
         print(result.count)
     of_part = result_of_part(header, asdict(result)) if header else {}
     return _report(result, of_part, as_json, quiet, sys.stdout)
+
+
+def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetries:
+    """Return the symmetries that two options ask for: those that are found, or those of a file."""
+    if path is None:
+        return found
+    from batchsolve.problems.symmetry import Symmetries, read_generators, symmetries
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            generators = read_generators(file.read())
+        group = Symmetries.generated(problem, generators)
+    except (UnicodeDecodeError, BatchsolveError) as error:
+        raise InputError(f"{path}: {error}") from error
+    return group.joined(symmetries(problem)) if found else group
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
@@ -149,6 +191,8 @@ def enumerate_(
         typer.Option("--best", metavar="K", help="Only the K cheapest, by the costs of options."),
     ] = None,
     *,
+    up_to_symmetry: UpToSymmetry = False,
+    symmetries: Generators = None,
     search: SearchSettings,
     workers: Workers,
     puzzles: Puzzles,
@@ -167,7 +211,10 @@ def enumerate_(
         summary_to = sys.stderr if streams else sys.stdout
         with _nothing_as_json(as_json, workers, summary_to), time_limited(search) as rest:
             reading = read(problem, puzzles)
+            group = _group(reading.problem, up_to_symmetry, symmetries)
             search = rest()
+        if best is not None and group is not False:
+            raise typer.BadParameter("--best cannot be asked for up to symmetry")
         task = reading.problem, reading.stack
         with _progress(quiet) as on_progress:
             how: dict[str, Any] = {
@@ -179,13 +226,16 @@ def enumerate_(
                 result = write_cheapest(*task, best, sys.stdout.buffer, **how)
             elif streams:
                 out = sys.stdout.buffer
-                result = write_covers(*task, out, notation=reading.notation, **how)
+                result = write_covers(
+                    *task, out, notation=reading.notation, up_to_symmetry=group, **how
+                )
             else:
                 kept = Run(
                     output,
                     *task,
                     collect=best is None,
                     cheapest=best,
+                    up_to_symmetry=group,
                     resume=resume,
                     engine=search.engine,
                     notation=reading.notation,

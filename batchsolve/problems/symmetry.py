@@ -111,6 +111,10 @@ class Symmetries:
         rows = np.ascontiguousarray(np.unique(self.images, axis=0).astype("<u4"))
         return hashlib.sha256(rows.tobytes()).hexdigest()
 
+    def joined(self, others: Symmetries) -> Symmetries:
+        """Return the group that these and others generate together."""
+        return Symmetries(_closed(np.concatenate([self.images, others.images])))
+
     def that_keep(self, stack: Sequence[int] | npt.NDArray[np.uint32]) -> Symmetries:
         """Return the symmetries that leave a set of options as it is.
 

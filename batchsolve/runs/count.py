@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines.choice import engines_for
-from batchsolve.errors import counted
+from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.symmetry import Symmetries, symmetries
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
@@ -24,6 +25,7 @@ from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
+UpToSymmetry = bool | Symmetries
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def count(
     backend: str = "threading",
     address: str | None = None,
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
+    up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
     **settings: Any,
 ) -> Count:
@@ -115,6 +118,9 @@ def count(
         Workers, and where they live.
     on_progress : callable or True, optional
         Called with the running `TreeSearch` as results come; True draws a progress bar.
+    up_to_symmetry : bool or Symmetries
+        Whether covers that symmetries make of one another count once: those that turn and reflect
+        the board (`symmetries`), or a group. Those that change the stack do not count as such.
     search : SearchSettings, optional
         What to search for, and how.
     **settings
@@ -136,13 +142,14 @@ def count(
     >>> result = count(Sudoku(2, 2))
     >>> result.count, result.complete
     (288, True)
-    >>> count("queens:8").count
-    92
+    >>> count("queens:8").count, count("queens:8", up_to_symmetry=True).count
+    (92, 12)
     """
     chosen = search or SearchSettings(**settings)
     problem, stack = problem_and_stack(problem, stack)
+    group = symmetries_for(problem, stack, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
-        tree = _search(problem, stack, pool, chosen)
+        tree = _search(problem, stack, pool, chosen, group=group)
         for _ in tree.run():
             tell(tree)
         return summary(tree, pool)
@@ -155,6 +162,7 @@ def solutions(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
+    up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
     **settings: Any,
 ) -> Iterator[npt.NDArray[np.uint32]]:
@@ -164,8 +172,9 @@ def solutions(
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, search, **settings
-        As for `count`.
+    problem, stack, jobs, backend, address, up_to_symmetry, search, **settings
+        As for `count`. Of covers that are the same up to symmetry, the one comes whose options,
+        ascending, are the least.
 
     Yields
     ------
@@ -181,8 +190,9 @@ def solutions(
     """
     chosen = search or SearchSettings(**settings)
     problem, stack = problem_and_stack(problem, stack)
+    group = symmetries_for(problem, stack, up_to_symmetry)
     with Pool(jobs, backend, address) as pool:
-        for done in _search(problem, stack, pool, chosen, collect=True).run():
+        for done in _search(problem, stack, pool, chosen, collect=True, group=group).run():
             if done.result.output is not None:
                 yield from done.result.output
 
@@ -197,6 +207,7 @@ def write_covers(
     backend: str = "threading",
     address: str | None = None,
     on_progress: Callable[[TreeSearch], None] | None = None,
+    up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
     **settings: Any,
 ) -> Count:
@@ -204,8 +215,8 @@ def write_covers(
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, on_progress, search, **settings
-        As for `count`.
+    problem, stack, jobs, backend, address, on_progress, up_to_symmetry, search, **settings
+        As for `solutions`.
     file : binary file
     notation : Notation, optional
         How grids are written.
@@ -223,7 +234,8 @@ def write_covers(
         file.flush()
 
     with Pool(jobs, backend, address) as pool:
-        tree = _search(problem, stack, pool, chosen, write, True, renderer.json_lines)
+        group = symmetries_for(problem, stack, up_to_symmetry)
+        tree = _search(problem, stack, pool, chosen, write, True, renderer.json_lines, group)
         for _ in tree.run():
             if on_progress is not None:
                 on_progress(tree)
@@ -238,15 +250,45 @@ def _search(
     keep: Callable[[Changes], None] = lambda changes: None,
     collect: bool = False,
     render: Callable[[Stacks], Any] | None = None,
+    group: Symmetries | None = None,
 ) -> TreeSearch:
     stacks = stack if isinstance(stack, Stacks) else Stacks.from_lists([np.asarray(stack).tolist()])
     for one in stacks:
         problem.check_stack(one)
     engines = engines_for(settings.engine, problem)
-    begin = Piece.whole(stacks)
+    if group is not None and not collect:  # workers look at covers, and forget them
+        collect, render = True, forget
     return TreeSearch(
-        problem, engines, pool, settings, begin, keep=keep, collect=collect, render=render
+        problem,
+        engines,
+        pool,
+        settings,
+        Piece.whole(stacks),
+        keep=keep,
+        collect=collect,
+        render=render,
+        symmetries=group,
     )
+
+
+def forget(covers: Stacks) -> None:
+    """Make nothing of covers, which are only counted."""
+
+
+def symmetries_for(
+    problem: ExactCover, stack: Stack | Stacks, wanted: UpToSymmetry
+) -> Symmetries | None:
+    """Return the symmetries that are wanted and leave a stack as it is; None if none are."""
+    if wanted is False:
+        return None
+    group = symmetries(problem) if wanted is True else wanted
+    if group.images.shape[1] != problem.n_options:
+        raise InputError(f"{group!r} are not of {problem!r}")
+    if isinstance(stack, Stacks):
+        if len(stack) != 1:
+            raise InputError("covers of several stacks cannot be compared up to symmetry")
+        stack = stack[0]
+    return group.that_keep([o for o in map(int, stack) if o < problem.n_options])
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:

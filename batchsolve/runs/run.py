@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.engines.choice import engines_for
-from batchsolve.errors import JournalError, OutputError, counted
+from batchsolve.errors import InputError, JournalError, OutputError, counted
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
@@ -28,7 +28,7 @@ from batchsolve.runs.cheapest import (
     search_for_cheapest,
     the_cheapest,
 )
-from batchsolve.runs.count import Count, Stack, summary
+from batchsolve.runs.count import Count, Stack, UpToSymmetry, forget, summary, symmetries_for
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
@@ -61,6 +61,8 @@ class Run:
         Go on with the run in `directory`, if there is one; without it an existing one is refused.
     cheapest : int, optional
         Keep only so many of the cheapest covers, in the journal.
+    up_to_symmetry : bool or Symmetries
+        As for `solutions`.
     engine : str
     notation : Notation, optional
         How grids are written; by default as the one that was read.
@@ -101,6 +103,7 @@ class Run:
         collect: bool = False,
         resume: bool = False,
         cheapest: int | None = None,
+        up_to_symmetry: UpToSymmetry = False,
         engine: str = AUTO,
         notation: Notation | None = None,
         name: str | None = None,
@@ -126,8 +129,13 @@ class Run:
             "engine": engine,
             "alphabet": notation.name if collect and notation else None,
         }
+        self._group = symmetries_for(problem, self._stack, up_to_symmetry)
         if self._best:
             settings["wanted"] = cheapest
+            if self._group:
+                raise InputError("the cheapest covers cannot be asked for up to symmetry")
+        if self._group is not None:
+            settings["symmetries"] = self._group.fingerprint
         self._make_directory(resume)
         path = os.path.join(self._directory, JOURNAL)
         self._journal = Journal(path, kind, settings, {"name": name or repr(problem)})
@@ -202,7 +210,11 @@ class Run:
         """Return the search of what is left."""
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
-        render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
+        render: Callable[[Stacks], Any] | None = None
+        if self._collect:
+            render = CoverRenderer(self._problem, self._notation).parquet
+        elif self._group is not None:
+            render = forget
         return TreeSearch(
             self._problem,
             engines_for(settings.engine, self._problem),
@@ -211,8 +223,9 @@ class Run:
             begin,
             self._totals,
             self.keep,
-            collect=self._collect,
+            collect=render is not None,
             render=render,
+            symmetries=self._group,
         )
 
     def _make_directory(self, resume: bool) -> None:

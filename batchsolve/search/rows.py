@@ -289,7 +289,8 @@ class RowWork:
             outcome = task.engine.search(self.problem, task.task)
         else:
             outcome = self.engine.search(self.problem, task)
-        return Found(outcome, outcome.solutions, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin
+        return Found(outcome, outcome.solutions, seconds, int(outcome.counts.sum()))
 
     def halves(self, task: Any) -> list[tuple[int, int, Task]]:
         """Cut a task of stacks in two, between two rows; a block is one piece."""

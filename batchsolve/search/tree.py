@@ -19,6 +19,7 @@ from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.symmetry import Symmetries
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
 from batchsolve.search.scheduler import Draws, Scheduler, run_round
@@ -71,11 +72,14 @@ class Found:
         What was made of the covers; None if there are none.
     seconds : float
         How long the search took, rendering aside.
+    n_covers : int
+        How many covers there are, of all that are wanted.
     """
 
     outcome: Outcome
     output: Any
     seconds: float
+    n_covers: int
 
     @property
     def n_nodes(self) -> int:
@@ -93,11 +97,14 @@ class TreeWork:
     problem : ExactCover
     render : callable, optional
         Makes of covers what is to be kept; by default it is the covers themselves.
+    symmetries : Symmetries, optional
+        Of covers that these make of one another only the least is wanted.
     """
 
     engine: Engine
     problem: ExactCover
     render: Callable[[Stacks], Any] | None = None
+    symmetries: Symmetries | None = None
 
     def do(self, task: Task) -> Found:
         """Search a task."""
@@ -105,10 +112,14 @@ class TreeWork:
         outcome = self.engine.search(self.problem, task)
         seconds = time.perf_counter() - begin
         covers = outcome.solutions
+        n_covers = sum(map(int, outcome.counts))  # Python integers do not overflow
+        if self.symmetries is not None:
+            covers = covers.take(self.symmetries.are_least(covers))
+            n_covers = len(covers)
         output = None
         if len(covers):
             output = covers if self.render is None else self.render(covers)
-        return Found(replace(outcome, solutions=Stacks.empty()), output, seconds)
+        return Found(replace(outcome, solutions=Stacks.empty()), output, seconds, n_covers)
 
     def halves(self, task: Task) -> list[tuple[int, int, Task]]:
         """Cut a task in two between its stacks."""
@@ -218,7 +229,7 @@ class TreeGoal:
     def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
         """Add a result to the sums; return what it leaves, or None if it exceeds the limit."""
         outcome, totals = found.outcome, self.totals
-        n_covers = sum(map(int, outcome.counts))  # Python integers do not overflow
+        n_covers = found.n_covers
         limit = self._settings.limit
         if limit is not None and totals.count + n_covers > limit:
             return None
@@ -304,6 +315,8 @@ class TreeSearch:
         Whether covers are wanted, or only their number.
     render : callable, optional
         What workers make of covers.
+    symmetries : Symmetries, optional
+        Of covers that these make of one another only the least is wanted.
     goal : callable, optional
         Makes the goal, of the arguments of `TreeGoal` from ``begin`` on, if it is another.
 
@@ -325,18 +338,21 @@ class TreeSearch:
         *,
         collect: bool = False,
         render: Callable[[Stacks], Any] | None = None,
+        symmetries: Symmetries | None = None,
         goal: Callable[[Piece, Totals, Callable[[Changes], None]], TreeGoal] | None = None,
     ) -> None:
         engine = engines[0]
         if engine.capabilities.counts_only and (collect or settings.limit is not None):
             raise InputError(
-                f"the engine {engine.name!r} only counts, and counts everything: for solutions, or "
-                f"a limit on their number, leave out --memo or name another engine"
+                f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
+                f"limit on their number, or their number up to symmetry, leave out --memo or name "
+                f"another engine"
             )
         self._engines = engines
         self._pool = pool
         self._settings = settings
-        self._work = TreeWork(engine, problem, render)  # one object, so that it is sent once
+        # one object, so that it is sent once
+        self._work = TreeWork(engine, problem, render, symmetries)
         make = goal or partial(TreeGoal, problem, settings, collect)
         self._goal = make(begin, totals or Totals(), keep)
         first = first_budget(problem.indices.size)
