@@ -220,8 +220,8 @@ def _layer(
         [
             f'<path class="bs-empty bs-board" d="{frame}"/>',
             _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
-            _path("bs-frame", frame),
             *drawn_pieces,
+            _path("bs-frame", frame),
             _path("bs-seam", seams),
             *(
                 _letters(middle(part), label, LABEL, "bs-text")
