@@ -217,6 +217,16 @@ def test_drawings_are_described_and_fit_their_place():
     assert "prefers-color-scheme:dark" in text
 
 
+def test_names_of_any_characters_make_well_formed_drawings():
+    names = ["\0<&>", "\ud800", "]]>", "'\"", "🂡"]
+    problem = ExactCover.from_options([[name, f"r1c{k}"] for k, name in enumerate(names)])
+    drawing = drawn(problem, range(len(names)))
+    root = ElementTree.fromstring(as_svg(drawing, "\x08\udfff").encode())
+    titles = [each.text for each in root.iter(f"{SVG}title")]
+    assert titles[1:] == ["\ufffd<&> r1c0", "\ufffd r1c1", "]]> r1c2", "'\" r1c3", "🂡 r1c4"]
+    page([drawing] * 2, "\ud800", "\0").encode()
+
+
 def test_a_sheet_numbers_its_drawings_and_a_page_shows_all_of_them():
     problem = family("dominoes:2x3")
     drawings = [drawn(problem, cover) for cover in bs.solutions(problem, jobs=1)]
