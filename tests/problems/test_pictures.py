@@ -118,6 +118,15 @@ def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
     assert of_file == bs.draw(problem, cover, title="p").svg
 
 
+def test_only_crossings_that_an_option_marks_are_squares():
+    problem = ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]])
+    board = Board.of(problem)
+    assert board.places == {(0, 1, 2), (0, 2, 1)}
+    assert [piece.places for piece in board.filled([0, 1]).pieces] == [((0, 1, 2),), ((0, 2, 1),)]
+    with pytest.raises(ProblemError):
+        Board.of(ExactCover([0], [], 2, item_names=["r1", "c1"]))
+
+
 def test_pieces_are_called_by_what_is_no_cell():
     board = Board.of(family("latin:2"))
     assert [piece.label for piece in board.filled([0, 3, 5, 6]).pieces] == ["1", "2", "2", "1"]
@@ -144,6 +153,7 @@ def test_cells_that_have_colours_show_them():
     [
         ([["a", "b"]], "it has no items called r1c1, r1c2, … "),
         ([["r1", "a"], ["c1", "b"]], "the problem cannot be drawn"),
+        ([["r1", "r2", "c1"]], "the problem cannot be drawn"),
         ([["r1c1", "r1c99999"]], "too large to be drawn: 2 cells, 1 x 99,999"),
         ([["r999999999c1", "r1c1"]], "too large to be drawn: 2 cells, 999,999,999 x 1"),
     ],
