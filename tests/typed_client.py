@@ -31,6 +31,13 @@ def count_some(folder: Path) -> int:
     return result.count + again.count + len(stacks) + len(list(covers)) + int(n_nodes)
 
 
+def draw_one(path: Path) -> str:
+    problem: bs.ExactCover = bs.tiling("2x3", ["I2", {"A": [[True, True]]}], use="any number")
+    picture: bs.Picture = bs.draw(problem, next(bs.solutions(problem)))
+    picture.save(path)
+    return picture.svg
+
+
 def make_one() -> bs.ExactCover:
     try:
         return bs.ExactCover.from_options([["a", "b"], ["c"]])

@@ -96,21 +96,24 @@ def draw(
     """
     from batchsolve.runs.draw import board_of, draw_all, format_of, write_whole
     from batchsolve.runs.first import first_covers
-    from batchsolve.runs.found import found_covers
+    from batchsolve.runs.found import found_covers, is_whole
 
     if problem == found == "-":
         raise InputError("standard input holds the problem or its solutions, not both")
+    if found is not None and search != SearchSettings():
+        raise InputError("--found does not search; leave out --node-limit, --time-limit, --engine")
     kind = form.value if form else "svg" if output == "-" else format_of(output)
     limit = number or (FEW if kind == "html" else ONE)
     facts: dict[str, Any] = {"output": output}
     with told_when_compiling(quiet), time_limited(search) as rest:
         reading = read(problem, puzzles)
-        board = board_of(reading.problem)
+        board = board_of(reading.problem, limit)
         search = rest()
     with told_when_compiling(quiet), _progress(quiet, limit) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
-            complete, said = True, counted(len(covers), "solution")
+            complete = len(covers) == limit or is_whole(found)
+            said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             result = first_covers(
                 reading.problem,

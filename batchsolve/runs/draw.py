@@ -176,22 +176,7 @@ def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | N
         One or more.
     board : Board or None
         What `board_of` returned.
-
-    Raises
-    ------
-    InputError
-        If there is too much to draw.
     """
-    if board is not None:
-        cells = len(board.places)
-    else:
-        assert isinstance(reading.problem, Sudoku)
-        cells = reading.problem.n_cells
-    if cells * len(covers) > MOST_CELLS:
-        raise InputError(
-            f"{counted(len(covers), 'drawing')} of {counted(cells, 'cell')} are too many for one "
-            f"file; {MOST_CELLS // cells:,} are possible"
-        )
     clues = reading.stack.tolist()
     return Picture(
         reading.name,
@@ -199,12 +184,30 @@ def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | N
     )
 
 
-def board_of(problem: ExactCover) -> Board | None:
+def board_of(problem: ExactCover, n_drawings: int = 1) -> Board | None:
     """Return the board of a problem that can be drawn; None for a grid, which needs none.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    n_drawings : int
+        How many of it are wanted in one file.
 
     Raises
     ------
     ProblemError
         If it cannot be drawn.
+    InputError
+        If it cannot be drawn so often.
     """
-    return None if isinstance(problem, Sudoku) else Board.of(problem)
+    if isinstance(problem, Sudoku):
+        board, cells = None, problem.n_cells
+    else:
+        board = Board.of(problem)
+        cells = len(board.places)
+    if cells * n_drawings > MOST_CELLS:
+        raise InputError(
+            f"{counted(n_drawings, 'drawing')} of {counted(cells, 'cell')} are too many for one "
+            f"file; {MOST_CELLS // cells:,} are possible"
+        )
+    return board

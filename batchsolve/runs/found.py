@@ -17,6 +17,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.export import JOURNAL, check_problem, sorted_solutions
+from batchsolve.runs.run import describe_run
 from batchsolve.tables.reading import Reading
 from batchsolve.tables.sources import name_of, open_source
 
@@ -71,6 +72,11 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np
                 if len(covers) == limit:
                     return covers
     return covers
+
+
+def is_whole(path: str) -> bool:
+    """Whether nothing is known to be missing: a run is finished, and of a file nothing is known."""
+    return not os.path.isdir(path) or bool(describe_run(path)["complete"])
 
 
 def _tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:

@@ -31,6 +31,7 @@ from batchsolve.problems.exact_cover_files import (
 )
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.pictures.boards import Board
 from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -39,6 +40,8 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, open_source, split_suffixes
 
 __all__ = ["Reading", "describe", "picture", "read_problem", "write_dlx", "write_ec"]
+
+MOST_SHOWN_CELLS = 2_500  # of a board in a notebook; a larger one is drawn when asked for
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 
@@ -83,10 +86,12 @@ class Reading:
         )
         table = f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
         try:
-            board = as_svg(drawn(self.problem), self.name)
+            board = Board.of(self.problem)
         except ProblemError:  # the items do not say where they lie
             return table
-        return f"{table}<div>{board}</div>"
+        if len(board.places) > MOST_SHOWN_CELLS:
+            return table
+        return f"{table}<div>{as_svg(drawn(self.problem, board=board), self.name)}</div>"
 
 
 def read_problem(

@@ -14,7 +14,7 @@ from typing import Protocol
 Files = dict[str, bytes]  # by their names, in the folder where the commands run
 
 FINE, INCOMPLETE, REFUSED = 0, 1, 2
-MAY_BE_INCOMPLETE = ("solve", "count", "enumerate", "export", "merge")
+MAY_BE_INCOMPLETE = ("solve", "count", "enumerate", "draw", "export", "merge")
 MOST_LETTERS = 1500  # of a line of a message; more is no longer clear
 
 

@@ -16,12 +16,19 @@ from fuzzing.tables import PACKERS
 
 LIMITS = ("--limit", "500", "--node-limit", "5000", "--time-limit", "5")
 Options = list[list[int]]  # each the numbers of its items
+_SQUARE = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def begin(rng: Random) -> Case:
     """Make a small problem and count it, by two engines, and look at it otherwise."""
-    form = rng.choice(["dlx", "dlx", "ec", "numbered.ec", "json", "json", "npz", "grid", "drawing"])
-    if form in ("grid", "drawing"):
+    form = rng.choice(
+        ["dlx", "dlx", "ec", "numbered.ec", "json", "json", "npz", "grid", "drawing", "tiling"]
+    )
+    if form == "tiling":
+        board, sets = _random_tiling(rng)
+        right = sum(1 for _ in covers(len(board), _placements(board, sets)))
+        data, name = _drawn(board, sets), "in.tiling"
+    elif form in ("grid", "drawing"):
         n_cells = rng.choice([16, 16, 36])
         puzzle = rng.choice(known_puzzles(n_cells)).puzzle
         right = sum(1 for _ in solutions([0 if c == "." else int(c) for c in puzzle]))
@@ -47,10 +54,13 @@ def begin(rng: Random) -> Case:
         ["estimate", path, "--probes", "5", "--json"],
         ["split", path, "--depth", "1", "-o", "parts", "--json"],
         ["enumerate", path, "-o", "-", "-j", "1", *LIMITS],
+        ["draw", path, "-o", "-", "-n", "2", *LIMITS[2:]],
         ["solve", path, "-o", "out.csv", "-j", "1"],
         ["count", f"{path}#1", "--json", "-j", "1", *LIMITS],
     ]
-    changes = LINES if form == "dlx" else LINES[:2] if "ec" in form else ()
+    changes: tuple[Change, ...] = {"dlx": LINES, "tiling": LINES[1:2]}.get(form, ())
+    if "ec" in form:
+        changes = LINES[:2]
     text = () if form == "npz" else TEXT
     return Case(
         Draft({name: data}, [*counts, rng.choice(others)]),
@@ -86,6 +96,41 @@ def _random_problem(rng: Random) -> tuple[int, int, Options]:
     n_primary = rng.randrange(1, n_items + 1)
     sizes = (rng.randrange(1, min(4, n_items) + 1) for _ in range(rng.randrange(1, 18)))
     return n_items, n_primary, [sorted(rng.sample(range(n_items), size)) for size in sizes]
+
+
+SHAPES_OF = {
+    "I1": [[(0, 0)]],
+    "I2": [[(0, 0), (0, 1)], [(0, 0), (1, 0)]],
+    "I3": [[(0, 0), (0, 1), (0, 2)], [(0, 0), (1, 0), (2, 0)]],
+    "V3": [[cell for cell in _SQUARE if cell != out] for out in _SQUARE],
+}
+
+
+def _random_tiling(rng: Random) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return the cells of a small board with holes, and the pieces to tile it with."""
+    rows, columns = rng.randrange(1, 4), rng.randrange(1, 4)  # few enough for the limit
+    every = [(r, c) for r in range(rows) for c in range(columns)]
+    board = [cell for cell in every if rng.random() < 0.85] or every
+    return board, rng.sample(list(SHAPES_OF), rng.randrange(1, 3))
+
+
+def _placements(board: list[tuple[int, int]], sets: list[str]) -> Options:
+    """Return what each piece covers, wherever it fits."""
+    number = {cell: k for k, cell in enumerate(board)}
+    found = []
+    for shape in [shape for name in sets for shape in SHAPES_OF[name]]:
+        for r in range(3):
+            for c in range(3):
+                cells = [(r + a, c + b) for a, b in shape]
+                if all(cell in number for cell in cells):
+                    found.append([number[cell] for cell in cells])
+    return found
+
+
+def _drawn(board: list[tuple[int, int]], sets: list[str]) -> bytes:
+    rows = [["." if (r, c) in board else "#" for c in range(3)] for r in range(3)]
+    lines = ["| made at random", "board:", *map("".join, rows)]
+    return "\n".join([*lines, f"pieces any number: {', '.join(sets)}", ""]).encode()
 
 
 def _written(form: str, n_items: int, n_primary: int, options: Options, rng: Random) -> bytes:

@@ -31,6 +31,8 @@ OFFERED = [
     ("scale", SearchSettings, {"budget"}),
     ("estimate", SearchSettings, {"engine"}),
     ("split", SearchSettings, {"engine"}),
+    ("draw", SearchSettings, {"node_limit", "time_limit", "engine"}),
+    ("draw", FileSettings, PUZZLES),
     ("solve", FileSettings, PUZZLES | {"chunk", "stats", "resume"}),
     *((name, FileSettings, PUZZLES) for name in ("count", "enumerate", "show", "estimate")),
     *((name, FileSettings, PUZZLES) for name in ("split", "scale")),

@@ -118,6 +118,15 @@ def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
     assert of_file == bs.draw(problem, cover, title="p").svg
 
 
+def test_only_crossings_that_an_option_marks_are_squares():
+    problem = ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]])
+    board = Board.of(problem)
+    assert board.places == {(0, 1, 2), (0, 2, 1)}
+    assert [piece.places for piece in board.filled([0, 1]).pieces] == [((0, 1, 2),), ((0, 2, 1),)]
+    with pytest.raises(ProblemError):
+        Board.of(ExactCover([0], [], 2, item_names=["r1", "c1"]))
+
+
 def test_pieces_are_called_by_what_is_no_cell():
     board = Board.of(family("latin:2"))
     assert [piece.label for piece in board.filled([0, 3, 5, 6]).pieces] == ["1", "2", "2", "1"]
@@ -144,6 +153,7 @@ def test_cells_that_have_colours_show_them():
     [
         ([["a", "b"]], "it has no items called r1c1, r1c2, … "),
         ([["r1", "a"], ["c1", "b"]], "the problem cannot be drawn"),
+        ([["r1", "r2", "c1"]], "the problem cannot be drawn"),
         ([["r1c1", "r1c99999"]], "too large to be drawn: 2 cells, 1 x 99,999"),
         ([["r999999999c1", "r1c1"]], "too large to be drawn: 2 cells, 999,999,999 x 1"),
     ],
@@ -215,6 +225,16 @@ def test_drawings_are_described_and_fit_their_place():
     assert (root.get("width"), root.get("viewBox")) == ("720", "0 0 1606 86")
     assert "max-width:100%" in root.get("style")
     assert "prefers-color-scheme:dark" in text
+
+
+def test_names_of_any_characters_make_well_formed_drawings():
+    names = ["\0<&>", "\ud800", "]]>", "'\"", "🂡"]
+    problem = ExactCover.from_options([[name, f"r1c{k}"] for k, name in enumerate(names)])
+    drawing = drawn(problem, range(len(names)))
+    root = ElementTree.fromstring(as_svg(drawing, "\x08\udfff").encode())
+    titles = [each.text for each in root.iter(f"{SVG}title")]
+    assert titles[1:] == ["\ufffd<&> r1c0", "\ufffd r1c1", "]]> r1c2", "'\" r1c3", "🂡 r1c4"]
+    page([drawing] * 2, "\ud800", "\0").encode()
 
 
 def test_a_sheet_numbers_its_drawings_and_a_page_shows_all_of_them():

@@ -10,7 +10,7 @@ import batchsolve as bs
 from batchsolve import InputError, OutputError, Stacks
 from batchsolve.cli import app
 from batchsolve.engines import Task, get_engine
-from batchsolve.runs.draw import MOST_CELLS, draw_all
+from batchsolve.runs.draw import MOST_CELLS, board_of, draw_all
 from batchsolve.runs.export import export_run
 from batchsolve.runs.first import first_covers
 from batchsolve.runs.found import found_covers
@@ -168,9 +168,8 @@ def test_pictures_are_saved_whole_or_not_at_all(tmp_path):
 
 
 def test_so_many_drawings_are_refused():
-    reading = bs.read_problem("sudoku:3x3")
     with pytest.raises(InputError, match="cells are too many for one file; 61,728 are possible"):
-        draw_all(reading, [()] * (MOST_CELLS // 81 + 1), None)
+        board_of(bs.Sudoku(3, 3), MOST_CELLS // 81 + 1)
 
 
 def test_notebooks_show_empty_boards_and_counts():
@@ -178,6 +177,7 @@ def test_notebooks_show_empty_boards_and_counts():
     assert "<svg" in shown
     assert "<th>options</th><td>4</td>" in shown
     assert "bs-piece" not in shown.partition("</style>")[2]
+    assert "<svg" not in bs.read_problem("queens:60")._repr_html_()
     counted = bs.count("dominoes:2x2", jobs=1)._repr_html_()
     assert "<th>solutions</th><td>2</td>" in counted
 
@@ -193,19 +193,13 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     assert (facts["drawn"], facts["complete"], facts["output"]) == (5, True, str(out))
     reading = bs.read_problem("dominoes:4x4")
     covers = first_covers(reading.problem, limit=5).covers
-    assert out.read_text() == draw_all(reading, covers, _board(reading)).html
+    assert out.read_text() == draw_all(reading, covers, board_of(reading.problem)).html
     printed = run("draw", "dominoes:4x4", "-o", "-", "--json")
-    assert printed.stdout == draw_all(reading, covers[:1], _board(reading)).svg
+    assert printed.stdout == draw_all(reading, covers[:1], board_of(reading.problem)).svg
     assert json.loads(printed.stderr)["drawn"] == 1
     page = run("draw", "dominoes:4x4", "-o", "-", "--format", "html", "-q")
     assert page.stdout.count("<figure>") == 20
     assert page.stderr == ""
-
-
-def _board(reading):
-    from batchsolve.runs.draw import board_of
-
-    return board_of(reading.problem)
 
 
 def test_the_command_draws_what_was_found(tmp_path):
@@ -219,6 +213,15 @@ def test_the_command_draws_what_was_found(tmp_path):
         assert done.exit_code == 0, done.stderr
         assert out.read_text().count("<figure>") == 52
         assert done.stderr == "52 solutions\n"
+
+
+def test_the_command_says_so_if_the_run_is_not_complete(tmp_path):
+    with bs.Run(tmp_path / "run", "langford:7", collect=True) as kept:
+        kept.search(limit=3, jobs=1)
+    found = ("draw", "langford:7", "--found", tmp_path / "run", "-o", tmp_path / "out.html")
+    done = run(*found)
+    assert (done.exit_code, done.stderr) == (1, "3 solutions, not complete\n")
+    assert run(*found, "-n", 3).exit_code == 0
 
 
 def test_the_command_draws_boards_of_ones_own(tmp_path):
@@ -246,6 +249,7 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
         (("queens:4", "-o", "out.png"), "out.png: drawings are .svg or .html files, not .png"),
         (("queens:4", "-o", "out"), "drawings are .svg or .html files"),
         (("-", "--found", "-", "-o", "out.svg"), "the problem or its solutions, not both"),
+        (("queens:4", "--found", "x", "-o", "-", "--node-limit", "5"), "--found does not search"),
         (("queens:4", "-o", "nowhere/out.svg"), "nowhere/out.svg: cannot be written"),
         (("queens:4", "-n", "0", "-o", "-"), "greater than or equal to 1"),
     ],

@@ -22,6 +22,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -140,8 +143,12 @@ class Board:
         """All places, whatever lies there."""
         if self.kind is not Kind.SQUARES:
             return frozenset(self.place_of.values())
-        options = range(self.problem.n_options)
-        return frozenset(place for o in options for place in self._squares(o))
+        if not self.problem.n_options:
+            return frozenset()
+        each = [self._line_of_options(axis) for axis in (1, 2)]
+        marks = (each[0] >= 0) & (each[1] >= 0)
+        rows, columns = (line[marks].tolist() for line in each)
+        return frozenset((0, row, column) for row, column in zip(rows, columns, strict=True))
 
     @cached_property
     def layers(self) -> list[int]:
@@ -192,6 +199,16 @@ class Board:
             if places:
                 pieces.append(Piece(tuple(sorted(places)), label, self.problem.option_name(o)))
         return Filling(pieces, letters)
+
+    def _line_of_options(self, axis: int) -> npt.NDArray[np.int64]:
+        """Return the row (axis 1) or the column (axis 2) of every option; -1 unless it has one."""
+        line = np.full(self.problem.n_items, -1)
+        for item, place in self.place_of.items():
+            line[item] = place[axis]
+        of_entries = line[self.problem.indices]
+        starts = self.problem.indptr[:-1]
+        n = np.add.reduceat(of_entries >= 0, starts, dtype=np.int64)
+        return np.where(n == 1, np.maximum.reduceat(of_entries, starts), -1)
 
     def _squares(self, o: int) -> list[Place]:
         """Return the square that an option marks, if it has one row and one column."""

@@ -7,10 +7,9 @@ next. Without scripts it is a list of all drawings.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from batchsolve.errors import counted
-from batchsolve.problems.pictures.svg import STYLE, Drawing, as_svg
+from batchsolve.problems.pictures.svg import STYLE, Drawing, as_svg, escape
 
 _STYLE = """
 :root{color-scheme:light dark;--page:#fff;--text:#15181c;

@@ -6,9 +6,10 @@ scripts and no network, and is as wide as its place, but no wider than looks wel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escape_marks
 from math import ceil, sqrt
 
 import numpy as np
@@ -30,6 +31,8 @@ WIDEST = 720  # pixels that a drawing takes where there is room
 MOST_TOOLTIPS = 200  # pieces; more names would be most of a file
 SIDE_BY_SIDE = 18  # cells of layers in a row
 DIGIT, LABEL, SMALLEST = 0.56, 0.46, 0.18  # sizes of letters, as parts of a cell
+
+_UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 STYLE = (
     ".bs-cell{fill:#fff}.bs-empty{fill:#e9ecf0}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09}"
@@ -220,8 +223,8 @@ def _layer(
         [
             f'<path class="bs-empty bs-board" d="{frame}"/>',
             _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
-            _path("bs-frame", frame),
             *drawn_pieces,
+            _path("bs-frame", frame),
             _path("bs-seam", seams),
             *(
                 _letters(middle(part), label, LABEL, "bs-text")
@@ -287,6 +290,17 @@ def _grid(problem: Sudoku, options: list[int], clues: Iterable[int], notation: N
 
 
 # ---- elements -------------------------------------------------------------------------------
+
+
+def escape(text: str) -> str:
+    r"""Return a text as XML holds it; characters that it cannot hold are replaced.
+
+    Examples
+    --------
+    >>> escape("a<b") + escape("\0").replace("\ufffd", "?")
+    'a&lt;b?'
+    """
+    return escape_marks(_UNFIT.sub("\ufffd", text))
 
 
 def _path(how: str, d: str) -> str:
