@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     )
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.families import family
+    from batchsolve.problems.solution_graph import SolutionGraph
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
     from batchsolve.runs.count import Count, count, solutions
+    from batchsolve.runs.graphs import Samples, sample, solution_graph
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
@@ -44,6 +46,8 @@ _HOMES = {
     "estimate": "search.estimator",
     "family": "problems.families",
     "read_problem": "tables.reading",
+    "sample": "runs.graphs",
+    "solution_graph": "runs.graphs",
     "solutions": "runs.count",
     "BatchResult": "runs.solve",
     "BatchsolveError": "errors",
@@ -52,7 +56,9 @@ _HOMES = {
     "JournalError": "errors",
     "OutputError": "errors",
     "ProblemError": "errors",
+    "Samples": "runs.graphs",
     "SearchSettings": "settings",
+    "SolutionGraph": "problems.solution_graph",
     "Split": "search.splitter",
     "Stacks": "problems.stacks",
     "Sudoku": "problems.sudoku",
@@ -78,7 +84,9 @@ __all__ = [
     "ProblemError",
     "Reading",
     "Run",
+    "Samples",
     "SearchSettings",
+    "SolutionGraph",
     "Split",
     "Stacks",
     "Sudoku",
@@ -88,6 +96,8 @@ __all__ = [
     "estimate",
     "family",
     "read_problem",
+    "sample",
+    "solution_graph",
     "solutions",
     "solve",
     "solve_batch",

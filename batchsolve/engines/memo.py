@@ -1,14 +1,11 @@
 """Memoised counting: dancing links with a table of what was counted before.
 
-What is left of a problem below a partial cover is determined by the set of items that are not yet
-covered. Where two partial covers leave the same set, their subtrees are alike, and the covers below
-the second are looked up. So the search counts paths through a graph of sets instead of the leaves
-of a tree; that is little work where many partial covers leave the same set, as in tilings and
-matchings, and only overhead where hardly any two do.
+Where two partial covers leave the same (`batchsolve.engines.remainders`), their subtrees are alike,
+and the covers below the second are looked up. So the search counts paths through a graph of sets
+instead of the leaves of a tree; that is little work where many partial covers leave the same set,
+as in tilings and matchings, and only overhead where hardly any two do.
 
-* The *key* is the whole set, a bit an item, and is compared as a whole: the hash only says where to
-  look. A secondary item that no option is left for counts as covered, for it rules nothing out.
-  One that was purified counts as uncovered, and the key has its colour too.
+* The *key* is compared as a whole: the hash only says where to look.
 * The *table* is one array of a bounded size. A row is a key, a count of 128 bits, and the *effort*,
   the nodes visited to find it; effort 0 marks an empty row. A key may lie in any row of a short
   window; when all those are taken, the row with the least effort gives way.
@@ -39,7 +36,6 @@ from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
 from batchsolve.engines.links import (
     U,
     choose,
-    color,
     commit_others,
     cover,
     hand_back,
@@ -49,6 +45,13 @@ from batchsolve.engines.links import (
     uncommit_others,
     uncover,
     undo,
+)
+from batchsolve.engines.remainders import (
+    flip,
+    hash_of,
+    list_uncovered,
+    words_of_key,
+    write_key,
 )
 from batchsolve.engines.stack_arrays import append, no_choices, no_covers, no_stacks, stack_at
 from batchsolve.engines.task_state import (
@@ -101,45 +104,9 @@ def _marks_of(problem: ExactCover, words: int) -> Marks:
 
 
 @inlined
-def _flip(p, links, uncovered):
-    """Flip the bits of the items of p's option that it gives no colour."""
-    top, up = links.top, links.up
-    q = p
-    while True:
-        j = top[q]
-        if j == 0:
-            q = up[q]
-        else:
-            if color(q, links) == 0:
-                uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
-            q = U(q + U(1))
-        if q == p:
-            break
-
-
-@helper
-def _write_key(key, uncovered, links, n_primary):
-    """Write the key of the node at hand: the items uncovered that still matter."""
-    for w in range(key.size):
-        key[w] = uncovered[w]
-    n_items = links.size.size - 1
-    words = W(n_items + 64) >> W(6)
-    for j in range(n_primary + 1, n_items + 1):
-        if links.size[j] == 0:
-            key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
-        elif color(j, links) != 0:
-            k = W(j - n_primary - 1)
-            key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
-
-
-@inlined
 def _first_row(key, table):
     """Return where the window of a key begins."""
-    h = W(0x9E3779B97F4A7C15)
-    for w in range(key.size):
-        h = (h ^ key[w]) * W(0xFF51AFD7ED558CCD)
-        h ^= h >> W(32)
-    return h % W(table.shape[0])
+    return hash_of(key) % W(table.shape[0])
 
 
 @helper
@@ -252,7 +219,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     visited += 1
                     marks.handed[level] = -1
                     if best > 1:  # a node with one child is not looked up, for its child is
-                        _write_key(key, uncovered, links, marks.n_primary)
+                        write_key(key, uncovered, links, marks.n_primary)
                         row = _find(key, table)
                         if row < n_rows:
                             _add(total, table[row, words], table[row, words + W(1)])
@@ -272,13 +239,13 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     return DONE, Position(level, False, visited, 0)
                 level -= 1
                 # X6. [Try again.]
-                _flip(choice[level], links, uncovered)
+                flip(choice[level], links, uncovered)
                 uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
                 commit_others(choice[level], links)
-                _flip(choice[level], links, uncovered)
+                flip(choice[level], links, uncovered)
                 level += 1
                 entered = True
                 break
@@ -288,18 +255,9 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
             if marks.handed[level] == handed:
                 low, high, beyond = _difference(total, marks.sums[level])
                 if beyond == 0:
-                    _write_key(key, uncovered, links, marks.n_primary)
+                    write_key(key, uncovered, links, marks.n_primary)
                     effort = W(visited - marks.nodes[level] + 1)
                     _store(key, low, high, effort, table)
-
-
-@helper
-def _list_uncovered(links, covered, uncovered):
-    """Write the items that the stack selected leaves uncovered, a bit each."""
-    uncovered[:] = 0
-    for j in range(1, links.size.size):
-        if covered[j] == 0 or color(j, links) != 0:
-            uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
 
 
 @kernel
@@ -320,7 +278,7 @@ def _search(links, table, marks, totals, task):
         clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
-        _list_uncovered(links, covered, marks.uncovered)
+        list_uncovered(links, covered, marks.uncovered)
         event, position = DEEP, at_the_top()
         while event == DEEP:
             event, position = _walk(
@@ -393,9 +351,7 @@ def _borrowed_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray
 
     There are never more tables than searches at one time, and none outlives the next problem.
     """
-    words = (problem.n_items + 64) // 64  # bits 1 .. n_items
-    if problem.colors is not None:
-        words += (problem.n_items - problem.n_primary + 1) // 2  # a colour is half a word
+    words = words_of_key(problem)
     n_rows = max(1, megabytes * MEGABYTE // (8 * (words + _AFTER_KEY)))
     kind = (problem.fingerprint, n_rows)
     with _FREE_LOCK:
