@@ -399,28 +399,27 @@ class GraphSearch:
         n = self._here.n_nodes
         return self._diagram.option[:n], self._diagram.low[:n], self._diagram.high[:n]
 
-    def _longer(self, n: int, bytes_of_each: int) -> int:
-        """Return how many entries a table of n may have next; as many if there is no memory."""
+    def _longer(self, n: int, bytes_of_each: int, least: int) -> int:
+        """Return how many entries a table of n may have next; 0 if there is no memory."""
         free = self._most_bytes - self.n_bytes
-        longer = min(_GROWTH * n, n + free // bytes_of_each, 2**32 - 2)
-        return int(longer) if longer >= _LEAST_GROWTH * n else n
+        most = min(n + max(free, 0) // bytes_of_each, 2**32 - 2)
+        wanted = max(_GROWTH * n, least)
+        longer = min(wanted, most)
+        return int(longer) if longer >= max(_LEAST_GROWTH * n, least) else 0
 
     def _lengthen_diagram(self) -> bool:
-        old, n = self._diagram, self._here.n_nodes
-        size = self._longer(old.option.size, BYTES_OF_A_NODE)
-        n_pending = self._here.n_pending
-        if size < n + n_pending:  # a chain may be longer than the diagram
-            size = self._longer(n + n_pending, BYTES_OF_A_NODE)
-        if size < n + n_pending:
-            return False
-        self._diagram = with_room(old, n, size)
-        return True
+        n = self._here.n_nodes
+        least = n + self._here.n_pending  # a chain may be longer than the diagram
+        size = self._longer(self._diagram.option.size, BYTES_OF_A_NODE, least)
+        if size:
+            self._diagram = with_room(self._diagram, n, size)
+        return size > 0
 
     def _lengthen_memory(self) -> bool:
         old, n = self._memory, self._here.n_keys
         words = old.keys.shape[1]
-        size = self._longer(n, 8 * words + 4 * (1 + SLOTS_OF_EACH))
-        if size == n:
+        size = self._longer(n, 8 * words + 4 * (1 + SLOTS_OF_EACH), n + 1)
+        if not size:
             return False
         self._memory = Memory(
             lengthened(old.keys, n, size), lengthened(old.nodes, n, size), slots_for(size)

@@ -220,6 +220,11 @@ class SolutionGraph:
         return self.option.size - 2
 
     @property
+    def n_used_options(self) -> int:
+        """Number of options that are in some cover."""
+        return int(np.unique(self.option[2:]).size)
+
+    @property
     def is_ordered(self) -> bool:
         """Whether options come in the same order on all paths."""
         return self.order is not None
