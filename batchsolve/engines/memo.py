@@ -6,9 +6,16 @@ instead of the leaves of a tree; that is little work where many partial covers l
 as in tilings and matchings, and only overhead where hardly any two do.
 
 * The *key* is compared as a whole: the hash only says where to look.
-* The *table* is one array of a bounded size. A row is a key, a count of 128 bits, and the *effort*,
-  the nodes visited to find it; effort 0 marks an empty row. A key may lie in any row of a short
-  window; when all those are taken, the row with the least effort gives way.
+* The *table* is one array of a bounded size, which all threads of a process share. A row is a
+  *version*, a key, a count of 128 bits, and the *effort*, the nodes visited to find it; version 0
+  marks an empty row. A key may lie in any row of a short window; when all those are taken, the row
+  with the least effort gives way.
+* Nobody waits for a row. A thread that writes one makes its version odd first, and even again when
+  all words are there; if another thread has made it odd, it does not write. A thread that reads one
+  looks at the version before and after, and takes what it read only if both are the same even
+  number: then no word of it was written in between (a *sequence lock*, here with the fences that
+  H.-J. Boehm, *Can seqlocks get along with programming language memory models?*, MSPC 2012, shows
+  to be needed). So a count that is looked up is one that was stored with just this key.
 * A count enters the table when nothing below its node was handed back. What was counted below an
   interrupted node is in the sum of its stack, and what was not is in the frontier.
 
@@ -33,6 +40,15 @@ import numpy.typing as npt
 from numba import uint64
 
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
+from batchsolve.engines.intrinsics import (
+    fence_acquire,
+    fence_release,
+    load_acquire,
+    load_relaxed,
+    replace_word,
+    store_relaxed,
+    store_release,
+)
 from batchsolve.engines.links import (
     U,
     choose,
@@ -76,7 +92,7 @@ MOST_MEGABYTES = 2**30
 W = uint64
 
 _WINDOW = 8  # rows in which a key may lie
-_AFTER_KEY = 3  # words of a row behind the key: a count of two, and the effort
+_BESIDE_KEY = 4  # words of a row: its version before the key; a count of two and the effort behind
 
 
 class Marks(NamedTuple):
@@ -109,42 +125,66 @@ def _first_row(key, table):
     return hash_of(key) % W(table.shape[0])
 
 
-@helper
+@inlined
 def _find(key, table):
-    """Return the row of a key, or the number of rows if it is in none."""
-    n_rows, words = W(table.shape[0]), W(key.size)
+    """Look a key up; return whether it was found, and its count of two words.
+
+    A row that is being written, or was while it was read, is passed over.
+    """
+    n_rows, width, words = W(table.shape[0]), W(table.shape[1]), W(key.size)
+    flat = table.reshape(table.size)
     row = _first_row(key, table)
     for _ in range(_WINDOW):
-        if table[row, words + W(2)] == 0:
+        at = row * width
+        version = load_acquire(flat, at)
+        if version == W(0):
             break
-        w = W(0)
-        while w < words and table[row, w] == key[w]:
-            w += W(1)
-        if w == words:
-            return row
+        if version & W(1) == W(0):
+            at += W(1)
+            w = W(0)
+            while w < words and load_relaxed(flat, at + w) == key[w]:
+                w += W(1)
+            if w == words:
+                low, high = load_relaxed(flat, at + words), load_relaxed(flat, at + words + W(1))
+                fence_acquire()
+                if load_relaxed(flat, row * width) == version:
+                    return True, low, high
         row += W(1)
         if row == n_rows:
             row = W(0)
-    return n_rows
+    return False, W(0), W(0)
 
 
-@helper
+@inlined
 def _store(key, low, high, effort, table):
-    """Write a count into the first empty row of its window, or over the one of least effort."""
-    n_rows, words = W(table.shape[0]), W(key.size)
+    """Write a count into the first empty row of its window, or over the one of least effort.
+
+    If another thread is writing that row, the count is not kept.
+    """
+    n_rows, width, words = W(table.shape[0]), W(table.shape[1]), W(key.size)
+    flat = table.reshape(table.size)
     row = _first_row(key, table)
-    place, least = row, table[row, words + W(2)]
+    place, least = row, ~W(0)
     for _ in range(_WINDOW):
-        if table[row, words + W(2)] < least:
-            place, least = row, table[row, words + W(2)]
+        is_empty = load_relaxed(flat, row * width) == W(0)
+        kept = W(0) if is_empty else load_relaxed(flat, row * width + words + W(3))
+        if kept < least:
+            place, least = row, kept
+        if is_empty:
+            break
         row += W(1)
         if row == n_rows:
             row = W(0)
-    for w in range(words):
-        table[place, w] = key[w]
-    table[place, words] = low
-    table[place, words + W(1)] = high
-    table[place, words + W(2)] = effort
+    at = place * width
+    version = load_relaxed(flat, at)
+    if version & W(1) == W(0) and replace_word(flat, at, version, version + W(1)):
+        fence_release()
+        for w in range(words):
+            store_relaxed(flat, at + W(1) + w, key[w])
+        store_relaxed(flat, at + words + W(1), low)
+        store_relaxed(flat, at + words + W(2), high)
+        store_relaxed(flat, at + words + W(3), effort)
+        store_release(flat, at, version + W(2))
 
 
 @inlined
@@ -197,7 +237,6 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
     down, right = links.down, links.right
     uncovered, key = marks.uncovered, marks.key
     n_items = U(links.left.size - 1)
-    words, n_rows = W(key.size), W(table.shape[0])
     while True:
         if entered:
             # X2. [Enter level l.]
@@ -220,9 +259,9 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     marks.handed[level] = -1
                     if best > 1:  # a node with one child is not looked up, for its child is
                         write_key(key, uncovered, links, marks.n_primary)
-                        row = _find(key, table)
-                        if row < n_rows:
-                            _add(total, table[row, words], table[row, words + W(1)])
+                        is_known, low, high = _find(key, table)
+                        if is_known:
+                            _add(total, low, high)
                             entered = False
                         else:
                             marks.sums[level] = total
@@ -301,13 +340,13 @@ class MemoisedCounting:
     Parameters
     ----------
     megabytes : int
-        The size of the table of each worker.
+        The size of the table of each process; its threads share it.
     """
 
     megabytes: int = 256
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        description="dancing links that count like subtrees once; memo:64 has tables of 64 MB",
+        description="dancing links that count like subtrees once; memo:64 has a table of 64 MB",
         colors=True,
         counts_only=True,
         reproducible_nodes=False,
@@ -333,37 +372,47 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         totals = np.zeros((len(task.stacks), 3), np.uint64)
-        with _borrowed_table(problem, self.megabytes) as table:
-            marks = _marks_of(problem, table.shape[1] - _AFTER_KEY)
+        with _shared_table(problem, self.megabytes) as table:
+            marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
             outcome = search_task(_search, (links_of(problem), table, marks, totals), task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
 
 
-_FREE: list[tuple[tuple[str, int], npt.NDArray[np.uint64]]] = []
-_FREE_LOCK = threading.Lock()
+@dataclass(eq=False)
+class _Table:
+    """A table, and how many searches use it."""
+
+    rows: npt.NDArray[np.uint64]
+    users: int = 0
+
+
+_TABLES: dict[tuple[str, int], _Table] = {}
+_TABLES_LOCK = threading.Lock()
 
 
 @contextmanager
-def _borrowed_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """Lend a table to one search; those that are given back keep what they hold.
+def _shared_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray[np.uint64]]:
+    """Lend the table of a problem to a search; others may use it at the same time.
 
-    There are never more tables than searches at one time, and none outlives the next problem.
+    It keeps what it holds until another problem needs a table and no search uses this one.
     """
-    words = words_of_key(problem)
-    n_rows = max(1, megabytes * MEGABYTE // (8 * (words + _AFTER_KEY)))
+    width = words_of_key(problem) + _BESIDE_KEY
+    n_rows = max(1, megabytes * MEGABYTE // (8 * width))
     kind = (problem.fingerprint, n_rows)
-    with _FREE_LOCK:
-        _FREE[:] = [entry for entry in _FREE if entry[0] == kind]
-        table = _FREE.pop()[1] if _FREE else None
-    if table is None:
-        try:
-            table = np.zeros((n_rows, words + _AFTER_KEY), np.uint64)
-        except MemoryError as error:
-            raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
+    with _TABLES_LOCK:
+        for other in [each for each in _TABLES if each != kind and not _TABLES[each].users]:
+            del _TABLES[other]
+        if kind not in _TABLES:
+            try:
+                _TABLES[kind] = _Table(np.zeros((n_rows, width), np.uint64))
+            except MemoryError as error:
+                raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
+        table = _TABLES[kind]
+        table.users += 1
     try:
-        yield table
+        yield table.rows
     finally:
-        with _FREE_LOCK:
-            _FREE.append((kind, table))
+        with _TABLES_LOCK:
+            table.users -= 1
