@@ -73,7 +73,9 @@ def count(
     graph: Annotated[
         str | None,
         typer.Option(
-            "--graph", metavar="FILE", help="With --memo: write the graph of all solutions; see graph."
+            "--graph",
+            metavar="FILE",
+            help="With --memo: write the graph of all solutions; see graph.",
         ),
     ] = None,
     workers: Workers,

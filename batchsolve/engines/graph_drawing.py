@@ -50,7 +50,9 @@ class Remainder(NamedTuple):
 def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
     """Return what a stack leaves of a problem, once what it forces is chosen."""
     indptr, items = problem.indptr, problem.indices.astype(np.int64)
-    colors = np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
+    colors = (
+        np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
+    )
     owner = np.repeat(np.arange(problem.n_options), np.diff(indptr))
     held = np.full(problem.n_items, -1)  # the colour that an item has; 0: covered; -1: neither
     chosen: list[int] = []

@@ -50,7 +50,6 @@ from batchsolve.engines.remainders import (
 from batchsolve.problems.diagrams import (
     BYTES_OF_A_NODE,
     SLOTS_OF_EACH,
-    Diagram,
     lengthened,
     make,
     place_of,
@@ -140,7 +139,9 @@ def _first_item(links):
 
 
 @kernel
-def _walk(links, n_primary, is_ordered, uncovered, key, choice, memory, diagram, pending, here, most):
+def _walk(
+    links, n_primary, is_ordered, uncovered, key, choice, memory, diagram, pending, here, most
+):
     """Search on until the search is over, or something must be seen to.
 
     Parameters
@@ -226,9 +227,7 @@ def _walk(links, n_primary, is_ordered, uncovered, key, choice, memory, diagram,
             elif n_keys == memory.nodes.size:
                 full = KEYS_FULL
             if full != DONE:  # the walk comes back to this step, as if a level below were left
-                return full, Standing(
-                    level + 1, False, visited, n_nodes, n_keys, n_pending, result
-                )
+                return full, Standing(level + 1, False, visited, n_nodes, n_keys, n_pending, result)
             uncover(choice[level], links)
             result = 0
             while n_pending > pending.begin[level]:

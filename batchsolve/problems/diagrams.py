@@ -90,7 +90,6 @@ def fill_slots(diagram, n_nodes):
         put(U(x), h, diagram.slots)
 
 
-
 def slots_for(n: int) -> npt.NDArray[np.uint32]:
     """Return an empty table for so many entries."""
     return np.zeros(SLOTS_OF_EACH * n + 1, np.uint32)

@@ -207,7 +207,9 @@ def partitions(n: int) -> ExactCover:
 def _sets(n: int, sizes: Iterable[int]) -> ExactCover:
     """Return the problem whose options are the sets of some sizes of the points 1 … n."""
     points = list(map(str, range(1, n + 1)))
-    return ExactCover.from_options([s for size in sizes for s in combinations(points, size)], points)
+    return ExactCover.from_options(
+        [s for size in sizes for s in combinations(points, size)], points
+    )
 
 
 def steiner(v: int) -> ExactCover:

@@ -23,7 +23,16 @@ from pyarrow import csv
 
 from batchsolve.errors import InputError, first_line
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.json_records import SEAL, TEXT, Kind, is_whole, list_of, parse, sealed, whole
+from batchsolve.problems.json_records import (
+    SEAL,
+    TEXT,
+    Kind,
+    is_whole,
+    list_of,
+    parse,
+    sealed,
+    whole,
+)
 
 if TYPE_CHECKING:
     from batchsolve.problems.solution_graph import SolutionGraph
@@ -115,7 +124,9 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
     try:
         about = parse(record[:-1], _FORM)
     except InputError as error:
-        raise InputError(f"the line behind the full stop says nothing about a graph: {error}") from error
+        raise InputError(
+            f"the line behind the full stop says nothing about a graph: {error}"
+        ) from error
     if about["problem"] != problem.fingerprint:
         raise InputError(
             f"this graph belongs to another problem: its fingerprint is {about['problem'][:16]}…, "
@@ -127,7 +138,9 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
     if not np.array_equal(np.sort(order), np.arange(problem.n_options)):
         raise InputError("the graph is damaged: 'options' does not name every option once")
     option, low, high = _nodes_of(head, order)
-    graph = SolutionGraph(problem, option, low, high, option.size - 1 if option.size > 2 else int(head == b"T"), order)
+    graph = SolutionGraph(
+        problem, option, low, high, option.size - 1 if option.size > 2 else int(head == b"T"), order
+    )
     if graph.count != about["count"]:
         raise InputError(
             f"the graph is damaged: it holds {graph.count} covers, not {about['count']}"

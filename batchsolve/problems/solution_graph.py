@@ -442,7 +442,7 @@ def random_numbers(
     bits = np.random.PCG64(seed)  # whose stream of words NumPy promises not to change
     if distinct and 2 * n > count:
         keys = bits.random_raw(count)
-        while np.unique(keys).size < count:  # where keys are equal, not all orders are equally likely
+        while np.unique(keys).size < count:  # equal keys would make some orders likelier
             keys = bits.random_raw(count)
         chosen = np.zeros((n, n_words), np.uint64)
         chosen[:, 0] = np.argsort(keys)[:n]
@@ -459,10 +459,11 @@ def random_numbers(
         else:
             parts.append(some)
             n_drawn += len(some)
-    every = np.concatenate(parts) if parts else np.frombuffer(b"".join(drawn), np.uint64)
-    every = every.reshape(n_drawn, -1)[:n]
     numbers = np.zeros((n, n_words), np.uint64)
-    numbers[:, : every.shape[1]] = every
+    if n:
+        every = np.concatenate(parts) if parts else np.frombuffer(b"".join(drawn), np.uint64)
+        every = every.reshape(n_drawn, -1)[:n]
+        numbers[:, : every.shape[1]] = every
     return numbers
 
 

@@ -189,4 +189,3 @@ def _weighted(
     begin = np.asarray(stack).tolist()
     covers, weights, probes = weighted_covers(engine, problem, begin, n, seed, check)
     return Samples(covers, None, weights, probes)
-
