@@ -157,7 +157,7 @@ def sample(
         bool,
         typer.Option(
             "--weighted",
-            help="Draw by random probes, with unequal chances; each solution comes with its weight.",
+            help="Draw by random probes, with unequal chances; each comes with its weight.",
         ),
     ] = False,
     memory: Annotated[
@@ -178,8 +178,9 @@ def sample(
 
     reading = read(problem, puzzles)
     with told_when_compiling(quiet), interrupts() as check:
-        how = {"seed": seed, "distinct": distinct, "weighted": weighted, "memory": memory}
-        samples = drawn(reading, n, check=check, **how)
+        samples = drawn(
+            reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory, check=check
+        )
         with _opened(output) as file:
             _write(reading, samples.covers, file, samples.weights)
     if not quiet:

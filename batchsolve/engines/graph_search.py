@@ -246,7 +246,7 @@ def _walk(
 
 @kernel
 def _share(links, choice, level):
-    """Return the share of the tree before the node at hand; children of a node have equal shares."""
+    """Return the share of the tree before the node at hand; siblings have equal shares."""
     share, of_node = 0.0, 1.0
     n_items = U(links.left.size - 1)
     for s in range(level):

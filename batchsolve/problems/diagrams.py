@@ -1,8 +1,8 @@
 """Decision diagrams: nodes *(option, low, high)*, each made once.
 
-A node stands for the covers of *low*, and those of *high* with the option added. Nodes are numbered;
-0 and 1 are the terminals, no cover and the empty one, and children have smaller numbers than their
-parents. A table finds the node that is equal to one about to be made.
+A node stands for the covers of *low*, and those of *high* with the option added. Nodes have
+numbers; 0 and 1 are the terminals, no cover and the empty one, and children have smaller numbers
+than their parents. A table finds the node that is equal to one about to be made.
 """
 
 # compiled kernels are typed by their arguments
@@ -25,7 +25,7 @@ BYTES_OF_A_NODE = 4 * (3 + SLOTS_OF_EACH)
 
 
 class Diagram(NamedTuple):
-    """Diagram nodes; 0 and 1 are the terminals, children have smaller numbers than their parents."""
+    """Diagram nodes, the terminals among them, and their table."""
 
     option: np.ndarray  # uint32; node -> its option
     low: np.ndarray  # uint32
@@ -41,6 +41,7 @@ def place_of(h, slots):
 
 @inlined
 def hash_of_node(option, low, high):
+    """Return a hash of a node."""
     h = (W(option) * W(0x9E3779B97F4A7C15)) ^ (W(low) << W(32) | W(high))
     h ^= h >> W(31)
     h *= W(0xBF58476D1CE4E5B9)
@@ -97,13 +98,14 @@ def slots_for(n: int) -> npt.NDArray[np.uint32]:
 
 def room_for_nodes(n: int) -> Diagram:
     """Return a diagram of nothing but terminals, with room for so many nodes, these included."""
-    return Diagram(*np.zeros((3, n), np.uint32), slots_for(n))
+    option, low, high = np.zeros((3, n), np.uint32)
+    return Diagram(option, low, high, slots_for(n))
 
 
 def with_room(diagram: Diagram, n_nodes: int, room: int) -> Diagram:
     """Return the first nodes of a diagram as one that has room for so many."""
-    parts = [lengthened(part, n_nodes, room) for part in diagram[:3]]
-    longer = Diagram(*parts, slots_for(room))
+    option, low, high = (lengthened(part, n_nodes, room) for part in diagram[:3])
+    longer = Diagram(option, low, high, slots_for(room))
     fill_slots(longer, n_nodes)
     return longer
 

@@ -4,8 +4,8 @@ A line is a node: its number, its element counted from 1, its low child and its 
 ``B`` and ``T`` are the terminals no set and the empty set. Children come before their parents, the
 last node is the root, elements ascend on every path, and a line with a full stop ends the diagram.
 graphillion reads no further (``GraphSet.load``, ``setset.load``). Behind it stands one line of JSON
-with what belongs to the graph: the fingerprint of the problem; ``options``, the number of the option
-that each element stands for; the count; and a seal over all of the file.
+with what belongs to the graph: the fingerprint of the problem; ``options``, the option that each
+element stands for, as a number; the count; and a seal over all of the file.
 """
 
 from __future__ import annotations

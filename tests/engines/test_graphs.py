@@ -135,7 +135,7 @@ def test_a_diagram_that_grows_is_the_same(monkeypatch):
 
 def test_searches_give_up_one_after_the_other_and_then_say_so(monkeypatch):
     monkeypatch.setattr(graph_drawing, "MEGABYTE", 1000)
-    with pytest.raises(bs.InputError, match="takes more than 600 megabytes, and had .* nodes"):
+    with pytest.raises(bs.InputError, match=r"takes more than 600 megabytes, and had .* nodes"):
         draw(bs.family("latin:5"), megabytes=600)
     with pytest.raises(bs.InputError, match="memory is 1 to"):
         bs.solution_graph("queens:4", memory=0)
