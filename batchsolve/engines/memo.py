@@ -10,6 +10,7 @@ as in tilings and matchings, and only overhead where hardly any two do.
   *version*, a key, a count of 128 bits, and the *effort*, the nodes visited to find it; version 0
   marks an empty row. A key may lie in any row of a short window; when all those are taken, the row
   with the least effort gives way.
+* Processes on one machine share a table, too, by a file that they map.
 * Nobody waits for a row. A thread that writes one makes its version odd first, and even again when
   all words are there; if another thread has made it odd, it does not write. A thread that reads one
   looks at the version before and after, and takes what it read only if both are the same even
@@ -29,9 +30,10 @@ entering; one of more than 128 bits is not stored.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -341,9 +343,12 @@ class MemoisedCounting:
     ----------
     megabytes : int
         The size of the table of each process; its threads share it.
+    file : str
+        The file that holds the table for several processes; empty if each has its own.
     """
 
     megabytes: int = 256
+    file: str = ""
 
     capabilities: ClassVar[Capabilities] = Capabilities(
         description="dancing links that count like subtrees once; memo:64 has a table of 64 MB",
@@ -363,6 +368,24 @@ class MemoisedCounting:
         """What `get_engine` calls it."""
         return f"memo:{self.megabytes}"
 
+    def shared_in(self, folder: str, problem: ExactCover) -> MemoisedCounting:
+        """Return the engine with a table in a file of a folder; see `Sharing`.
+
+        All of the file is reserved: a process that writes where nothing can be kept is killed.
+        """
+        n_rows, width = _shape_of_table(problem, self.megabytes)
+        file = os.path.join(folder, f"table-{problem.fingerprint[:16]}-{self.megabytes}")
+        if os.path.exists(file):
+            return replace(self, file=file)
+        try:
+            with open(file, "xb") as made:
+                os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
+        except (OSError, AttributeError):  # a full disk, or a system that cannot do it
+            with suppress(OSError):
+                os.remove(file)
+            return self
+        return replace(self, file=file)
+
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
@@ -372,12 +395,26 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         totals = np.zeros((len(task.stacks), 3), np.uint64)
-        with _shared_table(problem, self.megabytes) as table:
+        with _shared_table(problem, self.megabytes, self.file) as table:
             marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
             outcome = search_task(_search, (links_of(problem), table, marks, totals), task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
+
+
+def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
+    """Return the number of rows and the words of a row of a table of some size."""
+    width = words_of_key(problem) + _BESIDE_KEY
+    return max(1, megabytes * MEGABYTE // (8 * width)), width
+
+
+def _new_table(shape: tuple[int, int], file: str) -> npt.NDArray[np.uint64]:
+    if file:
+        # a process that is killed while it writes a row leaves one that is passed over for ever
+        with suppress(OSError):  # the search that has made it is over
+            return np.asarray(np.memmap(file, np.uint64, "r+", shape=shape))
+    return np.zeros(shape, np.uint64)
 
 
 @dataclass(eq=False)
@@ -388,25 +425,26 @@ class _Table:
     users: int = 0
 
 
-_TABLES: dict[tuple[str, int], _Table] = {}
+_TABLES: dict[tuple[str, int, str], _Table] = {}
 _TABLES_LOCK = threading.Lock()
 
 
 @contextmanager
-def _shared_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray[np.uint64]]:
+def _shared_table(
+    problem: ExactCover, megabytes: int, file: str = ""
+) -> Iterator[npt.NDArray[np.uint64]]:
     """Lend the table of a problem to a search; others may use it at the same time.
 
     It keeps what it holds until another problem needs a table and no search uses this one.
     """
-    width = words_of_key(problem) + _BESIDE_KEY
-    n_rows = max(1, megabytes * MEGABYTE // (8 * width))
-    kind = (problem.fingerprint, n_rows)
+    shape = _shape_of_table(problem, megabytes)
+    kind = (problem.fingerprint, shape[0], file)
     with _TABLES_LOCK:
         for other in [each for each in _TABLES if each != kind and not _TABLES[each].users]:
             del _TABLES[other]
         if kind not in _TABLES:
             try:
-                _TABLES[kind] = _Table(np.zeros((n_rows, width), np.uint64))
+                _TABLES[kind] = _Table(_new_table(shape, file))
             except MemoryError as error:
                 raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
         table = _TABLES[kind]

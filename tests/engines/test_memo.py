@@ -132,12 +132,36 @@ def test_a_table_in_use_outlives_a_search_of_another_problem():
         with memo._shared_table(one, 1) as again:
             assert again is rows
     get_engine("memo:1").search(other, Task.of(WHOLE))
-    assert [kind for kind, _ in memo._TABLES] == [other.fingerprint]
+    assert [kind[0] for kind in memo._TABLES] == [other.fingerprint]
 
 
-def test_worker_processes_have_tables_of_their_own():
-    result = count(family("dominoes:8x8"), engine="memo:8", jobs=2, backend="loky")
-    assert (result.count, result.complete) == (12_988_816, True)
+def test_worker_processes_share_a_table():
+    alone = count(family("dominoes:10x10"), engine="memo:8", jobs=1)
+    memo._TABLES.clear()
+    result = count(family("dominoes:10x10"), engine="memo:8", jobs=2, backend="loky")
+    assert (result.count, result.complete) == (alone.count, True)
+    assert result.nodes < 1.5 * alone.nodes
+
+
+def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, monkeypatch):
+    engine, problem = get_engine("memo:1"), family("dominoes:4x4")
+    assert engine.shared_in(str(tmp_path / "nowhere"), problem) is engine
+    shared = engine.shared_in(str(tmp_path), problem)
+    assert shared.shared_in(str(tmp_path), problem) == shared != engine
+    assert (tmp_path / shared.file).stat().st_size <= memo.MEGABYTE
+    assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [36]
+    memo._TABLES.clear()
+    assert shared.search(problem, Task.of(WHOLE)).nodes.tolist() == [1]  # found in the file
+    memo._TABLES.clear()
+    (tmp_path / shared.file).unlink()
+    assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [36]
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(memo.os, "posix_fallocate", full)
+    assert engine.shared_in(str(tmp_path), problem) is engine
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
