@@ -185,10 +185,10 @@ def sample(
             _write(reading, samples.covers, file, samples.weights)
     if not quiet:
         if samples.weights is None:
-            said = f"of {counted(samples.count or 0, 'solution')}"
+            said = f"from {counted(samples.count or 0, 'solution')}"
         else:
             about = sum(samples.weights) / max(samples.probes, 1)
-            said = f"by {counted(samples.probes, 'probe')}, of about {about:.4g}"
+            said = f"by {counted(samples.probes, 'probe')}, from about {about:.4g}"
         print(f"{counted(len(samples), 'solution')} drawn {said}", file=sys.stderr)
     return 0
 

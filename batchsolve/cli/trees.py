@@ -67,7 +67,7 @@ def count(
         typer.Option(
             "--memo-size",
             metavar="MB",
-            help="Megabytes that each worker may use for --memo; 256 by default, 1024 for --graph.",
+            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
         ),
     ] = None,
     graph: Annotated[
