@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.canonical import CanonicalForms, canonical, canonical_forms
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.families import family
+    from batchsolve.problems.solution_graph import SolutionGraph
     from batchsolve.problems.stacks import Stacks
     from batchsolve.problems.sudoku import Sudoku
     from batchsolve.problems.symmetry import Symmetries, symmetries
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from batchsolve.runs.count import Count, count, solutions
     from batchsolve.runs.dedupe import DedupeSummary, dedupe
     from batchsolve.runs.draw import Picture, draw
+    from batchsolve.runs.graphs import Samples, sample, solution_graph
     from batchsolve.runs.run import Run
     from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
     from batchsolve.runs.solve_file import Summary, solve_file
@@ -59,6 +61,8 @@ _HOMES = {
     "estimate": "search.estimator",
     "family": "problems.families",
     "read_problem": "tables.reading",
+    "sample": "runs.graphs",
+    "solution_graph": "runs.graphs",
     "solutions": "runs.count",
     "BatchResult": "runs.solve",
     "BatchsolveError": "errors",
@@ -68,7 +72,9 @@ _HOMES = {
     "OutputError": "errors",
     "Picture": "runs.draw",
     "ProblemError": "errors",
+    "Samples": "runs.graphs",
     "SearchSettings": "settings",
+    "SolutionGraph": "problems.solution_graph",
     "Split": "search.splitter",
     "Stacks": "problems.stacks",
     "Sudoku": "problems.sudoku",
@@ -102,7 +108,9 @@ __all__ = [
     "ProblemError",
     "Reading",
     "Run",
+    "Samples",
     "SearchSettings",
+    "SolutionGraph",
     "Split",
     "Stacks",
     "Sudoku",
@@ -118,6 +126,8 @@ __all__ = [
     "estimate",
     "family",
     "read_problem",
+    "sample",
+    "solution_graph",
     "solutions",
     "solve",
     "solve_batch",

@@ -16,6 +16,9 @@ AUTO = "auto"
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
 
+GRAPH_MEGABYTES = 1024
+"""What a graph of covers may take by default."""
+
 
 def setting(default: Any, what: str, *, least: float | None = None, metavar: str = "N") -> Any:
     """Declare a field of a class of settings.

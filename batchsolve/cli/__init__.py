@@ -4,7 +4,7 @@ Heavy modules are imported when a command runs, so that ``--help`` answers at on
 """
 
 # each module adds its commands to the app
-from batchsolve.cli import dedupe, draw, problems, scale, solve, trees
+from batchsolve.cli import dedupe, draw, graphs, problems, scale, solve, trees
 from batchsolve.cli.commands import app
 
-__all__ = ["app", "dedupe", "draw", "problems", "scale", "solve", "trees"]
+__all__ = ["app", "dedupe", "draw", "graphs", "problems", "scale", "solve", "trees"]

@@ -23,7 +23,7 @@ EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 # In the order of the list of commands: rows, one problem, its runs, job arrays, scaling.
 ORDER = (
-    *("solve", "dedupe", "count", "enumerate", "export", "runs"),
+    *("solve", "dedupe", "count", "enumerate", "export", "runs", "graph", "sample"),
     *("show", "draw", "estimate", "engines", "split", "merge", "scale", "report"),
 )
 

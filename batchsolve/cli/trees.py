@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.graphs import draw_to_file
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import (
@@ -59,6 +60,7 @@ EPILOG = (
     examples=(
         "batchsolve count queens:12",
         "batchsolve count puzzles.csv#17 --run counting",
+        "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
     ),
     epilog=EPILOG,
 )
@@ -86,7 +88,15 @@ def count(
         typer.Option(
             "--memo-size",
             metavar="MB",
-            help="Megabytes that each worker may use for --memo; 256 by default.",
+            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
+        ),
+    ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            "--graph",
+            metavar="FILE",
+            help="With --memo: write the graph of all solutions; see graph.",
         ),
     ] = None,
     workers: Workers,
@@ -99,7 +109,14 @@ def count(
     from batchsolve.runs.job_array import read_part, result_of_part
     from batchsolve.runs.run import Run
 
+    plain = search == SearchSettings() and run is None and stacks is None and not resume
     search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
+    if graph is not None:
+        if not (memo and plain):
+            raise InputError(
+                "--graph goes with --memo and --memo-size only: one search draws all of the graph"
+            )
+        return draw_to_file(problem, graph, memo_size, puzzles, as_json, quiet)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if stacks is not None and run is not None:

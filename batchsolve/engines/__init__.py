@@ -9,6 +9,7 @@ from batchsolve.engines.contract import (
     Capabilities,
     Engine,
     Outcome,
+    Sharing,
     Task,
     check_support,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "Capabilities",
     "Engine",
     "Outcome",
+    "Sharing",
     "Task",
     "check_support",
     "engine_names",

@@ -10,7 +10,7 @@ same covers, each once, and visits the same nodes as one that was never interrup
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -218,6 +218,18 @@ class Engine(Protocol):
         ------
         InputError
             If `check_support` does, or the engine only counts and is asked for more.
+        """
+        ...
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """An engine whose searches in several processes can share what they remember."""
+
+    def shared_in(self, folder: str, problem: ExactCover) -> Engine:
+        """Return the engine as one that keeps what it remembers in a folder.
+
+        If there is no room, that is the engine itself.
         """
         ...
 

@@ -148,6 +148,67 @@ def least_word(typingctx, vector):
     return types.uint64(_words), codegen
 
 
+def _word_at(context, builder, array_type, array, place):
+    """Return the pointer to a word of a C-contiguous array of uint64."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [place])
+
+
+def _atomic_load(order):
+    @intrinsic
+    def atomic_load(typingctx, array, place):
+        def codegen(context, builder, signature, args):
+            word = _word_at(context, builder, signature.args[0], args[0], args[1])
+            return builder.load_atomic(word, order, 8)
+
+        return types.uint64(array, types.uintp), codegen
+
+    return atomic_load
+
+
+def _atomic_store(order):
+    @intrinsic
+    def atomic_store(typingctx, array, place, word):
+        def codegen(context, builder, signature, args):
+            at = _word_at(context, builder, signature.args[0], args[0], args[1])
+            builder.store_atomic(args[2], at, order, 8)
+            return context.get_dummy_value()
+
+        return types.none(array, types.uintp, types.uint64), codegen
+
+    return atomic_store
+
+
+def _fence(order):
+    @intrinsic
+    def fence(typingctx):
+        def codegen(context, builder, signature, args):
+            builder.fence(order)
+            return context.get_dummy_value()
+
+        return types.none(), codegen
+
+    return fence
+
+
+# Words that several threads read and write at a time, of a C-contiguous array of uint64. The orders
+# are those of C++: what other threads wrote before a release is seen after an acquire of it.
+load_relaxed, load_acquire = _atomic_load("monotonic"), _atomic_load("acquire")
+store_relaxed, store_release = _atomic_store("monotonic"), _atomic_store("release")
+fence_acquire, fence_release = _fence("acquire"), _fence("release")
+
+
+@intrinsic
+def replace_word(typingctx, array, place, old, new):
+    """Write a word in place of another that is expected there; tell whether it was there."""
+
+    def codegen(context, builder, signature, args):
+        at = _word_at(context, builder, signature.args[0], args[0], args[1])
+        return builder.extract_value(builder.cmpxchg(at, args[2], args[3], "acq_rel", "acquire"), 1)
+
+    return types.boolean(array, types.uintp, types.uint64, types.uint64), codegen
+
+
 def _cells_at(context, builder, array_type, array, place):
     """Load 64 elements of an array, of any unsigned type."""
     data = context.make_array(array_type)(context, builder, array).data

@@ -1,17 +1,22 @@
 """Memoised counting: dancing links with a table of what was counted before.
 
-What is left of a problem below a partial cover is determined by the set of items that are not yet
-covered. Where two partial covers leave the same set, their subtrees are alike, and the covers below
-the second are looked up. So the search counts paths through a graph of sets instead of the leaves
-of a tree; that is little work where many partial covers leave the same set, as in tilings and
-matchings, and only overhead where hardly any two do.
+Where two partial covers leave the same (`batchsolve.engines.remainders`), their subtrees are alike,
+and the covers below the second are looked up. So the search counts paths through a graph of sets
+instead of the leaves of a tree; that is little work where many partial covers leave the same set,
+as in tilings and matchings, and only overhead where hardly any two do.
 
-* The *key* is the whole set, a bit an item, and is compared as a whole: the hash only says where to
-  look. A secondary item that no option is left for counts as covered, for it rules nothing out.
-  One that was purified counts as uncovered, and the key has its colour too.
-* The *table* is one array of a bounded size. A row is a key, a count of 128 bits, and the *effort*,
-  the nodes visited to find it; effort 0 marks an empty row. A key may lie in any row of a short
-  window; when all those are taken, the row with the least effort gives way.
+* The *key* is compared as a whole: the hash only says where to look.
+* The *table* is one array of a bounded size, which all threads of a process share. A row is a
+  *version*, a key, a count of 128 bits, and the *effort*, the nodes visited to find it; version 0
+  marks an empty row. A key may lie in any row of a short window; when all those are taken, the row
+  with the least effort gives way.
+* Processes on one machine share a table, too, by a file that they map.
+* Nobody waits for a row. A thread that writes one makes its version odd first, and even again when
+  all words are there; if another thread has made it odd, it does not write. A thread that reads one
+  looks at the version before and after, and takes what it read only if both are the same even
+  number: then no word of it was written in between (a *sequence lock*, here with the fences that
+  H.-J. Boehm, *Can seqlocks get along with programming language memory models?*, MSPC 2012, shows
+  to be needed). So a count that is looked up is one that was stored with just this key.
 * A count enters the table when nothing below its node was handed back. What was counted below an
   interrupted node is in the sum of its stack, and what was not is in the frontier.
 
@@ -25,9 +30,10 @@ entering; one of more than 128 bits is not stored.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -36,10 +42,18 @@ import numpy.typing as npt
 from numba import uint64
 
 from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
+from batchsolve.engines.intrinsics import (
+    fence_acquire,
+    fence_release,
+    load_acquire,
+    load_relaxed,
+    replace_word,
+    store_relaxed,
+    store_release,
+)
 from batchsolve.engines.links import (
     U,
     choose,
-    color,
     commit_others,
     cover,
     hand_back,
@@ -49,6 +63,13 @@ from batchsolve.engines.links import (
     uncommit_others,
     uncover,
     undo,
+)
+from batchsolve.engines.remainders import (
+    flip,
+    hash_of,
+    list_uncovered,
+    words_of_key,
+    write_key,
 )
 from batchsolve.engines.stack_arrays import append, no_choices, no_covers, no_stacks, stack_at
 from batchsolve.engines.task_state import (
@@ -73,7 +94,7 @@ MOST_MEGABYTES = 2**30
 W = uint64
 
 _WINDOW = 8  # rows in which a key may lie
-_AFTER_KEY = 3  # words of a row behind the key: a count of two, and the effort
+_BESIDE_KEY = 4  # words of a row: its version before the key; a count of two and the effort behind
 
 
 class Marks(NamedTuple):
@@ -101,83 +122,71 @@ def _marks_of(problem: ExactCover, words: int) -> Marks:
 
 
 @inlined
-def _flip(p, links, uncovered):
-    """Flip the bits of the items of p's option that it gives no colour."""
-    top, up = links.top, links.up
-    q = p
-    while True:
-        j = top[q]
-        if j == 0:
-            q = up[q]
-        else:
-            if color(q, links) == 0:
-                uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
-            q = U(q + U(1))
-        if q == p:
-            break
-
-
-@helper
-def _write_key(key, uncovered, links, n_primary):
-    """Write the key of the node at hand: the items uncovered that still matter."""
-    for w in range(key.size):
-        key[w] = uncovered[w]
-    n_items = links.size.size - 1
-    words = W(n_items + 64) >> W(6)
-    for j in range(n_primary + 1, n_items + 1):
-        if links.size[j] == 0:
-            key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
-        elif color(j, links) != 0:
-            k = W(j - n_primary - 1)
-            key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
+def _first_row(key, table):
+    """Return where the window of a key begins."""
+    return hash_of(key) % W(table.shape[0])
 
 
 @inlined
-def _first_row(key, table):
-    """Return where the window of a key begins."""
-    h = W(0x9E3779B97F4A7C15)
-    for w in range(key.size):
-        h = (h ^ key[w]) * W(0xFF51AFD7ED558CCD)
-        h ^= h >> W(32)
-    return h % W(table.shape[0])
-
-
-@helper
 def _find(key, table):
-    """Return the row of a key, or the number of rows if it is in none."""
-    n_rows, words = W(table.shape[0]), W(key.size)
+    """Look a key up; return whether it was found, and its count of two words.
+
+    A row that is being written, or was while it was read, is passed over.
+    """
+    n_rows, width, words = W(table.shape[0]), W(table.shape[1]), W(key.size)
+    flat = table.reshape(table.size)
     row = _first_row(key, table)
     for _ in range(_WINDOW):
-        if table[row, words + W(2)] == 0:
+        at = row * width
+        version = load_acquire(flat, at)
+        if version == W(0):
             break
-        w = W(0)
-        while w < words and table[row, w] == key[w]:
-            w += W(1)
-        if w == words:
-            return row
+        if version & W(1) == W(0):
+            at += W(1)
+            w = W(0)
+            while w < words and load_relaxed(flat, at + w) == key[w]:
+                w += W(1)
+            if w == words:
+                low, high = load_relaxed(flat, at + words), load_relaxed(flat, at + words + W(1))
+                fence_acquire()
+                if load_relaxed(flat, row * width) == version:
+                    return True, low, high
         row += W(1)
         if row == n_rows:
             row = W(0)
-    return n_rows
+    return False, W(0), W(0)
 
 
-@helper
+@inlined
 def _store(key, low, high, effort, table):
-    """Write a count into the first empty row of its window, or over the one of least effort."""
-    n_rows, words = W(table.shape[0]), W(key.size)
+    """Write a count into the first empty row of its window, or over the one of least effort.
+
+    If another thread is writing that row, the count is not kept.
+    """
+    n_rows, width, words = W(table.shape[0]), W(table.shape[1]), W(key.size)
+    flat = table.reshape(table.size)
     row = _first_row(key, table)
-    place, least = row, table[row, words + W(2)]
+    place, least = row, ~W(0)
     for _ in range(_WINDOW):
-        if table[row, words + W(2)] < least:
-            place, least = row, table[row, words + W(2)]
+        is_empty = load_relaxed(flat, row * width) == W(0)
+        kept = W(0) if is_empty else load_relaxed(flat, row * width + words + W(3))
+        if kept < least:
+            place, least = row, kept
+        if is_empty:
+            break
         row += W(1)
         if row == n_rows:
             row = W(0)
-    for w in range(words):
-        table[place, w] = key[w]
-    table[place, words] = low
-    table[place, words + W(1)] = high
-    table[place, words + W(2)] = effort
+    at = place * width
+    version = load_relaxed(flat, at)
+    if version & W(1) == W(0) and replace_word(flat, at, version, version + W(1)):
+        fence_release()
+        for w in range(words):
+            store_relaxed(flat, at + W(1) + w, key[w])
+        store_relaxed(flat, at + words + W(1), low)
+        store_relaxed(flat, at + words + W(2), high)
+        store_relaxed(flat, at + words + W(3), effort)
+        store_release(flat, at, version + W(2))
 
 
 @inlined
@@ -230,7 +239,6 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
     down, right = links.down, links.right
     uncovered, key = marks.uncovered, marks.key
     n_items = U(links.left.size - 1)
-    words, n_rows = W(key.size), W(table.shape[0])
     while True:
         if entered:
             # X2. [Enter level l.]
@@ -252,10 +260,10 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     visited += 1
                     marks.handed[level] = -1
                     if best > 1:  # a node with one child is not looked up, for its child is
-                        _write_key(key, uncovered, links, marks.n_primary)
-                        row = _find(key, table)
-                        if row < n_rows:
-                            _add(total, table[row, words], table[row, words + W(1)])
+                        write_key(key, uncovered, links, marks.n_primary)
+                        is_known, low, high = _find(key, table)
+                        if is_known:
+                            _add(total, low, high)
                             entered = False
                         else:
                             marks.sums[level] = total
@@ -272,13 +280,13 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     return DONE, Position(level, False, visited, 0)
                 level -= 1
                 # X6. [Try again.]
-                _flip(choice[level], links, uncovered)
+                flip(choice[level], links, uncovered)
                 uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
                 commit_others(choice[level], links)
-                _flip(choice[level], links, uncovered)
+                flip(choice[level], links, uncovered)
                 level += 1
                 entered = True
                 break
@@ -288,18 +296,9 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
             if marks.handed[level] == handed:
                 low, high, beyond = _difference(total, marks.sums[level])
                 if beyond == 0:
-                    _write_key(key, uncovered, links, marks.n_primary)
+                    write_key(key, uncovered, links, marks.n_primary)
                     effort = W(visited - marks.nodes[level] + 1)
                     _store(key, low, high, effort, table)
-
-
-@helper
-def _list_uncovered(links, covered, uncovered):
-    """Write the items that the stack selected leaves uncovered, a bit each."""
-    uncovered[:] = 0
-    for j in range(1, links.size.size):
-        if covered[j] == 0 or color(j, links) != 0:
-            uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))
 
 
 @kernel
@@ -320,7 +319,7 @@ def _search(links, table, marks, totals, task):
         clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
-        _list_uncovered(links, covered, marks.uncovered)
+        list_uncovered(links, covered, marks.uncovered)
         event, position = DEEP, at_the_top()
         while event == DEEP:
             event, position = _walk(
@@ -343,13 +342,16 @@ class MemoisedCounting:
     Parameters
     ----------
     megabytes : int
-        The size of the table of each worker.
+        The size of the table of each process; its threads share it.
+    file : str
+        The file that holds the table for several processes; empty if each has its own.
     """
 
     megabytes: int = 256
+    file: str = ""
 
     capabilities: ClassVar[Capabilities] = Capabilities(
-        description="dancing links that count like subtrees once; memo:64 has tables of 64 MB",
+        description="dancing links that count like subtrees once; memo:64 has a table of 64 MB",
         colors=True,
         counts_only=True,
         reproducible_nodes=False,
@@ -366,6 +368,24 @@ class MemoisedCounting:
         """What `get_engine` calls it."""
         return f"memo:{self.megabytes}"
 
+    def shared_in(self, folder: str, problem: ExactCover) -> MemoisedCounting:
+        """Return the engine with a table in a file of a folder; see `Sharing`.
+
+        All of the file is reserved: a process that writes where nothing can be kept is killed.
+        """
+        n_rows, width = _shape_of_table(problem, self.megabytes)
+        file = os.path.join(folder, f"table-{problem.fingerprint[:16]}-{self.megabytes}")
+        if os.path.exists(file):
+            return replace(self, file=file)
+        try:
+            with open(file, "xb") as made:
+                os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
+        except (OSError, AttributeError):  # a full disk, or a system that cannot do it
+            with suppress(OSError):
+                os.remove(file)
+            return self
+        return replace(self, file=file)
+
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
@@ -375,39 +395,62 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         totals = np.zeros((len(task.stacks), 3), np.uint64)
-        with _borrowed_table(problem, self.megabytes) as table:
-            marks = _marks_of(problem, table.shape[1] - _AFTER_KEY)
+        with _shared_table(problem, self.megabytes, self.file) as table:
+            marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
             outcome = search_task(_search, (links_of(problem), table, marks, totals), task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
 
 
-_FREE: list[tuple[tuple[str, int], npt.NDArray[np.uint64]]] = []
-_FREE_LOCK = threading.Lock()
+def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
+    """Return the number of rows and the words of a row of a table of some size."""
+    width = words_of_key(problem) + _BESIDE_KEY
+    return max(1, megabytes * MEGABYTE // (8 * width)), width
+
+
+def _new_table(shape: tuple[int, int], file: str) -> npt.NDArray[np.uint64]:
+    if file:
+        # a process that is killed while it writes a row leaves one that is passed over for ever
+        with suppress(OSError):  # the search that has made it is over
+            return np.asarray(np.memmap(file, np.uint64, "r+", shape=shape))
+    return np.zeros(shape, np.uint64)
+
+
+@dataclass(eq=False)
+class _Table:
+    """A table, and how many searches use it."""
+
+    rows: npt.NDArray[np.uint64]
+    users: int = 0
+
+
+_TABLES: dict[tuple[str, int, str], _Table] = {}
+_TABLES_LOCK = threading.Lock()
 
 
 @contextmanager
-def _borrowed_table(problem: ExactCover, megabytes: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """Lend a table to one search; those that are given back keep what they hold.
+def _shared_table(
+    problem: ExactCover, megabytes: int, file: str = ""
+) -> Iterator[npt.NDArray[np.uint64]]:
+    """Lend the table of a problem to a search; others may use it at the same time.
 
-    There are never more tables than searches at one time, and none outlives the next problem.
+    It keeps what it holds until another problem needs a table and no search uses this one.
     """
-    words = (problem.n_items + 64) // 64  # bits 1 .. n_items
-    if problem.colors is not None:
-        words += (problem.n_items - problem.n_primary + 1) // 2  # a colour is half a word
-    n_rows = max(1, megabytes * MEGABYTE // (8 * (words + _AFTER_KEY)))
-    kind = (problem.fingerprint, n_rows)
-    with _FREE_LOCK:
-        _FREE[:] = [entry for entry in _FREE if entry[0] == kind]
-        table = _FREE.pop()[1] if _FREE else None
-    if table is None:
-        try:
-            table = np.zeros((n_rows, words + _AFTER_KEY), np.uint64)
-        except MemoryError as error:
-            raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
+    shape = _shape_of_table(problem, megabytes)
+    kind = (problem.fingerprint, shape[0], file)
+    with _TABLES_LOCK:
+        for other in [each for each in _TABLES if each != kind and not _TABLES[each].users]:
+            del _TABLES[other]
+        if kind not in _TABLES:
+            try:
+                _TABLES[kind] = _Table(_new_table(shape, file))
+            except MemoryError as error:
+                raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
+        table = _TABLES[kind]
+        table.users += 1
     try:
-        yield table
+        yield table.rows
     finally:
-        with _FREE_LOCK:
-            _FREE.append((kind, table))
+        with _TABLES_LOCK:
+            table.users -= 1

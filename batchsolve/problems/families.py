@@ -7,7 +7,8 @@ function as well. Items and options carry names, so that a cover can be read.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import combinations
 from typing import NamedTuple
 
 from batchsolve.errors import InputError, ProblemError
@@ -146,6 +147,69 @@ def latin(n: int) -> ExactCover:
     )
 
 
+def matchings(n: int) -> ExactCover:
+    """Return the problem of perfect matchings of the complete graph on 2n points.
+
+    The items are the points ``1`` … ``2n``; an option is a pair of them. There are
+    (2n - 1)!! = 1 · 3 · 5 · … · (2n - 1) covers.
+
+    Examples
+    --------
+    >>> problem = matchings(2)
+    >>> [problem.option_name(o) for o in range(problem.n_options)]
+    ['1 2', '1 3', '1 4', '2 3', '2 4', '3 4']
+    """
+    _check_order(n, lambda k: k * (2 * k - 1))
+    return _sets(2 * n, [2])
+
+
+def partitions(n: int) -> ExactCover:
+    """Return the problem of partitions of a set of n elements.
+
+    The items are the elements ``1`` … ``n``; the options are all their sets but the empty one. The
+    number of covers is the n-th Bell number.
+
+    Examples
+    --------
+    >>> problem = partitions(3)
+    >>> [problem.option_name(o) for o in range(problem.n_options)]
+    ['1', '2', '3', '1 2', '1 3', '2 3', '1 2 3']
+    """
+    _check_order(n, lambda k: 2 ** min(k, 64) - 1)
+    return _sets(n, range(1, n + 1))
+
+
+def _sets(n: int, sizes: Iterable[int]) -> ExactCover:
+    """Return the problem whose options are the sets of some sizes of the points 1 … n."""
+    points = list(map(str, range(1, n + 1)))
+    return ExactCover.from_options(
+        [s for size in sizes for s in combinations(points, size)], points
+    )
+
+
+def steiner(v: int) -> ExactCover:
+    """Return the problem of Steiner triple systems on v points: triples that share no pair.
+
+    The items are the pairs of points, ``1-2`` …, and an option is a triple, ``1 2 3``, which covers
+    its three pairs. Points are told apart: systems that are equal but for their names are different
+    covers. There are some if v leaves 1 or 3 when it is divided by 6 (T. P. Kirkman, 1847).
+
+    Examples
+    --------
+    >>> problem = steiner(7)
+    >>> problem, problem.option_name(0), problem.item_names[:3]
+    (ExactCover(n_items=21, n_primary=21, n_options=35), '1 2 3', ('1-2', '1-3', '1-4'))
+    """
+    _check_order(v, lambda k: k * (k - 1) * (k - 2) // 6)
+    pairs = [f"{a}-{b}" for a, b in combinations(range(1, v + 1), 2)]
+    triples = list(combinations(range(1, v + 1), 3))
+    return ExactCover.from_options(
+        [[f"{a}-{b}", f"{a}-{c}", f"{b}-{c}"] for a, b, c in triples],
+        pairs,
+        option_names=[f"{a} {b} {c}" for a, b, c in triples],
+    )
+
+
 def _empty_grid(box_rows: int, box_columns: int) -> ExactCover:
     """Return the problem of the empty grid, unless it is too large to be searched."""
     n = box_rows * box_columns
@@ -167,6 +231,9 @@ FAMILIES = {
     "dominoes": Family(dominoes, "dominoes:RxC", "dominoes:8x8"),
     "pentominoes": Family(pentominoes, "pentominoes:RxC", "pentominoes:6x10"),
     "latin": Family(latin, "latin:N", "latin:5"),
+    "matchings": Family(matchings, "matchings:N", "matchings:8"),
+    "partitions": Family(partitions, "partitions:N", "partitions:8"),
+    "steiner": Family(steiner, "steiner:N", "steiner:9"),
     "sudoku": Family(_empty_grid, "sudoku:RxC", "sudoku:3x3"),
 }
 
@@ -177,7 +244,7 @@ def known_families() -> str:
     Examples
     --------
     >>> known_families()
-    'queens:N, langford:N, dominoes:RxC, pentominoes:RxC, latin:N, sudoku:RxC'
+    'queens:N, langford:N, ..., steiner:N, sudoku:RxC'
     """
     return ", ".join(known.form for known in FAMILIES.values())
 
@@ -188,8 +255,9 @@ def family(text: str) -> ExactCover:
     Parameters
     ----------
     text : str
-        ``queens:12``, ``langford:11``, ``dominoes:8x8``, ``pentominoes:6x10``, ``latin:5``, or
-        ``sudoku:2x3``, the empty grid with boxes of 2 rows and 3 columns.
+        ``queens:12``, ``langford:11``, ``dominoes:8x8``, ``pentominoes:6x10``, ``latin:5``,
+        ``matchings:8``, ``partitions:8``, ``steiner:9``, or ``sudoku:2x3``, the empty grid with
+        boxes of 2 rows and 3 columns.
 
     Raises
     ------

@@ -120,13 +120,20 @@ class CoverRenderer:
         is_grid = isinstance(self.problem, Sudoku)
         return _parquet(self.table(covers) if is_grid else self._coded(covers))
 
-    def json_lines(self, covers: Stacks) -> pa.Buffer:
-        """Return the rows of `table` as JSON, one object a line, in ASCII."""
+    def json_lines(self, covers: Stacks, *, in_order: bool = True) -> pa.Buffer:
+        """Return the rows of `table` as JSON, one object a line, in ASCII.
+
+        Parameters
+        ----------
+        covers : Stacks
+        in_order : bool
+            Whether rows are sorted; else they come as the covers do.
+        """
         if isinstance(self.problem, Sudoku):
             head, tail = f'{{"{GRID}": "', '"}\n'
-            lines = _grid_lines(self.problem, covers, self._grid_notation, head, tail)
+            lines = _grid_lines(self.problem, covers, self._grid_notation, head, tail, in_order)
             return pa.py_buffer(lines[1])
-        lists, texts = self._ranked(covers), self._names.in_json
+        lists, texts = self._ranked(covers, in_order), self._names.in_json
         frame = _ascii(f'{{"{OPTIONS}": ['), _ascii(", "), _ascii("]}\n")
         return pa.py_buffer(_join(lists.bounds, lists.ranks, *texts, *frame)[1])
 
@@ -139,12 +146,14 @@ class CoverRenderer:
         column = pa.ListArray.from_arrays(pa.array(_as_offsets(lists.bounds)), coded)
         return pa.table([column], [OPTIONS])
 
-    def _ranked(self, covers: Stacks) -> _RankedLists:
-        """Return the ranks of the names of covers, all sorted."""
+    def _ranked(self, covers: Stacks, in_order: bool = True) -> _RankedLists:
+        """Return the ranks of the names of covers; the covers are sorted if they shall be."""
         rank = self._names.rank
         bits = max(len(self._names.sorted).bit_length(), 1)
         options = _ascending(covers.offsets, covers.options)
-        order = _sorted_order(*_pack_lists(covers.offsets, options, rank, bits))
+        order = np.arange(len(covers), dtype=np.uint32)
+        if in_order:
+            order = _sorted_order(*_pack_lists(covers.offsets, options, rank, bits))
         return _RankedLists(*_gather_ranks(covers.offsets, options, order, rank))
 
     @property
@@ -299,9 +308,14 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
 
 
 def _grid_lines(
-    problem: Sudoku, covers: Stacks, notation: Notation, head: str, tail: str
+    problem: Sudoku,
+    covers: Stacks,
+    notation: Notation,
+    head: str,
+    tail: str,
+    in_order: bool = True,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Write grids as sorted lines of text, each between `head` and `tail`.
+    """Write grids as lines of text, sorted if they shall be, each between `head` and `tail`.
 
     If there is a head, digits are escaped as JSON wants it. The result is like that of `_join`.
     """
@@ -317,7 +331,9 @@ def _grid_lines(
     grids = _fill_grids(covers.options.reshape(n, n_cells), cell_of, key_of)
     rank = np.zeros(256, np.uint64)
     rank[keys] = _ranks(digits, notation.separator)
-    order = _sort_grids(grids, rank, n_digits)
+    order = np.arange(n, dtype=np.uint32)
+    if in_order:
+        order = _sort_grids(grids, rank, n_digits)
     if is_byte:
         lines = _frame(grids, order, _ascii(head), _ascii(tail))
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)

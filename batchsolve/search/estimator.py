@@ -13,14 +13,14 @@ every k-th in tree order, measured by shares of the tree (systematic sampling).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Task, check_support, get_engine
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.rules import FIRST_BUDGET, first_budget
@@ -32,6 +32,8 @@ TOP_NODES = 20_000  # of the top of the tree
 SEARCHED_NODES = 2_000_000  # by all probes; a second or two
 FIRST_PROBES = 20  # which show how many nodes a probe visits
 MOST_AT_A_STOP = 100_000
+PROBES_AT_ONCE = 1000  # for weighted covers
+FRUITLESS_PROBES = 100_000
 LEAST_PROBES = 50  # that an interval can be trusted for, each of them worth as much as any
 
 
@@ -262,6 +264,88 @@ def probe(
         at = outcome.frontier.take(goes_on)
         weight[at.roots] /= chances
     return Probes(nodes, solutions, levels, searched)
+
+
+def weighted_covers(
+    engine: Engine,
+    problem: ExactCover,
+    stack: Sequence[int],
+    n: int,
+    seed: int,
+    check: Callable[[], None] = lambda: None,
+) -> tuple[Stacks, list[int], int]:
+    """Draw covers by probes that take one child of every node, each with the same chance.
+
+    Parameters
+    ----------
+    engine : Engine
+        One with reproducible nodes.
+    problem : ExactCover
+    stack : sequence of int
+        A partial cover.
+    n : int
+        How many covers.
+    seed : int
+    check : callable
+        Called after every level of some probes; may raise.
+
+    Returns
+    -------
+    Stacks, list of int, int
+        The covers, in the order of their probes; the weight of each, the product of the numbers of
+        children on its way; and how many probes were made until the last of them was found.
+
+    Raises
+    ------
+    InputError
+        If so many probes find no cover, one after the other, that there may be none.
+    """
+    rng = np.random.default_rng(seed)
+    parts: list[Stacks] = []
+    weights: list[int] = []
+    made = last = 0
+    while len(weights) < n:
+        some = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
+        covers, found, which = _walks(engine, problem, some, rng, check)
+        wanted = n - len(weights)
+        parts.append(covers.between(0, min(wanted, len(found))))
+        weights += found[:wanted]
+        if found:
+            last = made + int(which[: len(found)][min(wanted, len(found)) - 1]) + 1
+        made += PROBES_AT_ONCE
+        if made - last >= FRUITLESS_PROBES:
+            raise InputError(
+                f"{counted(FRUITLESS_PROBES, 'probe')}, one after the other, found no cover; there "
+                f"were {counted(len(weights), 'cover')} before"
+            )
+    covers = Stacks.concatenate(parts)
+    return covers.with_roots(np.arange(len(covers))), weights, last
+
+
+def _walks(
+    engine: Engine,
+    problem: ExactCover,
+    stacks: Stacks,
+    rng: np.random.Generator,
+    check: Callable[[], None],
+) -> tuple[Stacks, list[int], npt.NDArray[np.int64]]:
+    """Walk down once from every stack; return the covers found, their weights and their stacks."""
+    at = stacks.with_roots(np.arange(len(stacks)))
+    weight = np.ones(len(stacks), object)  # products of any size
+    parts = []
+    while len(at):
+        outcome = engine.search(problem, Task.of(at, allowance=1, keep=1))
+        parts.append(outcome.solutions)
+        children = np.bincount(outcome.parents, minlength=len(at))
+        has = children > 0
+        firsts = (np.cumsum(children) - children)[has]
+        weight[at.roots[has]] *= children[has].astype(object)
+        at = outcome.frontier.take(firsts + rng.integers(children[has]))
+        check()
+    covers = Stacks.concatenate(parts)
+    order = np.argsort(covers.roots)
+    which = covers.roots[order]
+    return covers.take(order), weight[which].tolist(), which
 
 
 def _draw(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines import Engine, Outcome, Task
+from batchsolve.engines import Engine, Outcome, Sharing, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -283,6 +283,11 @@ class TreeGoal:
         self._kept_at = time.monotonic()
 
 
+def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:
+    """Return an engine that shares with other processes what it remembers, if it can."""
+    return engine.shared_in(folder, problem) if isinstance(engine, Sharing) else engine
+
+
 def longest_cover(problem: ExactCover) -> int:
     """Return how many options a cover can have at most: each has one primary item or more."""
     if problem.bounds is not None:
@@ -341,6 +346,8 @@ class TreeSearch:
         symmetries: Symmetries | None = None,
         goal: Callable[[Piece, Totals, Callable[[Changes], None]], TreeGoal] | None = None,
     ) -> None:
+        if pool.folder:
+            engines = [_shared(engine, pool.folder, problem) for engine in engines]
         engine = engines[0]
         if engine.capabilities.counts_only and (collect or settings.limit is not None):
             raise InputError(

@@ -87,6 +87,9 @@ class Workers:
     capabilities : Capabilities
     jobs : int
         How many there are; of a cluster this is known while they are in use.
+    folder : str
+        Where workers that are processes of this machine find files while they are in use; empty if
+        they are not.
     deaths : tuple of exception types
         What `run` raises when workers have died; those that are left, or new ones, take more calls.
 
@@ -96,6 +99,7 @@ class Workers:
     """
 
     capabilities: ClassVar[Capabilities] = Capabilities()
+    folder = ""
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         self.jobs: int = jobs or cpu_count()

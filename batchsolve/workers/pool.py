@@ -138,6 +138,11 @@ class Pool:
         """Whether workers can open the files that this process can."""
         return self._workers.capabilities.sees_files
 
+    @property
+    def folder(self) -> str:
+        """Where workers in processes on this machine can share files; empty if they are not."""
+        return self._workers.folder
+
     def __enter__(self) -> Pool:
         keep_memory()
         _log_compiling()

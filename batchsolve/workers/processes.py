@@ -38,15 +38,8 @@ GRACE_SECONDS = 5.0  # what loky itself takes to notice a death, many times over
 
 
 class Processes(Workers):
-    """Processes of loky, which isolate a crash.
+    """Processes of loky, which isolate a crash; results are put into files of their folder."""
 
-    Attributes
-    ----------
-    folder : str
-        Where results are put while the processes are in use.
-    """
-
-    folder = ""
     _watchdog: Watchdog | None = None
 
     def _open(self) -> tuple[Any, dict[str, Any]]:

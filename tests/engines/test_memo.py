@@ -1,11 +1,12 @@
 import json
-from itertools import combinations
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from conftest import coloured_problems, problems
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from oracles import covers
 from typer.testing import CliRunner
 
@@ -29,11 +30,6 @@ KNOWN = {
 }
 
 
-def matchings(n):
-    """The perfect matchings of the complete graph on 2n points."""
-    return bs.ExactCover.from_options(list(combinations(range(2 * n), 2)))
-
-
 def copies(n, options):
     """As many copies of a problem side by side."""
     return bs.ExactCover.from_options([[(k, i) for i in o] for k in range(n) for o in options])
@@ -42,15 +38,15 @@ def copies(n, options):
 @pytest.fixture
 def few_rows(monkeypatch):
     """Tables of 1 to 4 rows, for problems of up to 63 items."""
-    monkeypatch.setattr(memo, "MEGABYTE", 8 * 4)
+    monkeypatch.setattr(memo, "MEGABYTE", 8 * 5)
 
 
 @pytest.fixture(autouse=True)
 def fresh_tables():
     """Free the tables of other tests, and after the last test all of them."""
-    memo._FREE.clear()
+    memo._TABLES.clear()
     yield
-    memo._FREE.clear()
+    memo._TABLES.clear()
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -65,14 +61,107 @@ def test_a_count_of_more_than_64_bits():
     assert result.count == 2_444_888_770_250_892_795_802_079_170_816
 
 
+def test_partitions_of_a_set():
+    assert count(family("partitions:12"), engine="memo", jobs=1).count == 4_213_597  # Bell
+
+
 @pytest.mark.parametrize(("n", "expected"), [(10, 654_729_075), (13, 7_905_853_580_625)])
 def test_perfect_matchings(n, expected):
-    assert count(matchings(n), engine="memo", jobs=1).count == expected
+    assert count(family(f"matchings:{n}"), engine="memo", jobs=1).count == expected
 
 
-def test_worker_processes_have_tables_of_their_own():
-    result = count(family("dominoes:8x8"), engine="memo:8", jobs=2, backend="loky")
-    assert (result.count, result.complete) == (12_988_816, True)
+@njit(nogil=True)
+def _hammer(table, n_keys, rounds, seed):
+    """Store and look up keys whose counts follow from them; return what was found, and wrong."""
+    key = np.zeros(2, np.uint64)
+    found = wrong = 0
+    x = np.uint64(seed)
+    for _ in range(rounds):
+        x = x * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        key[0] = (x >> np.uint64(33)) % np.uint64(n_keys)
+        key[1] = key[0] * np.uint64(7)
+        low, high = key[0] * np.uint64(0x9E3779B97F4A7C15), ~key[0]
+        is_known, a, b = memo._find(key, table)
+        found += is_known
+        wrong += is_known and (a != low or b != high)
+        memo._store(key, low, high, x >> np.uint64(60), table)
+    return found, wrong
+
+
+@pytest.mark.parametrize("n_rows", [1, 3, 40])
+def test_no_race_makes_a_count_wrong(n_rows):
+    table = np.zeros((n_rows, 2 + memo._BESIDE_KEY), np.uint64)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda k: _hammer(table, 50, 300_000, k), range(1, 9)))
+    assert all(found > 0 and wrong == 0 for found, wrong in results)
+    assert not np.any(table[:, 0] % 2)  # no row is left as if it were being written
+
+
+def test_a_row_that_is_being_written_is_passed_over():
+    table = np.zeros((1, 2 + memo._BESIDE_KEY), np.uint64)
+    assert _hammer(table, 1, 3, 1) == (2, 0)
+    table[0, 0] += 1  # as a thread does first
+    before = table.copy()
+    assert _hammer(table, 1, 3, 1) == (0, 0)
+    assert np.array_equal(table, before)
+
+
+@pytest.mark.usefixtures("few_rows")
+@pytest.mark.parametrize("megabytes", [1, 4, 60])
+def test_threads_that_share_a_tiny_table_count_right(megabytes):
+    engine, problem = get_engine(f"memo:{megabytes}"), family("dominoes:6x6")
+    parts = bs.split(problem, depth=3)
+    with ThreadPoolExecutor(4) as pool:
+        search = [pool.submit(engine.search, problem, Task.of(parts.stacks)) for _ in range(8)]
+        counts = [done.result().counts.sum() + parts.count for done in search]
+    assert counts == [6728] * 8
+
+
+def test_threads_share_what_they_have_counted():
+    alone = count(family("dominoes:10x10"), engine="memo:8", jobs=1)
+    memo._TABLES.clear()
+    together = count(family("dominoes:10x10"), engine="memo:8", jobs=2)
+    assert together.count == alone.count
+    assert together.nodes < 1.5 * alone.nodes  # with tables of their own: 1.9
+
+
+def test_a_table_in_use_outlives_a_search_of_another_problem():
+    one, other = family("dominoes:4x4"), family("dominoes:4x6")
+    with memo._shared_table(one, 1) as rows:
+        get_engine("memo:1").search(other, Task.of(WHOLE))
+        with memo._shared_table(one, 1) as again:
+            assert again is rows
+    get_engine("memo:1").search(other, Task.of(WHOLE))
+    assert [kind[0] for kind in memo._TABLES] == [other.fingerprint]
+
+
+def test_worker_processes_share_a_table():
+    alone = count(family("dominoes:10x10"), engine="memo:8", jobs=1)
+    memo._TABLES.clear()
+    result = count(family("dominoes:10x10"), engine="memo:8", jobs=2, backend="loky")
+    assert (result.count, result.complete) == (alone.count, True)
+    assert result.nodes < 1.5 * alone.nodes
+
+
+def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, monkeypatch):
+    engine, problem = get_engine("memo:1"), family("dominoes:4x4")
+    assert engine.shared_in(str(tmp_path / "nowhere"), problem) is engine
+    shared = engine.shared_in(str(tmp_path), problem)
+    assert shared.shared_in(str(tmp_path), problem) == shared != engine
+    assert (tmp_path / shared.file).stat().st_size <= memo.MEGABYTE
+    assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [36]
+    memo._TABLES.clear()
+    assert shared.search(problem, Task.of(WHOLE)).nodes.tolist() == [1]  # found in the file
+    memo._TABLES.clear()
+    (tmp_path / shared.file).unlink()
+    assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [36]
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(memo.os, "posix_fallocate", full)
+    assert engine.shared_in(str(tmp_path), problem) is engine
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -113,7 +202,7 @@ def test_a_table_is_used_again_and_belongs_to_one_problem():
     assert first.nodes[0] > 100
     other = kernel.search(family("dominoes:4x9"), Task.of(WHOLE))
     assert other.counts[0] == count(family("dominoes:4x9")).count
-    assert len(memo._FREE) == 1
+    assert len(memo._TABLES) == 1
 
 
 def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():

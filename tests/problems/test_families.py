@@ -44,6 +44,13 @@ def n_covers(problem):
         ("latin:4", 576),
         ("latin:5", 161_280),
         ("sudoku:2x2", 288),
+        # (2n - 1)!!, OEIS A001147
+        *((f"matchings:{n}", count) for n, count in enumerate([1, 3, 15, 105, 945, 10_395], 1)),
+        # Bell numbers, OEIS A000110
+        *((f"partitions:{n}", count) for n, count in enumerate([1, 2, 5, 15, 52, 203, 877], 1)),
+        # labelled Steiner triple systems, OEIS A030128
+        *(("steiner:1", 1), ("steiner:2", 0), ("steiner:3", 1), ("steiner:6", 0)),
+        *(("steiner:7", 30), ("steiner:8", 0), ("steiner:9", 840)),
     ],
 )
 def test_known_counts(text, count):
@@ -51,7 +58,11 @@ def test_known_counts(text, count):
 
 
 @pytest.mark.parametrize(
-    "text", ["queens:5", "langford:4", "dominoes:3x4", "latin:3", "pentominoes:60x1"]
+    "text",
+    [
+        *("queens:5", "langford:4", "dominoes:3x4", "latin:3", "pentominoes:60x1"),
+        *("matchings:3", "partitions:4", "steiner:7"),
+    ],
 )
 def test_small_families_agree_with_the_slow_solver(text):
     problem = family(text)
@@ -77,7 +88,10 @@ def test_sudoku_family_is_the_empty_grid():
 
 
 def test_names_of_items_and_options_are_different():
-    for text in ("queens:4", "langford:4", "dominoes:3x4", "latin:3", "pentominoes:5x12"):
+    for text in (
+        *("queens:4", "langford:4", "dominoes:3x4", "latin:3", "pentominoes:5x12"),
+        *("matchings:3", "partitions:4", "steiner:7"),
+    ):
         problem = family(text)
         assert len(set(problem.item_names)) == problem.n_items
         assert len({problem.option_name(o) for o in range(problem.n_options)}) == problem.n_options
@@ -104,6 +118,10 @@ def test_names_of_items_and_options_are_different():
         ("sudoku:20x20", "possible: R x C is at most 100"),
         ("sudoku:0x3", "sizes are at least 1, not 0"),
         ("langford:0", "sizes are at least 1"),
+        ("matchings:708", "possible: N is at most 707"),
+        ("partitions:20", "possible: N is at most 19"),
+        ("partitions:999999999", "possible: N is at most 19"),
+        ("steiner:183", "possible: N is at most 182"),
         ("dominoes:8", "dominoes:8: '8' is no size; write dominoes:RxC"),
         ("dominoes:0x8", "sizes are at least 1"),
         ("latin:101", "1,030,301 options"),

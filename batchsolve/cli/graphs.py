@@ -1,0 +1,264 @@
+"""The commands of graphs of solutions: graph, sample, and what count --graph does."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from batchsolve.cli.commands import command
+from batchsolve.cli.options import Json, Problem, Puzzles, Quiet
+from batchsolve.cli.problems import read
+from batchsolve.cli.terminal import interrupts, print_facts, told_when_compiling
+from batchsolve.errors import InputError, OutputError, counted, listed, quoted
+from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
+
+if TYPE_CHECKING:
+    from batchsolve.problems.exact_cover import ExactCover
+    from batchsolve.problems.solution_graph import SolutionGraph
+    from batchsolve.problems.stacks import Stacks
+    from batchsolve.tables.reading import Reading
+
+BLOCK = 4096  # solutions that are written at a time
+
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random numbers.")]
+Distinct = Annotated[bool, typer.Option("--distinct", help="Draw no solution twice.")]
+
+
+def draw_to_file(
+    problem: str,
+    path: str,
+    megabytes: int | None,
+    puzzles: FileSettings,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Draw the graph of a problem, write it to a file, and print its count."""
+    from batchsolve.runs.graphs import solution_graph
+
+    begin = time.monotonic()
+    reading = read(problem, puzzles)
+    _check_place(path)
+    with told_when_compiling(quiet), interrupts() as check:
+        graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES, check=check)
+        _save(graph, path)
+    seconds = round(time.monotonic() - begin, 3)
+    if as_json:
+        facts = {"count": graph.count, "complete": True, "graph": path, "nodes": graph.n_nodes}
+        print(json.dumps({**facts, "seconds": seconds}))
+        return 0
+    print(graph.count)
+    if not quiet:
+        found, nodes = counted(graph.count, "solution"), counted(graph.n_nodes, "node")
+        print(f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s", file=sys.stderr)
+    return 0
+
+
+@command(
+    examples=(
+        "batchsolve count dominoes:8x8 --memo --graph tilings.zdd",
+        'batchsolve graph dominoes:8x8 tilings.zdd --with "r1c1 r1c2" --without 5',
+        "batchsolve graph dominoes:8x8 tilings.zdd --without 0 --sample 3",
+        "batchsolve graph queens:8 queens.zdd --list",
+    ),
+    epilog="Exit codes: 0 done; 2 wrong usage, or a file that is no graph of this problem, is "
+    "damaged, or cannot be written; 130 interrupted, 143 terminated.",
+)
+def graph(
+    problem: Problem,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What count --memo --graph FILE has written.")
+    ],
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="OPTION", help="Keep solutions with this option, a name or a number."
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", metavar="OPTION", help="Keep solutions without this option."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Print N solutions, each drawn with the same chance."),
+    ] = None,
+    seed: Seed = 0,
+    distinct: Distinct = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Print all solutions, as JSON lines.")
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the graph of what is kept."),
+    ] = None,
+    *,
+    puzzles: Puzzles,
+    as_json: Json = False,
+) -> int:
+    """Ask a graph of solutions, without a search: count, keep some, list, sample.
+
+    It prints the number of solutions, or those that are asked for. Several --with and --without
+    hold together.
+    """
+    from batchsolve.problems.solution_graph import SolutionGraph
+
+    if list_ and sample is not None:
+        raise InputError("--list and --sample do not go together")
+    if as_json and (list_ or sample is not None):
+        raise InputError("--json prints facts; --list and --sample print JSON lines anyway")
+    if sample is None and (seed or distinct):
+        raise InputError("--seed and --distinct need --sample N")
+    reading = read(problem, puzzles)
+    with told_when_compiling(), interrupts() as check:
+        kept = SolutionGraph.load(file, reading.problem)
+        for option in with_ or []:
+            kept = kept.with_option(_option(reading.problem, option))
+        for option in without or []:
+            kept = kept.without_option(_option(reading.problem, option))
+        if output is not None:
+            _check_place(output)
+            _save(kept, output)
+        if sample is not None:
+            _write(reading, kept.sample(sample, seed, distinct=distinct), sys.stdout.buffer)
+        elif list_:
+            for block in kept.blocks(BLOCK):
+                _write(reading, block, sys.stdout.buffer)
+                check()
+        elif as_json:
+            facts = {"count": kept.count, "nodes": kept.n_nodes, "options": kept.n_used_options}
+            print_facts(facts, as_json)
+        else:
+            print(kept.count)
+    return 0
+
+
+@command(
+    examples=(
+        "batchsolve sample dominoes:8x8 -n 3 --seed 7",
+        "batchsolve sample puzzles.csv#17 -n 1000 --distinct",
+        "batchsolve sample latin:8 -n 100 --weighted",
+    ),
+    epilog="Exit codes: 0 all were drawn; 2 wrong usage, too few solutions, a graph that takes too "
+    "much memory, or a file that cannot be read or written; 130 interrupted, 143 terminated.",
+)
+def sample(
+    problem: Problem,
+    n: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many to draw.")] = 1,
+    seed: Seed = 0,
+    distinct: Distinct = False,
+    weighted: Annotated[
+        bool,
+        typer.Option(
+            "--weighted",
+            help="Draw by random probes, with unequal chances; each comes with its weight.",
+        ),
+    ] = False,
+    memory: Annotated[
+        int, typer.Option(metavar="MB", help="Megabytes that the graph of all solutions may take.")
+    ] = GRAPH_MEGABYTES,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+    ] = "-",
+    *,
+    puzzles: Puzzles,
+    quiet: Quiet = False,
+) -> int:
+    """Draw solutions of one problem at random, each with exactly the same chance.
+
+    They are JSON lines, as enumerate -o - prints them, in the order in which they were drawn.
+    """
+    from batchsolve.runs.graphs import sample as drawn
+
+    reading = read(problem, puzzles)
+    with told_when_compiling(quiet), interrupts() as check:
+        samples = drawn(
+            reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory, check=check
+        )
+        with _opened(output) as file:
+            _write(reading, samples.covers, file, samples.weights)
+    if not quiet:
+        if samples.weights is None:
+            said = f"from {counted(samples.count or 0, 'solution')}"
+        else:
+            about = sum(samples.weights) / max(samples.probes, 1)
+            said = f"by {counted(samples.probes, 'probe')}, from about {about:.4g}"
+        print(f"{counted(len(samples), 'solution')} drawn {said}", file=sys.stderr)
+    return 0
+
+
+def _write(
+    reading: Reading, covers: Stacks, file: BinaryIO, weights: list[int] | None = None
+) -> None:
+    """Write covers as JSON lines, in the order in which they come."""
+    from batchsolve.problems.render import CoverRenderer
+
+    renderer = CoverRenderer(reading.problem, reading.notation)
+    for begin in range(0, len(covers), BLOCK):
+        block = covers.between(begin, min(begin + BLOCK, len(covers)))
+        lines = renderer.json_lines(block, in_order=False).to_pybytes()
+        if weights is not None:
+            each = zip(lines.splitlines(), weights[begin : begin + BLOCK], strict=True)
+            lines = b"".join(b'%s, "weight": %d}\n' % (line[:-1], weight) for line, weight in each)
+        file.write(lines)
+    file.flush()
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """Open a file that gets its name when it is whole; - is stdout."""
+    if path == "-":
+        yield sys.stdout.buffer
+        return
+    _check_place(path)
+    partial = f"{path}.partial"
+    try:
+        with open(partial, "wb") as file:
+            yield file
+        os.replace(partial, path)
+    except BaseException as error:
+        if os.path.exists(partial):
+            os.remove(partial)
+        if isinstance(error, OSError):
+            raise OutputError(f"{path}: {error.strerror or error}") from error
+        raise
+
+
+def _save(graph: SolutionGraph, path: str) -> None:
+    try:
+        graph.save(path)
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror or error}") from error
+
+
+def _check_place(path: str) -> None:
+    """Refuse a path that nothing can be written to, before the work is done."""
+    directory = os.path.dirname(path) or "."
+    if not os.path.isdir(directory):
+        raise OutputError(f"{path}: the directory {directory} does not exist")
+    if os.path.isdir(path):
+        raise OutputError(f"{path}: a directory; name a file")
+
+
+def _option(problem: ExactCover, text: str) -> int:
+    """Return the option of a name or a number; a name goes before a number."""
+    names = [problem.option_name(o) for o in range(problem.n_options)]
+    those = [o for o, name in enumerate(names) if name == text]
+    if len(those) == 1:
+        return those[0]
+    if those:
+        raise InputError(f"options {listed(those)} are all called {quoted(text)}; give a number")
+    if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) < problem.n_options:
+        return int(text)
+    raise InputError(
+        f"no option is called {quoted(text)}; options have names such as {quoted(names[0])}, or "
+        f"numbers from 0 to {problem.n_options - 1}"
+        if names
+        else f"no option is called {quoted(text)}; the problem has none"
+    )

@@ -1,0 +1,254 @@
+"""The graph of all covers, drawn by whichever of several searches is done first.
+
+What the stack and the choices that it forces leave is a problem of its own, smaller than the first.
+Three searches of it take turns: one that branches on the item of the fewest options, and two that
+take the items in a fixed order, that of the problem and a narrow one. Which is fastest differs by
+any factor: a fixed order suits tilings, and branching on the fewest options suits what propagates.
+Turns are measured in nodes, not in time, so that the winner is the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines.graph_reordering import Reordering
+from batchsolve.engines.graph_search import GraphSearch
+from batchsolve.engines.item_order import narrow_order
+from batchsolve.errors import InputError, counted
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.solution_graph import SolutionGraph
+
+MEGABYTE = 2**20
+FIRST_TURN = 2**14  # nodes
+LONGEST_TURN = 2**20  # some tenths of a second
+
+Nodes = tuple[npt.NDArray[np.uint32], ...]
+
+
+class Remainder(NamedTuple):
+    """What a stack leaves of a problem.
+
+    Attributes
+    ----------
+    chosen : ndarray of int64
+        The options of the stack, and those that are forced by them, ascending.
+    problem : ExactCover or None
+        What is left; None if there is no cover.
+    options : ndarray of int64
+        The option of the whole problem that each option left is.
+    """
+
+    chosen: npt.NDArray[np.int64]
+    problem: ExactCover | None
+    options: npt.NDArray[np.int64]
+
+
+def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
+    """Return what a stack leaves of a problem, once what it forces is chosen."""
+    indptr, items = problem.indptr, problem.indices.astype(np.int64)
+    colors = (
+        np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
+    )
+    owner = np.repeat(np.arange(problem.n_options), np.diff(indptr))
+    held = np.full(problem.n_items, -1)  # the colour that an item has; 0: covered; -1: neither
+    chosen: list[int] = []
+    following = sorted(set(map(int, stack)))
+    while True:
+        for o in following:
+            entries = slice(indptr[o], indptr[o + 1])
+            if np.any(_is_barred(held[items[entries]], colors[entries])):
+                return Remainder(np.array(chosen), None, np.empty(0, np.int64))
+            held[items[entries]] = colors[entries]
+        chosen += following
+        is_left = np.ones(problem.n_options, np.bool_)
+        is_left[owner[_is_barred(held[items], colors)]] = False
+        is_left[chosen] = False
+        sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)[: problem.n_primary]
+        is_open = held[: problem.n_primary] < 0
+        if np.any(is_open & (sizes == 0)):
+            return Remainder(np.array(chosen), None, np.empty(0, np.int64))
+        forced = is_open & (sizes == 1)
+        if not forced.any():
+            break
+        is_forced = np.zeros(problem.n_items, np.bool_)
+        is_forced[: problem.n_primary] = forced
+        following = np.unique(owner[is_forced[items] & is_left[owner]]).tolist()
+    number = np.cumsum(held < 0) - 1
+    # an entry whose colour its item has already rules nothing out any more
+    kept = is_left[owner] & (held[items] < 0)
+    sizes = np.bincount(owner[kept], minlength=problem.n_options)
+    options = np.flatnonzero(sizes)
+    left = ExactCover(
+        np.concatenate([[0], np.cumsum(sizes[options])]),
+        number[items[kept]],
+        int((held < 0).sum()),
+        int(is_open.sum()),
+        colors=colors[kept],
+    )
+    return Remainder(np.array(sorted(chosen), np.int64), left, options)
+
+
+def _is_barred(held: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Tell of entries whether their items are covered, or have another colour."""
+    return (held == 0) | ((held > 0) & (held != colors))
+
+
+class _Racer:
+    """One of the searches; a fixed order of items is a problem with items in that order."""
+
+    def __init__(self, problem: ExactCover, items: npt.NDArray[np.int64] | None) -> None:
+        self.options = np.arange(problem.n_options)
+        self.is_ordered = items is not None
+        if items is not None:
+            problem, self.options = _with_items_in_order(problem, items)
+        self.search = GraphSearch(problem, np.empty(0, np.uint32), self.is_ordered)
+
+
+def _with_items_in_order(
+    problem: ExactCover, items: npt.NDArray[np.int64]
+) -> tuple[ExactCover, npt.NDArray[np.int64]]:
+    """Return a problem with its primary items in an order, its options in that of their firsts.
+
+    Also returns the option that each of its options is.
+    """
+    rank = np.arange(problem.n_items)
+    rank[items] = np.arange(problem.n_primary)
+    entries = rank[problem.indices]
+    if not entries.size:
+        return problem, np.arange(problem.n_options)
+    first = np.minimum.reduceat(entries, problem.indptr[:-1])
+    options = np.argsort(first, kind="stable")
+    place = np.empty(options.size, np.int64)
+    place[options] = np.arange(options.size)
+    sizes = np.diff(problem.indptr)
+    moved = np.argsort(np.repeat(place, sizes), kind="stable")
+    colors = None if problem.colors is None else problem.colors[moved]
+    indptr = np.concatenate([[0], np.cumsum(sizes[options])])
+    return (
+        ExactCover(indptr, entries[moved], problem.n_items, problem.n_primary, colors=colors),
+        options,
+    )
+
+
+def draw(
+    problem: ExactCover,
+    stack: npt.NDArray[np.uint32],
+    *,
+    megabytes: int,
+    ordered: bool,
+    check: Callable[[], None] = lambda: None,
+) -> SolutionGraph:
+    """Draw the graph of the covers that contain a stack.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    stack : ndarray of uint32
+        A partial cover.
+    megabytes : int
+        The memory that diagrams and tables may take.
+    ordered : bool
+        Whether options must come in the same order on all paths.
+    check : callable
+        Called every few tenths of a second; may raise.
+
+    Raises
+    ------
+    InputError
+        If that takes more memory.
+    """
+    left = remainder(problem, stack)
+    most_bytes = megabytes * MEGABYTE
+    every = np.arange(problem.n_options)
+    if left.problem is None:
+        none = np.zeros(2, np.uint32)
+        return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
+    racer, order = _race(left.problem, most_bytes, check)
+    search, is_ordered = racer.search, racer.is_ordered
+    option, low, high = search.arrays()
+    option, root = _renamed(option, racer.options), search.root
+    if ordered and not is_ordered:
+        search.forget_tables()
+        most_bytes -= option.nbytes + low.nbytes + high.nbytes
+        again = Reordering(option, low, high, root, order.astype(np.uint32), most_bytes)
+        while not (again.is_done or again.is_out_of_memory):
+            check()
+            again.run()
+        if again.is_out_of_memory:
+            raise _out_of_memory(megabytes, again.n_nodes)
+        (option, low, high), root, is_ordered = again.arrays(), again.root, True
+    in_order = None
+    if is_ordered:
+        in_order = np.concatenate([left.chosen, left.options[order]])
+        in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
+    nodes = _below(left.chosen, _renamed(option, left.options), low, high, root)
+    return SolutionGraph(problem, *nodes, in_order)
+
+
+def _race(
+    problem: ExactCover, most_bytes: int, check: Callable[[], None]
+) -> tuple[_Racer, npt.NDArray[np.int64]]:
+    """Run the searches in turns; return the one that is done first, and an order of the options.
+
+    A search that has no memory left for its share waits; when all of them wait, the last of them
+    gives up, and its memory goes to the others.
+    """
+    natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
+    racers = [_Racer(problem, natural), _Racer(problem, None)]
+    if not np.array_equal(natural, narrow):
+        racers.insert(0, _Racer(problem, narrow))
+    fixed = [racer for racer in racers if racer.is_ordered]
+    turn = FIRST_TURN
+    while True:
+        for racer in racers:
+            racer.search.may_take(most_bytes // len(racers))
+            racer.search.run(turn)
+            check()
+            if racer.search.is_done:
+                best = max(fixed, key=lambda each: each.search.share)
+                return racer, (racer if racer.is_ordered else best).options
+        if all(racer.search.is_out_of_memory for racer in racers):
+            if len(racers) == 1:
+                raise _out_of_memory(most_bytes // MEGABYTE, racers[0].search.n_nodes)
+            last = min(racers, key=lambda each: each.search.share)
+            racers.remove(last)
+            last.search.forget_tables()
+        turn = min(2 * turn, LONGEST_TURN)
+
+
+def _below(
+    chosen: npt.NDArray[np.int64],
+    option: npt.NDArray[np.uint32],
+    low: npt.NDArray[np.uint32],
+    high: npt.NDArray[np.uint32],
+    root: int,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], int]:
+    """Put options that all covers have on top of a diagram; the first comes first."""
+    if root == 0 or not chosen.size:
+        return option, low, high, root
+    n = option.size
+    above = np.arange(n, n + chosen.size)
+    return (
+        np.concatenate([option, chosen[::-1]]).astype(np.uint32),
+        np.concatenate([low, np.zeros(chosen.size)]).astype(np.uint32),
+        np.concatenate([high, [root], above[:-1]]).astype(np.uint32),
+        int(above[-1]),
+    )
+
+
+def _renamed(
+    option: npt.NDArray[np.uint32], names: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint32]:
+    """Return the options of the nodes of a diagram by other names; terminals have none."""
+    return np.concatenate([np.zeros(2, np.uint32), names[option[2:]].astype(np.uint32)])
+
+
+def _out_of_memory(megabytes: int, n_nodes: int) -> InputError:
+    return InputError(
+        f"the graph of all covers takes more than {counted(megabytes, 'megabyte')}, and had "
+        f"{counted(n_nodes, 'node')} by then; allow it more memory"
+    )

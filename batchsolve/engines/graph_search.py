@@ -1,0 +1,427 @@
+"""A memoised search that keeps its covers: dancing links that draw a decision diagram.
+
+The covers below a node are the union, over the options of its branch item, of the covers below each
+child with that option added. So the search, on leaving a node, makes a chain of diagram nodes:
+*(option, low, high)* stands for the covers of *low*, and those of *high* with the option added.
+Where two partial covers leave the same (`batchsolve.engines.remainders`), the diagram of the second
+is that of the first. M. Nishino, N. Yasuda, S. Minato and M. Nagata, *Dancing with Decision
+Diagrams: A Combined Approach to Exact Cover*, AAAI 2017, call this DXZ; Knuth has it in TAOCP
+7.2.2.1.
+
+Equal diagram nodes are made once, found in a table of their own. Sets of covers in one chain are
+disjoint, for each contains another option of the branch item. So no option occurs twice on a path,
+and paths to the terminal 1 are covers, each of them one path.
+
+If the branch item is always the first that is uncovered, options come in a fixed order on every
+path: by the first item of each. Then the diagram is a zero-suppressed decision diagram (S. Minato,
+*Zero-suppressed BDDs for set manipulation in combinatorial problems*, DAC 1993).
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import uint64
+
+from batchsolve.engines.links import (
+    Links,
+    U,
+    choose,
+    commit_others,
+    cover,
+    links_of,
+    reselect,
+    uncommit_others,
+    uncover,
+)
+from batchsolve.engines.remainders import (
+    flip,
+    hash_of,
+    list_uncovered,
+    words_of_key,
+    words_of_set,
+    write_key,
+)
+from batchsolve.problems.diagrams import (
+    BYTES_OF_A_NODE,
+    SLOTS_OF_EACH,
+    lengthened,
+    make,
+    place_of,
+    put,
+    room_for_nodes,
+    slots_for,
+    with_room,
+)
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import helper, inlined, kernel
+
+W = uint64
+
+FIRST_KEYS, FIRST_NODES = 4096, 8192
+_GROWTH = 2
+_LEAST_GROWTH = 1.05  # less is not worth copying
+
+DONE, SPENT, NODES_FULL, KEYS_FULL = range(4)
+"""Why a walk ended: the search is over, as many nodes as allowed were visited, or no room is left
+for diagram nodes, or for keys."""
+
+
+class Memory(NamedTuple):
+    """The keys of what was searched, with the diagram node of each."""
+
+    keys: np.ndarray  # uint64, shape (n, words)
+    nodes: np.ndarray  # uint32; key -> diagram node
+    slots: np.ndarray  # uint32; hash -> number of the key, counted from 1, or 0
+
+
+class Pending(NamedTuple):
+    """The children of the nodes at hand that have covers, level after level."""
+
+    option: np.ndarray
+    node: np.ndarray
+    begin: np.ndarray  # level -> its first child
+    is_kept: np.ndarray  # level -> whether its key is to be kept
+
+
+class Standing(NamedTuple):
+    """Where a walk stands."""
+
+    level: int
+    entered: bool
+    visited: int
+    n_nodes: int  # of the diagram
+    n_keys: int
+    n_pending: int
+    result: int  # the diagram node of what was last left
+
+
+@inlined
+def _find(key, memory):
+    """Return the number of a key, counted from 1; 0 if it is not there."""
+    slots, keys = memory.slots, memory.keys
+    s = place_of(hash_of(key), slots)
+    while True:
+        x = slots[s]
+        if x == U(0):
+            return U(0)
+        w = 0
+        while w < key.size and keys[x - U(1), w] == key[w]:
+            w += 1
+        if w == key.size:
+            return x
+        s += W(1)
+        if s == W(slots.size):
+            s = W(0)
+
+
+@kernel
+def _fill_slots_of_keys(memory, n_keys):
+    for x in range(n_keys):
+        put(U(x + 1), hash_of(memory.keys[x]), memory.slots)
+
+
+@helper
+def _first_item(links):
+    """Return the options of the first active item, or of one that has none; and the item."""
+    right, size = links.right, links.size
+    p = right[0]
+    while p != 0:
+        if size[p] == U(0):
+            return U(0), p
+        p = right[p]
+    return size[right[0]], right[0]
+
+
+@kernel
+def _walk(
+    links, n_primary, is_ordered, uncovered, key, choice, memory, diagram, pending, here, most
+):
+    """Search on until the search is over, or something must be seen to.
+
+    Parameters
+    ----------
+    links : Links
+    n_primary : int
+    is_ordered : bool
+        Whether the branch item is always the first; by default it is that of the fewest options.
+    uncovered, key : ndarray of uint64
+        The items not covered, and room for a key.
+    choice : ndarray of uint32, shape (n_levels,)
+    memory : Memory
+    diagram : Diagram
+    pending : Pending
+    here : Standing
+    most : int
+        The nodes that may have been visited when it ends.
+
+    Returns
+    -------
+    int, Standing
+    """
+    level, entered, visited, n_nodes, n_keys, n_pending, result = here
+    down, right = links.down, links.right
+    n_items = U(links.left.size - 1)
+    while True:
+        if entered:
+            # X2. [Enter level l.]
+            if visited >= most:
+                return SPENT, Standing(level, True, visited, n_nodes, n_keys, n_pending, result)
+            visited += 1
+            if right[0] == 0:
+                result = 1
+                entered = False
+            else:
+                # X3. [Choose i.]
+                if is_ordered:
+                    best, i = _first_item(links)
+                else:
+                    best, i = choose(links)
+                if best == 0:
+                    result = 0
+                    entered = False
+                else:
+                    pending.is_kept[level] = best > 1
+                    if best > 1:  # a node with one child is not looked up, for its child is
+                        write_key(key, uncovered, links, n_primary)
+                        x = _find(key, memory)
+                        if x != U(0):
+                            result = np.int64(memory.nodes[x - U(1)])
+                            entered = False
+                    if entered:
+                        # X4. [Cover i.]
+                        cover(i, links)
+                        choice[level] = down[i]
+                        pending.begin[level] = n_pending
+        while True:
+            if not entered:
+                # X8. [Leave level l.]
+                if level == 0:
+                    return DONE, Standing(0, False, visited, n_nodes, n_keys, n_pending, result)
+                level -= 1
+                # X6. [Try again.]
+                if choice[level] > n_items:
+                    if result != 0:
+                        pending.option[n_pending] = links.option[choice[level]]
+                        pending.node[n_pending] = result
+                        n_pending += 1
+                    flip(choice[level], links, uncovered)
+                    uncommit_others(choice[level], links)
+                    choice[level] = down[choice[level]]
+            # X5. [Try x_l.]
+            if choice[level] > n_items:
+                commit_others(choice[level], links)
+                flip(choice[level], links, uncovered)
+                level += 1
+                entered = True
+                break
+            # X7. [Backtrack.]
+            full = DONE
+            if n_nodes + n_pending - pending.begin[level] > diagram.option.size:
+                full = NODES_FULL
+            elif n_keys == memory.nodes.size:
+                full = KEYS_FULL
+            if full != DONE:  # the walk comes back to this step, as if a level below were left
+                return full, Standing(level + 1, False, visited, n_nodes, n_keys, n_pending, result)
+            uncover(choice[level], links)
+            result = 0
+            while n_pending > pending.begin[level]:
+                n_pending -= 1
+                result, n_nodes = make(
+                    pending.option[n_pending], result, pending.node[n_pending], diagram, n_nodes
+                )
+            if pending.is_kept[level]:
+                write_key(key, uncovered, links, n_primary)
+                memory.keys[n_keys] = key
+                memory.nodes[n_keys] = result
+                n_keys += 1
+                put(U(n_keys), hash_of(key), memory.slots)
+            entered = False
+
+
+@kernel
+def _share(links, choice, level):
+    """Return the share of the tree before the node at hand; siblings have equal shares."""
+    share, of_node = 0.0, 1.0
+    n_items = U(links.left.size - 1)
+    for s in range(level):
+        i = choice[s]
+        if i > n_items:
+            i = links.top[i]
+        place, n_children = 0, 0
+        p = links.down[i]
+        while p != i:
+            place += n_children if p == choice[s] else 0
+            n_children += 1
+            p = links.down[p]
+        if choice[s] == i:
+            place = n_children
+        of_node /= n_children
+        share += place * of_node
+    return share
+
+
+@kernel
+def _begin(links, stack, uncovered):
+    """Select the options of a stack; return where one clashes, or -1."""
+    covered = np.zeros(links.size.size, np.uint32)
+    clash, _ = reselect(stack[:0], stack, links, covered)
+    list_uncovered(links, covered, uncovered)
+    return clash
+
+
+class GraphSearch:
+    """A search that draws the diagram of the covers below a stack, a while at a time.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    stack : ndarray of uint32
+        A partial cover.
+    is_ordered : bool
+        Whether the branch item is always the first of those uncovered; else it is that of the
+        fewest options. Options must then ascend as the first items of them do.
+
+    Attributes
+    ----------
+    is_done : bool
+    is_out_of_memory : bool
+        Whether it ended because no more memory may be taken.
+    visited : int
+        Nodes of the tree that were visited.
+    """
+
+    def __init__(
+        self,
+        problem: ExactCover,
+        stack: npt.NDArray[np.uint32],
+        is_ordered: bool,
+    ) -> None:
+        self._links: Links = links_of(problem)
+        self._n_primary = problem.n_primary
+        self._is_ordered = is_ordered
+        self._most_bytes = 0
+        words = words_of_key(problem)
+        self._uncovered = np.zeros(words, np.uint64)
+        self._key = np.zeros(words, np.uint64)
+        n_levels = problem.n_items + 2
+        self._choice = np.zeros(n_levels, np.uint32)
+        self._diagram = room_for_nodes(FIRST_NODES)
+        self._memory = Memory(
+            np.zeros((FIRST_KEYS, words), np.uint64),
+            np.zeros(FIRST_KEYS, np.uint32),
+            slots_for(FIRST_KEYS),
+        )
+        self._pending = Pending(
+            np.zeros(problem.indices.size + 1, np.uint32),
+            np.zeros(problem.indices.size + 1, np.uint32),
+            np.zeros(n_levels, np.int64),
+            np.zeros(n_levels, np.bool_),
+        )
+        self._here = Standing(0, True, 0, 2, 0, 0, 0)
+        self.is_done = self.is_out_of_memory = False
+        clash = _begin(self._links, stack, self._uncovered)
+        assert clash < 0, "a stack that was not checked"
+        assert words >= words_of_set(problem)
+
+    @property
+    def visited(self) -> int:
+        """Nodes of the tree that were visited."""
+        return self._here.visited
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the diagram and its tables take."""
+        return sum(array.nbytes for array in (*self._diagram, *self._memory))
+
+    @property
+    def n_nodes(self) -> int:
+        """Diagram nodes made so far."""
+        return self._here.n_nodes - 2
+
+    @property
+    def root(self) -> int:
+        """The diagram node of all covers; to be asked when the search is done."""
+        return self._here.result
+
+    @property
+    def share(self) -> float:
+        """The share of the tree that is searched, from 0 to 1."""
+        if self.is_done:
+            return 1.0
+        return float(_share(self._links, self._choice, self._here.level))
+
+    def may_take(self, most_bytes: int) -> None:
+        """Set how much memory the diagram and its tables may take; nothing before that."""
+        self.is_out_of_memory &= most_bytes <= self._most_bytes
+        self._most_bytes = most_bytes
+
+    def forget_tables(self) -> None:
+        """Free what only the search needs; there is no going on."""
+        self._diagram = self._diagram._replace(slots=slots_for(0))
+        self._memory = Memory(np.zeros((0, 1), np.uint64), *np.zeros((2, 0), np.uint32))
+
+    def run(self, nodes: int) -> None:
+        """Visit so many nodes more, or fewer if that ends the search, or takes too much memory."""
+        most = self._here.visited + nodes
+        while not (self.is_done or self.is_out_of_memory):
+            event, here = _walk(
+                self._links,
+                self._n_primary,
+                self._is_ordered,
+                self._uncovered,
+                self._key,
+                self._choice,
+                self._memory,
+                self._diagram,
+                self._pending,
+                self._here,
+                most,
+            )
+            self._here = Standing(*here)
+            if event == SPENT:
+                return
+            if event == DONE:
+                self.is_done = True
+            elif event == NODES_FULL:
+                self.is_out_of_memory = not self._lengthen_diagram()
+            else:
+                self.is_out_of_memory = not self._lengthen_memory()
+
+    def arrays(self) -> tuple[npt.NDArray[np.uint32], ...]:
+        """Return option, low and high of all diagram nodes, the terminals first."""
+        n = self._here.n_nodes
+        return self._diagram.option[:n], self._diagram.low[:n], self._diagram.high[:n]
+
+    def _longer(self, n: int, bytes_of_each: int, least: int) -> int:
+        """Return how many entries a table of n may have next; 0 if there is no memory."""
+        free = self._most_bytes - self.n_bytes
+        most = min(n + max(free, 0) // bytes_of_each, 2**32 - 2)
+        wanted = max(_GROWTH * n, least)
+        longer = min(wanted, most)
+        return int(longer) if longer >= max(_LEAST_GROWTH * n, least) else 0
+
+    def _lengthen_diagram(self) -> bool:
+        n = self._here.n_nodes
+        least = n + self._here.n_pending  # a chain may be longer than the diagram
+        size = self._longer(self._diagram.option.size, BYTES_OF_A_NODE, least)
+        if size:
+            self._diagram = with_room(self._diagram, n, size)
+        return size > 0
+
+    def _lengthen_memory(self) -> bool:
+        old, n = self._memory, self._here.n_keys
+        words = old.keys.shape[1]
+        size = self._longer(n, 8 * words + 4 * (1 + SLOTS_OF_EACH), n + 1)
+        if not size:
+            return False
+        self._memory = Memory(
+            lengthened(old.keys, n, size), lengthened(old.nodes, n, size), slots_for(size)
+        )
+        _fill_slots_of_keys(self._memory, n)
+        return True

@@ -1,0 +1,186 @@
+"""Solution graphs in files: the text in which SAPPORO and graphillion keep a decision diagram.
+
+A line is a node: its number, its element counted from 1, its low child and its high child, where
+``B`` and ``T`` are the terminals no set and the empty set. Children come before their parents, the
+last node is the root, elements ascend on every path, and a line with a full stop ends the diagram.
+graphillion reads no further (``GraphSet.load``, ``setset.load``). Behind it stands one line of JSON
+with what belongs to the graph: the fingerprint of the problem; ``options``, the option that each
+element stands for, as a number; the count; and a seal over all of the file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from batchsolve.errors import InputError, first_line
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.json_records import (
+    SEAL,
+    TEXT,
+    Kind,
+    is_whole,
+    list_of,
+    parse,
+    sealed,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from batchsolve.problems.solution_graph import SolutionGraph
+
+_FORM = {
+    "batchsolve": Kind("'graph'", lambda value: value == "graph"),
+    "version": whole(1, 1),
+    "problem": TEXT,
+    "options": list_of(whole(0, 2**32 - 1)),
+    "count": whole(),
+    SEAL: TEXT,
+}
+_EMPTY, _UNIT = "B", "T"
+_END = "\n.\n"
+_COLUMNS = ("node", "element", "low", "high")
+
+
+def write_graph(graph: SolutionGraph, path: str | os.PathLike[str]) -> None:
+    """Write a graph; see `SolutionGraph.save`."""
+    if graph.order is None:
+        raise InputError("only a graph with options in one order can be saved; draw an ordered one")
+    text = _nodes_as_text(graph, graph.order)
+    about = {
+        "batchsolve": "graph",
+        "version": 1,
+        "problem": graph.problem.fingerprint,
+        "options": graph.order.tolist(),
+        "count": graph.count,
+    }
+    whole_path = os.fspath(path)
+    partial = f"{whole_path}.partial"
+    try:
+        with open(partial, "w", encoding="ascii", newline="\n") as file:
+            file.write(text + json.dumps(sealed(about, text)) + "\n")
+        os.replace(partial, whole_path)
+    except BaseException:
+        if os.path.exists(partial):
+            os.remove(partial)
+        raise
+
+
+def _nodes_as_text(graph: SolutionGraph, order: npt.NDArray[np.uint32]) -> str:
+    """Return the lines of a diagram, the full stop included."""
+    if graph.root < 2:
+        return (_UNIT if graph.root else _EMPTY) + _END
+    place = np.zeros(order.size, np.int64)
+    place[order] = np.arange(1, order.size + 1)
+    names = pa.array([_EMPTY, _UNIT])
+    nodes = np.arange(2, graph.option.size)
+    texts = pa.concat_arrays([names, pc.cast(pa.array(nodes), pa.string())])
+    table = pa.table(
+        {
+            "node": nodes,
+            "element": place[graph.option[2:]],
+            "low": texts.take(pa.array(graph.low[2:])),
+            "high": texts.take(pa.array(graph.high[2:])),
+        }
+    )
+    buffer = io.BytesIO()
+    how = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    csv.write_csv(table, buffer, how)
+    return buffer.getvalue().decode("ascii") + _END[1:]
+
+
+def read_graph(path: str | os.PathLike[str], problem: ExactCover) -> SolutionGraph:
+    """Read a graph; see `SolutionGraph.load`."""
+    name = os.fspath(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return _parse(data, problem)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
+    from batchsolve.problems.solution_graph import SolutionGraph
+
+    head, end, tail = data.partition(_END.encode())
+    try:
+        lines, record = (head + end).decode("ascii"), tail.decode("ascii")
+    except UnicodeDecodeError as error:
+        raise InputError("not a solution graph: it is not written in ASCII") from error
+    if not end or not record.endswith("\n"):
+        raise InputError(
+            "not a whole solution graph: lines of nodes, one with a full stop, and one that says "
+            "which problem it belongs to; draw it again with count --memo --graph"
+        )
+    try:
+        about = parse(record[:-1], _FORM)
+    except InputError as error:
+        raise InputError(
+            f"the line behind the full stop says nothing about a graph: {error}"
+        ) from error
+    if about["problem"] != problem.fingerprint:
+        raise InputError(
+            f"this graph belongs to another problem: its fingerprint is {about['problem'][:16]}…, "
+            f"that of the problem at hand {problem.fingerprint[:16]}…"
+        )
+    if not is_whole(about, lines):
+        raise InputError("the graph is damaged: its seal is not that of the file; draw it again")
+    order = np.array(about["options"], np.uint32)
+    if not np.array_equal(np.sort(order), np.arange(problem.n_options)):
+        raise InputError("the graph is damaged: 'options' does not name every option once")
+    option, low, high = _nodes_of(head, order)
+    graph = SolutionGraph(
+        problem, option, low, high, option.size - 1 if option.size > 2 else int(head == b"T"), order
+    )
+    if graph.count != about["count"]:
+        raise InputError(
+            f"the graph is damaged: it holds {graph.count} covers, not {about['count']}"
+        )
+    return graph
+
+
+def _nodes_of(head: bytes, order: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.uint32], ...]:
+    """Return option, low and high of the nodes in some lines, with the checks that kernels need."""
+    if head in (_EMPTY.encode(), _UNIT.encode()):
+        return tuple(np.zeros((3, 2), np.uint32))
+    numbers = head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")
+    how = csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32()))
+    try:
+        table = csv.read_csv(
+            io.BytesIO(numbers),
+            csv.ReadOptions(column_names=list(_COLUMNS)),
+            csv.ParseOptions(delimiter=" ", quote_char=False),
+            how,
+        )
+        node, element, low, high = (
+            column.combine_chunks().to_numpy(zero_copy_only=False) for column in table.columns
+        )
+        sound = not any(column.null_count for column in table.columns)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"a line of nodes is not four numbers: {first_line(error)}") from error
+    sound = (
+        sound
+        and np.array_equal(node, np.arange(2, node.size + 2))
+        and bool(np.all((element >= 1) & (element <= order.size)))
+        and bool(np.all((low < node) & (high < node) & (high > 0)))
+    )
+    if sound:  # elements ascend downwards; terminals come last
+        level = np.concatenate([[order.size + 1] * 2, element])
+        sound = bool(np.all((level[low] > element) & (level[high] > element)))
+    if not sound:
+        raise InputError("the graph is damaged: its nodes are not those of an ordered diagram")
+    none = np.zeros(2, np.uint32)
+    return (
+        np.concatenate([none, order[element - 1]]),
+        np.concatenate([none, low.astype(np.uint32)]),
+        np.concatenate([none, high.astype(np.uint32)]),
+    )

@@ -1,0 +1,490 @@
+"""`SolutionGraph`: all covers of a problem as one diagram, and what can be asked without a search.
+
+How many covers there are below a node is the sum of those below its two children. With these counts
+every cover has a number, in the order in which paths come when *high* goes before *low*; the k-th
+is found by going down once. So to sample is to draw numbers, and to list is to count up.
+
+Counts have as many words of 64 bits as the largest needs.
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from numba import uint64
+
+from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.problems.diagrams import U, make, room_for_nodes, with_room
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
+from batchsolve.problems.stacks import Stacks
+
+W = uint64
+
+WORD = 2**64
+BLOCK = 4096  # covers that are listed at a time
+MOST_SAMPLES = 100_000_000  # whose options are in memory
+LEAST_DRAWN = 64
+
+
+@kernel
+def _count(low, high, counts):
+    """Fill in the covers below every node; return whether all fit into the words there are."""
+    n_words = counts.shape[1]
+    counts[0] = W(0)
+    counts[1] = W(0)
+    counts[1, 0] = W(1)
+    for x in range(2, low.size):
+        carry = W(0)
+        for w in range(n_words):
+            a, b = counts[low[x], w], counts[high[x], w]
+            total = a + b
+            over = W(total < a)
+            total += carry
+            over += W(total < carry)
+            counts[x, w] = total
+            carry = over
+        if carry != W(0):
+            return False
+    return True
+
+
+@kernel
+def _longest(high, low):
+    """Return the most options on a path below the last node, or 0 if there is none."""
+    longest = np.zeros(low.size, np.int64)
+    for x in range(2, low.size):
+        longest[x] = max(longest[low[x]], longest[high[x]] + 1)
+    return longest[-1]
+
+
+@kernel
+def _descend(option, low, high, counts, root, numbers, covers, sizes):
+    """Find covers by their numbers, which are less than the count of the root.
+
+    Parameters
+    ----------
+    option, low, high : ndarray of uint32
+    counts : ndarray of uint64, shape (n_nodes, n_words)
+    root : int
+    numbers : ndarray of uint64, shape (n, n_words)
+        Overwritten.
+    covers : ndarray of uint32, shape (n, longest)
+        The options of each cover, written from the first place on.
+    sizes : ndarray of int64, shape (n,)
+        How many they are; written.
+    """
+    n_words = counts.shape[1]
+    for k in range(numbers.shape[0]):
+        x, size = U(root), 0
+        rest = numbers[k]
+        while x > U(1):
+            h = high[x]
+            is_less = False
+            for w in range(n_words - 1, -1, -1):
+                if rest[w] != counts[h, w]:
+                    is_less = rest[w] < counts[h, w]
+                    break
+            if is_less:
+                covers[k, size] = option[x]
+                size += 1
+                x = h
+            else:
+                borrow = W(0)
+                for w in range(n_words):
+                    a, b = rest[w], counts[h, w]
+                    difference = a - b
+                    under = W(a < b)
+                    after = difference - borrow
+                    under += W(difference < borrow)
+                    rest[w] = after
+                    borrow = under
+                x = low[x]
+        sizes[k] = size
+
+
+@kernel
+def _restrict(graph, n_nodes, root, given, wanted):
+    """Draw the covers with an option, or without it, into a diagram with room for them.
+
+    Returns
+    -------
+    int, int
+        The number of nodes, and the root.
+    """
+    option, low, high = graph.option, graph.low, graph.high
+    into = np.zeros(n_nodes, np.uint32)
+    if not wanted:
+        into[1] = U(1)
+    n = n_nodes
+    for x in range(2, n_nodes):
+        a = into[low[x]]
+        if option[x] == given:
+            b = U(0)
+            if wanted:
+                a, b = U(0), high[x]
+        else:
+            b = into[high[x]]
+        if b == U(0):
+            into[x] = a
+        else:
+            y, n = make(option[x], a, b, graph, n)
+            into[x] = U(y)
+    return n, np.int64(into[root])
+
+
+@kernel
+def _reachable(low, high, root):
+    """Return the new number of every node that the root reaches, 0 for others, and how many."""
+    number = np.zeros(low.size, np.uint32)
+    number[root] = U(1)
+    for x in range(low.size - 1, 1, -1):
+        if number[x] != U(0):
+            number[low[x]] = U(1)
+            number[high[x]] = U(1)
+    number[0], number[1] = U(0), U(1)
+    n = 2
+    for x in range(2, low.size):
+        if number[x] != U(0):
+            number[x] = U(n)
+            n += 1
+    return number, n
+
+
+class SolutionGraph:
+    """All covers of a problem, drawn as a decision diagram.
+
+    What is asked of it takes no search: how many covers there are, the k-th of them, all in order,
+    those with an option and those without. `solution_graph` draws one, `save` keeps it in a file.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    option, low, high : ndarray of uint32, shape (n + 2,)
+        The diagram: node ``x`` stands for the covers of node ``low[x]``, and those of ``high[x]``
+        with ``option[x]`` added. Children have smaller numbers than their parents. Nodes 0 and 1
+        are the terminals, no cover and the empty one.
+    root : int
+        The node that stands for all covers.
+    order : ndarray of uint32, shape (n_options,), optional
+        The options in the order in which they come on every path: then it is a zero-suppressed
+        decision diagram. By default other paths may have other orders.
+
+    Examples
+    --------
+    >>> import batchsolve as bs
+    >>> graph = bs.solution_graph("dominoes:8x8")
+    >>> graph.count
+    12988816
+    >>> graph.covers([0, 12_988_815])
+    Stacks(2 stacks of 32 to 32 options)
+    >>> [graph.with_option(0).count, graph.without_option(0).count]
+    [6494408, 6494408]
+    >>> len(next(iter(graph)))
+    32
+    """
+
+    def __init__(
+        self,
+        problem: ExactCover,
+        option: npt.NDArray[np.uint32],
+        low: npt.NDArray[np.uint32],
+        high: npt.NDArray[np.uint32],
+        root: int,
+        order: npt.NDArray[np.uint32] | None = None,
+    ) -> None:
+        number, n = _reachable(low, high, root)
+        kept = np.flatnonzero(number[2:]) + 2
+        self.problem = problem
+        self.option = np.concatenate([np.zeros(2, np.uint32), option[kept]])
+        self.low = np.concatenate([np.zeros(2, np.uint32), number[low[kept]]])
+        self.high = np.concatenate([np.zeros(2, np.uint32), number[high[kept]]])
+        self.root = int(number[root])
+        self.order = order
+        assert n == self.option.size
+
+    def __repr__(self) -> str:
+        kind = "ordered" if self.is_ordered else "not ordered"
+        return f"SolutionGraph({self.problem!r}, {counted(self.n_nodes, 'node')}, {kind})"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, the terminals left out."""
+        return self.option.size - 2
+
+    @property
+    def n_used_options(self) -> int:
+        """Number of options that are in some cover."""
+        return int(np.unique(self.option[2:]).size)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether options come in the same order on all paths."""
+        return self.order is not None
+
+    @property
+    def count(self) -> int:
+        """The number of covers, exact however many."""
+        return _as_int(self._counts[self.root])
+
+    def __contains__(self, cover: Iterable[int]) -> bool:
+        """Tell whether a set of options is one of the covers."""
+        wanted = set(map(int, cover))
+        x, n_met = self.root, 0
+        while x > 1:
+            is_in = int(self.option[x]) in wanted
+            n_met += is_in
+            x = int(self.high[x] if is_in else self.low[x])
+        return x == 1 and n_met == len(wanted)
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+        """List the covers by their numbers."""
+        return (cover for block in self.blocks() for cover in block)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Stacks]:
+        """List the covers by their numbers, as batches of at most so many."""
+        count = self.count
+        for begin in range(0, count, size):
+            yield self.covers(range(begin, min(begin + size, count)))
+
+    def covers(self, numbers: Iterable[int]) -> Stacks:
+        """Return covers by their numbers.
+
+        Parameters
+        ----------
+        numbers : iterable of int
+            Each from 0 on and less than `count`, in any order.
+
+        Returns
+        -------
+        Stacks
+            One stack a number: the options of a cover.
+
+        Raises
+        ------
+        InputError
+            If there is no cover of such a number.
+
+        Examples
+        --------
+        >>> import batchsolve as bs
+        >>> graph = bs.solution_graph("queens:6")
+        >>> [sorted(cover.tolist()) for cover in graph.covers(range(graph.count))][0]
+        [1, 9, 17, 18, 26, 34]
+        """
+        wanted = list(map(int, numbers))
+        count = self.count
+        if wanted and not 0 <= min(wanted) <= max(wanted) < count:
+            wrong = min(wanted) if min(wanted) < 0 else max(wanted)
+            raise InputError(f"there are {counted(count, 'cover')}, numbered from 0; not {wrong}")
+        return self.covers_at(as_words(wanted, self._counts.shape[1]))
+
+    def covers_at(self, numbers: npt.NDArray[np.uint64]) -> Stacks:
+        """Return covers by numbers that are known to be less than the count.
+
+        Parameters
+        ----------
+        numbers : ndarray of uint64, shape (n, `n_words`)
+            The words of each number, lowest first; overwritten.
+
+        Returns
+        -------
+        Stacks
+        """
+        n, longest = numbers.shape[0], self._longest
+        covers, sizes = np.zeros((n, max(longest, 1)), np.uint32), np.zeros(n, np.int64)
+        _descend(self.option, self.low, self.high, self._counts, self.root, numbers, covers, sizes)
+        options = covers[np.arange(covers.shape[1]) < sizes[:, None]]
+        return Stacks(np.concatenate([[0], np.cumsum(sizes)]), options, np.arange(n))
+
+    def sample(self, n: int, seed: int = 0, *, distinct: bool = False) -> Stacks:
+        """Draw covers at random, each with the same chance.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int
+            Seed of the random numbers, 0 or more.
+        distinct : bool
+            Whether no cover is drawn twice.
+
+        Returns
+        -------
+        Stacks
+            One stack a cover, in the order in which they were drawn.
+
+        Raises
+        ------
+        InputError
+            If there are no covers, or not so many different ones.
+
+        Examples
+        --------
+        >>> import batchsolve as bs
+        >>> graph = bs.solution_graph("queens:6")
+        >>> drawn = graph.sample(4, seed=1, distinct=True)
+        >>> sorted(sorted(cover.tolist())[0] for cover in drawn)
+        [1, 2, 3, 4]
+        """
+        if not 0 <= n <= MOST_SAMPLES:
+            raise InputError(f"a sample is of 0 to {MOST_SAMPLES:,} covers, not {n:,}")
+        if seed < 0:
+            raise InputError(f"a seed is 0 or more, not {seed}")
+        count = self.count
+        if n and not count:
+            raise InputError("there is no cover to be drawn")
+        if distinct and n > count:
+            raise InputError(f"there are {counted(count, 'cover')}, not {n:,} different ones")
+        return self.covers_at(random_numbers(count, n, seed, distinct, self.n_words))
+
+    @property
+    def n_words(self) -> int:
+        """Words of 64 bits that a count takes here."""
+        return int(self._counts.shape[1])
+
+    def with_option(self, option: int) -> SolutionGraph:
+        """Return the graph of the covers that contain an option.
+
+        Raises
+        ------
+        ProblemError
+            If the problem has no such option.
+        """
+        return self._restricted(option, True)
+
+    def without_option(self, option: int) -> SolutionGraph:
+        """Return the graph of the covers that do not contain an option; raises as `with_option`."""
+        return self._restricted(option, False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph to a file; see `batchsolve.problems.graph_files` for its form.
+
+        Raises
+        ------
+        InputError
+            If the graph is not ordered; `solution_graph` draws one that is.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import batchsolve as bs, tempfile
+        >>> graph, path = bs.solution_graph("queens:6"), tempfile.mkdtemp() + "/queens.zdd"
+        >>> graph.save(path)
+        >>> bs.SolutionGraph.load(path, bs.family("queens:6")).count
+        4
+        """
+        from batchsolve.problems.graph_files import write_graph
+
+        write_graph(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], problem: ExactCover) -> SolutionGraph:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the file is no graph, is damaged, or belongs to another problem.
+        OSError
+            If it cannot be read.
+        """
+        from batchsolve.problems.graph_files import read_graph
+
+        return read_graph(path, problem)
+
+    def _restricted(self, option: int, wanted: bool) -> SolutionGraph:
+        if not 0 <= option < self.problem.n_options:
+            raise ProblemError(
+                f"there is no option {option}; the last one is {self.problem.n_options - 1}"
+            )
+        n = self.option.size
+        graph = room_for_nodes(2)._replace(option=self.option, low=self.low, high=self.high)
+        graph = with_room(graph, n, 2 * n)
+        _, root = _restrict(graph, n, self.root, option, wanted)
+        return SolutionGraph(
+            self.problem, graph.option, graph.low, graph.high, int(root), self.order
+        )
+
+    @cached_property
+    def _counts(self) -> npt.NDArray[np.uint64]:
+        n_words = 1
+        while True:
+            counts = np.zeros((self.option.size, n_words), np.uint64)
+            if _count(self.low, self.high, counts):
+                return counts
+            n_words *= 2
+
+    @cached_property
+    def _longest(self) -> int:
+        return int(_longest(self.high, self.low))
+
+
+def random_numbers(
+    count: int, n: int, seed: int, distinct: bool, n_words: int
+) -> npt.NDArray[np.uint64]:
+    """Draw whole numbers from 0 to ``count - 1``, each with the same chance, exactly.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n, n_words)
+        The words of each number, lowest first. The first numbers of a seed are the same for
+        every n, unless they have to be distinct.
+    """
+    bits = np.random.PCG64(seed)  # whose stream of words NumPy promises not to change
+    if distinct and 2 * n > count:
+        keys = bits.random_raw(count)
+        while np.unique(keys).size < count:  # equal keys would make some orders likelier
+            keys = bits.random_raw(count)
+        chosen = np.zeros((n, n_words), np.uint64)
+        chosen[:, 0] = np.argsort(keys)[:n]
+        return chosen
+    drawn: dict[bytes, None] = {}
+    parts: list[npt.NDArray[np.uint64]] = []
+    n_drawn = 0
+    while n_drawn < n:
+        some = _some_numbers(count, max(n - n_drawn, LEAST_DRAWN), bits)
+        if distinct:
+            fresh = [words for words in map(bytes, some) if words not in drawn]
+            drawn.update(dict.fromkeys(fresh))
+            n_drawn = len(drawn)
+        else:
+            parts.append(some)
+            n_drawn += len(some)
+    numbers = np.zeros((n, n_words), np.uint64)
+    if n:
+        every = np.concatenate(parts) if parts else np.frombuffer(b"".join(drawn), np.uint64)
+        every = every.reshape(n_drawn, -1)[:n]
+        numbers[:, : every.shape[1]] = every
+    return numbers
+
+
+def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> npt.NDArray[np.uint64]:
+    """Draw so many numbers of as few bits as hold all; return those that are small enough."""
+    n_bits = max((count - 1).bit_length(), 1)
+    n_words = (n_bits + 63) // 64
+    words = bits.random_raw(n * n_words).reshape(n, n_words)
+    words[:, -1] >>= np.uint64(64 * n_words - n_bits)
+    bound = as_words([count - 1], n_words)[0]
+    is_small = np.ones(n, np.bool_)
+    for w in range(n_words):  # the last word decides, unless it is equal
+        is_small = (words[:, w] < bound[w]) | ((words[:, w] == bound[w]) & is_small)
+    return words[is_small]
+
+
+def as_words(numbers: list[int], n_words: int) -> npt.NDArray[np.uint64]:
+    """Return whole numbers as words, lowest first, shape (n, n_words)."""
+    data = b"".join(number.to_bytes(8 * n_words, "little") for number in numbers)
+    return np.frombuffer(data, "<u8").reshape(len(numbers), n_words).astype(np.uint64)
+
+
+def _as_int(words: npt.NDArray[np.uint64]) -> int:
+    return int.from_bytes(words.astype("<u8").tobytes(), "little")

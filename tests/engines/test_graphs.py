@@ -1,0 +1,411 @@
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import coloured_problems, problems
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import covers
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.engines import graph_drawing, graph_search
+from batchsolve.engines.graph_reordering import Reordering
+from batchsolve.engines.graph_search import GraphSearch
+from batchsolve.engines.item_order import narrow_order
+from batchsolve.problems import solution_graph as graphs
+
+EIGHT = 12_988_816
+
+
+def sets(stacks):
+    return [frozenset(cover.tolist()) for cover in stacks]
+
+
+def check_whole(graph, expected):
+    """Compare a graph with the set of all covers, in every way that there is to ask it."""
+    found = sets(graph)
+    assert graph.count == len(found) == len(expected)
+    assert set(found) == expected
+    assert all(cover in graph for cover in expected)
+    assert sets(graph.covers(range(graph.count))) == found
+
+
+def draw(problem, stack=(), ordered=True, megabytes=64):
+    return graph_drawing.draw(
+        problem, np.array(stack, np.uint32), megabytes=megabytes, ordered=ordered
+    )
+
+
+@given(problem=problems() | coloured_problems(), ordered=st.booleans())
+def test_a_graph_has_the_covers_of_the_slow_solver(problem, ordered):
+    check_whole(draw(problem, ordered=ordered), covers(problem))
+
+
+@given(problem=problems() | coloured_problems(), data=st.data())
+def test_covers_below_a_stack(problem, data):
+    if not problem.n_options:
+        return
+    stack = data.draw(st.lists(st.integers(0, problem.n_options - 1), unique=True, max_size=3))
+    if problem.clash_position(stack) < 0:
+        check_whole(draw(problem, stack), covers(problem, tuple(stack)))
+
+
+@given(problem=problems() | coloured_problems(), data=st.data())
+def test_with_and_without_an_option(problem, data):
+    if not problem.n_options:
+        return
+    option = data.draw(st.integers(0, problem.n_options - 1))
+    graph, every = draw(problem, ordered=data.draw(st.booleans())), covers(problem)
+    check_whole(graph.with_option(option), {c for c in every if option in c})
+    check_whole(graph.without_option(option), {c for c in every if option not in c})
+
+
+@given(problem=problems(most_options=20) | coloured_problems())
+def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
+    racers = [graph_drawing._Racer(problem, items) for items in (narrow_order(problem), None)]
+    nodes = []
+    for racer in racers:
+        racer.search.may_take(2**24)
+        racer.search.run(2**40)
+        option, low, high = racer.search.arrays()
+        option = graph_drawing._renamed(option, racer.options)
+        nodes.append((option, low, high, racer.search.root))
+    order = racers[0].options.astype(np.uint32)
+    again = Reordering(*nodes[1], order, 2**26)
+    while not again.is_done:
+        again.run(5)
+    fixed = bs.SolutionGraph(problem, *nodes[0], order)
+    drawn = bs.SolutionGraph(problem, *again.arrays(), again.root, order)
+    assert (fixed.count, fixed.n_nodes) == (drawn.count, drawn.n_nodes)
+    assert sets(fixed) == sets(drawn)  # in the same order
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("dominoes:8x8", EIGHT),
+        ("dominoes:16x16", 2_444_888_770_250_892_795_802_079_170_816),
+        ("queens:8", 92),
+        ("langford:8", 300),
+        ("latin:5", 161_280),
+        ("matchings:10", 654_729_075),
+        ("partitions:8", 4_140),
+        ("steiner:9", 840),
+        ("sudoku:2x2", 288),
+        ("dominoes:3x3", 0),
+    ],
+)
+def test_known_counts(name, count):
+    assert bs.solution_graph(name).count == count
+
+
+def test_counts_of_any_size_are_exact_and_so_are_numbers_of_covers():
+    problem = bs.ExactCover.from_options([[k] for k in range(300) for _ in range(3)])
+    graph = bs.solution_graph(problem)
+    assert graph.count == 3**300
+    first, last = graph.covers([0, 3**300 - 1])
+    assert {o % 3 for o in first.tolist()} == {0}
+    assert {o % 3 for o in last.tolist()} == {2}
+    for cover in graph.sample(20, seed=5):
+        problem.verify(cover.tolist())
+    with pytest.raises(bs.InputError, match="numbered from 0; not"):
+        graph.covers([3**300])
+
+
+def test_the_clues_of_a_grid_are_in_every_cover():
+    reading = bs.read_problem("datasets/several.csv#1")
+    graph = bs.solution_graph(reading)
+    assert graph.count == bs.count(reading).count
+    assert all(set(reading.stack.tolist()) <= cover for cover in sets(graph))
+
+
+def test_a_diagram_that_grows_is_the_same(monkeypatch):
+    expected = bs.solution_graph("latin:4")
+    monkeypatch.setattr(graph_search, "FIRST_NODES", 3)
+    monkeypatch.setattr(graph_search, "FIRST_KEYS", 1)
+    monkeypatch.setattr(graph_drawing, "FIRST_TURN", 1)
+    graph = bs.solution_graph("latin:4")
+    assert [a.tolist() for a in (graph.option, graph.low, graph.high)] == [
+        a.tolist() for a in (expected.option, expected.low, expected.high)
+    ]
+
+
+def test_searches_give_up_one_after_the_other_and_then_say_so(monkeypatch):
+    monkeypatch.setattr(graph_drawing, "MEGABYTE", 1000)
+    with pytest.raises(bs.InputError, match=r"takes more than 600 megabytes, and had .* nodes"):
+        draw(bs.family("latin:5"), megabytes=600)
+    with pytest.raises(bs.InputError, match="memory is 1 to"):
+        bs.solution_graph("queens:4", memory=0)
+    with pytest.raises(bs.InputError) as caught:
+        bs.sample("latin:5", 3, memory=1)
+    assert "--weighted" in caught.value.__notes__[0]
+
+
+def test_a_search_can_be_interrupted():
+    def check():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bs.solution_graph("latin:6", check=check)
+
+
+def test_a_search_knows_its_share():
+    search = GraphSearch(bs.family("queens:6"), np.empty(0, np.uint32), False)
+    search.may_take(2**24)
+    shares = []
+    while not search.is_done:
+        shares.append(search.share)
+        search.run(3)
+    assert shares == sorted(shares)
+    assert (shares[0], search.share) == (0.0, 1.0)
+    assert 0.2 < shares[len(shares) // 2] < 0.8
+
+
+# ---- samples --------------------------------------------------------------------------------
+
+
+def chi_square(drawn, every):
+    """The statistic of Pearson's test that all covers have the same chance, in standard units."""
+    tally = Counter(drawn)
+    assert set(tally) <= every
+    mean = len(drawn) / len(every)
+    statistic = sum((tally[cover] - mean) ** 2 / mean for cover in every)
+    freedom = len(every) - 1
+    return (statistic - freedom) / (2 * freedom) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("problem", "stack"),
+    [
+        ("queens:6", ()),
+        ("queens:7", ()),
+        ("dominoes:4x4", ()),
+        ("dominoes:4x4", (3,)),
+        ("sudoku:2x2", ()),
+        ("langford:7", ()),
+        (
+            bs.ExactCover.from_options(
+                [["a", "x"], ["a", "x"], ["b", "x"], ["b", "x"], ["b"], ["a", "y"], ["b", "y"]],
+                secondary=["x", "y"],
+                colors=[{"x": 1}, {"x": 2}, {"x": 1}, {"x": 2}, {}, {}, {}],
+            ),
+            (),
+        ),
+    ],
+)
+def test_all_covers_are_drawn_with_the_same_chance(problem, stack):
+    drawn = bs.sample(problem, 20_000, stack=stack, seed=11)
+    whole = bs.family(problem) if isinstance(problem, str) else problem
+    assert drawn.count == len(covers(whole, stack))
+    assert abs(chi_square(sets(drawn), covers(whole, stack))) < 4
+
+
+def test_weights_are_the_reciprocals_of_chances():
+    problem = bs.family("queens:6")
+    drawn = bs.sample(problem, 3000, seed=2, weighted=True)
+    every = covers(problem)
+    sums = Counter()
+    for cover, weight in zip(sets(drawn), drawn.weights, strict=True):
+        sums[cover] += weight / drawn.probes
+    assert set(sums) == every
+    assert all(abs(each - 1) < 0.2 for each in sums.values())
+    assert drawn.count is None
+
+
+def test_a_sample_depends_on_its_seed_only():
+    few, many = (bs.sample("dominoes:8x8", n, seed=7) for n in (5, 100))
+    assert sets(few) == sets(many)[:5]
+    assert sets(bs.sample("dominoes:8x8", 5, seed=8)) != sets(few)
+    again = [bs.sample("queens:8", 20, seed=3, weighted=True) for _ in range(2)]
+    assert sets(again[0]) == sets(again[1])
+    # what this seed has drawn since the first version
+    first = bs.sample("queens:8", 1).covers.options.tolist()
+    assert first == [39, 28, 11, 41, 5, 16, 58, 54]
+
+
+@pytest.mark.parametrize("n", [1, 40, 47, 92])
+def test_distinct_samples(n):
+    drawn = sets(bs.sample("queens:8", n, seed=4, distinct=True))
+    assert len(drawn) == len(set(drawn)) == n
+
+
+def test_distinct_samples_have_equal_chances():
+    tally = Counter(
+        frozenset(sets(bs.sample("queens:6", n, seed=seed, distinct=True)))
+        for n in (1, 2)
+        for seed in range(600)
+    )
+    assert len(tally) == 4 + 6
+    assert all(abs(n - (150 if len(c) == 1 else 100)) < 50 for c, n in tally.items())
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"problem": "dominoes:3x3", "n": 1}, "there is no cover to be drawn"),
+        ({"problem": "queens:6", "n": 5, "distinct": True}, "there are 4 covers, not 5 different"),
+        ({"problem": "queens:6", "n": -1}, "a sample is of 0 to"),
+        ({"problem": "queens:6", "n": 1, "seed": -1}, "a seed is 0 or more"),
+        ({"problem": "queens:6", "n": 1, "weighted": True, "distinct": True}, "leave out distinct"),
+    ],
+)
+def test_bad_samples_are_refused(how, message):
+    with pytest.raises(bs.InputError, match=message):
+        bs.sample(**how)
+
+
+def test_probes_that_find_nothing_end(monkeypatch):
+    from batchsolve.search import estimator
+
+    monkeypatch.setattr(estimator, "FRUITLESS_PROBES", 2000)
+    with pytest.raises(bs.InputError, match="2,000 probes, one after the other, found no cover"):
+        bs.sample("dominoes:3x3", 1, weighted=True)
+    assert len(bs.sample("dominoes:3x3", 0)) == len(bs.sample("queens:4", 0, weighted=True)) == 0
+
+
+@given(st.integers(1, 2**200), st.integers(0, 50), st.integers(0, 9))
+def test_random_numbers_are_less_than_their_bound(count, n, seed):
+    n_words = max(1, (count.bit_length() + 63) // 64)
+    drawn = graphs.random_numbers(count, n, seed, False, n_words)
+    assert drawn.shape == (n, n_words)
+    assert all(int.from_bytes(words.tobytes(), "little") < count for words in drawn)
+
+
+# ---- files ----------------------------------------------------------------------------------
+
+
+@given(problem=problems() | coloured_problems())
+def test_files_round_trip(problem, tmp_path_factory):
+    path = tmp_path_factory.mktemp("graphs") / "graph.zdd"
+    graph = draw(problem)
+    graph.save(path)
+    again = bs.SolutionGraph.load(path, problem)
+    assert sets(again) == sets(graph)
+    assert again.order.tolist() == graph.order.tolist()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "queens.zdd"
+    bs.solution_graph("queens:6").save(path)
+    return path
+
+
+def test_damage_of_any_byte_is_one_error(saved, tmp_path):
+    data, problem, path = saved.read_bytes(), bs.family("queens:6"), tmp_path / "damaged.zdd"
+    rng = np.random.default_rng(1)
+    for place in rng.integers(len(data), size=200):
+        changed = bytearray(data)
+        changed[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(changed)
+        with pytest.raises(bs.InputError, match=r"damaged\.zdd: "):
+            bs.SolutionGraph.load(path, problem)
+    for end in [0, 1, *rng.integers(len(data), size=30).tolist(), len(data) - 1]:
+        path.write_bytes(data[:end])
+        with pytest.raises(bs.InputError, match=r"damaged\.zdd: "):
+            bs.SolutionGraph.load(path, problem)
+
+
+@pytest.mark.parametrize(
+    "nodes", ["2 1 B T\n2 1 B T", "2 1 T B", "2 9 B T", "2 0 B T", "2 1 B 5", "2 1 B", "2 1 B T x"]
+)
+def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, tmp_path):
+    from batchsolve.problems.json_records import sealed
+
+    problem = bs.ExactCover.from_options([["a"], ["a"]])
+    text = nodes + "\n.\n"
+    about = {"batchsolve": "graph", "version": 1, "problem": problem.fingerprint}
+    about |= {"options": [0, 1], "count": 1}
+    (tmp_path / "g.zdd").write_text(text + json.dumps(sealed(about, text)) + "\n")
+    with pytest.raises(bs.InputError, match=r"g\.zdd: (the graph is damaged|a line of nodes)"):
+        bs.SolutionGraph.load(tmp_path / "g.zdd", problem)
+
+
+def test_a_graph_of_another_problem_and_one_without_an_order_are_refused(saved, tmp_path):
+    with pytest.raises(bs.InputError, match="belongs to another problem"):
+        bs.SolutionGraph.load(saved, bs.family("queens:7"))
+    graph = draw(bs.family("queens:6"), ordered=False)
+    loose = bs.SolutionGraph(graph.problem, graph.option, graph.low, graph.high, graph.root)
+    with pytest.raises(bs.InputError, match="only a graph with options in one order"):
+        loose.save(tmp_path / "x.zdd")
+
+
+@given(problem=problems() | coloured_problems())
+def test_graphillion_reads_the_same_sets(problem, tmp_path_factory):
+    graphillion = pytest.importorskip("graphillion")
+    path = tmp_path_factory.mktemp("graphs") / "graph.zdd"
+    graph = draw(problem)
+    graph.save(path)
+    graphillion.setset.set_universe([str(o) for o in graph.order] or ["none"])
+    with open(path) as file:
+        theirs = graphillion.setset.load(file)
+    assert len(theirs) == graph.count
+    assert {frozenset(map(int, one)) for one in theirs} == set(sets(graph))
+
+
+# ---- the commands ---------------------------------------------------------------------------
+
+
+def cli(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def lines(result):
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_the_commands(tmp_path):
+    path, kept = tmp_path / "tilings.zdd", tmp_path / "kept.zdd"
+    drawn = cli("count", "dominoes:4x4", "--memo", "--graph", path)
+    assert (drawn.exit_code, drawn.stdout) == (0, "36\n")
+    assert "36 solutions; " in drawn.stderr
+    [facts] = lines(cli("count", "dominoes:4x4", "--memo", "--graph", path, "--json"))
+    assert (facts["count"], facts["complete"]) == (36, True)
+    assert cli("graph", "dominoes:4x4", path).stdout == "36\n"
+    listed = lines(cli("graph", "dominoes:4x4", path, "--with", "r1c1 r1c2", "--list"))
+    assert all("r1c1 r1c2" in row["options"] for row in listed)
+    assert len(listed) == 18
+    assert cli("graph", "dominoes:4x4", path, "--without", "0", "-o", kept).stdout == "18\n"
+    [facts] = lines(cli("graph", "dominoes:4x4", kept, "--json"))
+    assert facts["count"] == 18
+    assert len(lines(cli("graph", "dominoes:4x4", kept, "--sample", 5, "--distinct"))) == 5
+
+
+def test_the_command_sample(tmp_path):
+    grids = lines(cli("sample", "sudoku:2x2", "-n", 3, "--seed", 1))
+    assert [len(row["grid"]) for row in grids] == [16] * 3
+    out = tmp_path / "out.jsonl"
+    said = cli("sample", "queens:6", "-n", 3, "--weighted", "-o", out)
+    assert (said.exit_code, said.stdout) == (0, "")
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert all(row["weight"] > 0 and len(row["options"]) == 6 for row in rows)
+    small = cli("sample", "latin:5", "--memory", 1)
+    assert small.exit_code == 2
+    assert "takes more than 1 megabyte" in small.stderr
+    assert "--weighted" in small.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["count", "queens:6", "--graph", "x.zdd"],
+        ["count", "queens:6", "--memo", "--graph", "x.zdd", "--limit", 2],
+        ["count", "queens:6", "--memo", "--graph", "nowhere/x.zdd"],
+        ["graph", "queens:6", "nothing.zdd"],
+        ["graph", "queens:6", "SAVED", "--list", "--sample", 2],
+        ["graph", "queens:6", "SAVED", "--list", "--json"],
+        ["graph", "queens:6", "SAVED", "--seed", 2],
+        ["graph", "queens:6", "SAVED", "--with", "z9"],
+        ["graph", "queens:6", "SAVED", "--with", "36"],
+        ["sample", "queens:6", "-o", "nowhere/x.jsonl"],
+        ["sample", "queens:6", "-n", -1],
+    ],
+)
+def test_wrong_usage(wrong, saved):
+    result = cli(*(saved if argument == "SAVED" else argument for argument in wrong))
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
