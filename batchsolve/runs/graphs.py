@@ -55,7 +55,7 @@ def solution_graph(
     ProblemError
         If the stack is no partial cover.
     InputError
-        If the graph takes more memory.
+        If the graph takes more memory, or items have bounds.
 
     Examples
     --------
@@ -70,6 +70,11 @@ def solution_graph(
     if not 1 <= memory <= MOST_MEGABYTES:
         raise InputError(f"memory is 1 to {MOST_MEGABYTES} megabytes, not {memory}")
     problem, stack = problem_and_stack(problem, stack)
+    if problem.bounds is not None:
+        raise InputError(
+            f"a graph of solutions has no room for bounds of items: {problem!r}; count or "
+            f"enumerate it, or draw weighted samples"
+        )
     problem.check_stack(stack)
     options = np.asarray(stack, np.uint32)
     return draw(problem, options, megabytes=memory, ordered=ordered, check=check)

@@ -200,6 +200,14 @@ def test_other_engines_say_that_they_take_no_bounds():
                 check_support(engine, problem)
 
 
+def test_graphs_of_solutions_have_no_bounds():
+    problem = graph_with_degrees(4, 1, 2)
+    with pytest.raises(bs.InputError, match="no room for bounds of items"):
+        bs.solution_graph(problem)
+    with pytest.raises(bs.InputError, match="no room for bounds of items"):
+        bs.sample(problem, 2)
+
+
 def test_what_is_wrong_with_a_cover():
     problem = bs.ExactCover([0, 1, 2, 3], [0, 0, 0], 1, item_names=["a"], bounds=[[2, 2]])
     problem.verify([0, 2])
