@@ -102,7 +102,7 @@ def graph(
     puzzles: Puzzles,
     as_json: Json = False,
 ) -> int:
-    """Ask a graph of solutions, without a search: count, keep some, list, sample.
+    """Ask a graph of solutions, without a search.
 
     It prints the number of solutions, or those that are asked for. Several --with and --without
     hold together.
@@ -170,9 +170,9 @@ def sample(
     puzzles: Puzzles,
     quiet: Quiet = False,
 ) -> int:
-    """Draw solutions of one problem at random, each with exactly the same chance.
+    """Draw solutions of one problem at random.
 
-    They are JSON lines, as enumerate -o - prints them, in the order in which they were drawn.
+    Each has exactly the same chance, unless they are weighted. They are JSON lines, as enumerate -o - prints them, in the order in which they were drawn.
     """
     from batchsolve.runs.graphs import sample as drawn
 
