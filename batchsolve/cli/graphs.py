@@ -172,8 +172,8 @@ def sample(
 ) -> int:
     """Draw solutions of one problem at random.
 
-    Each has exactly the same chance. They are JSON lines, as enumerate -o - prints them, in the
-    order in which they were drawn.
+    Each has exactly the same chance, unless they are weighted. They are JSON lines, as
+    enumerate -o - prints them, in the order in which they were drawn.
     """
     from batchsolve.runs.graphs import sample as drawn
 

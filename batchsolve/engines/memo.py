@@ -34,7 +34,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -348,7 +348,7 @@ class MemoisedCounting:
     """
 
     megabytes: int = 256
-    file: str = ""
+    file: str = field(default="", repr=False)
 
     capabilities: ClassVar[Capabilities] = Capabilities(
         description="dancing links that count like subtrees once; memo:64 has a table of 64 MB",

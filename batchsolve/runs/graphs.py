@@ -164,7 +164,7 @@ def sample(
     --------
     >>> drawn = sample("latin:4", 1000, seed=7)
     >>> drawn.count, len({tuple(sorted(cover)) for cover in drawn.covers.options.reshape(-1, 16)})
-    (576, 465)
+    (576, 470)
     >>> len(sample("latin:8", 5, weighted=True).weights)
     5
     """
