@@ -161,3 +161,34 @@ def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
                     least, ways = form, 0
                 ways += form == least
     return least, ways
+
+
+def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]:
+    """Covers put together that symmetries make of one another."""
+    return {
+        frozenset(frozenset(int(image[o]) for o in cover) for image in images) for cover in found
+    }
+
+
+def orbits_by_burnside(problem: ExactCover, images) -> int:
+    """The number of orbits: the mean, over all symmetries, of how many covers each leaves alone.
+
+    A cover that a symmetry leaves alone is made of its cycles, which are the options of another
+    problem: those whose options are all different in items.
+    """
+    fixed = 0
+    for image in images:
+        left, options = set(range(problem.n_options)), []
+        while left:
+            cycle = [left.pop()]
+            while (after := int(image[cycle[-1]])) != cycle[0]:
+                left.remove(after)
+                cycle.append(after)
+            items = [int(i) for o in cycle for i in problem.option(o)]
+            if len(set(items)) == len(items):
+                options.append(items)
+        offsets = np.cumsum([0, *map(len, options)])
+        indices = [i for items in options for i in items]
+        fixed += len(covers(ExactCover(offsets, indices, problem.n_items, problem.n_primary)))
+    assert fixed % len(images) == 0
+    return fixed // len(images)

@@ -97,7 +97,7 @@ class Symmetries:
             if image is None:
                 raise ProblemError(f"symmetry {k} makes no option of some option")
             images.append(image)
-        return cls(_closed(np.array(images, np.uint32).reshape(-1, problem.n_options)))
+        return cls(_closed(np.array(images, np.uint32).reshape(len(images), problem.n_options)))
 
     def __len__(self) -> int:
         return len(self.images)
@@ -258,7 +258,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
             image = _image(problem, derived)
         if image is not None:
             images.append(image)
-    return Symmetries(_closed(np.array(images, np.uint32).reshape(-1, problem.n_options)))
+    return Symmetries(_closed(np.array(images, np.uint32).reshape(len(images), problem.n_options)))
 
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:

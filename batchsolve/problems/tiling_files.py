@@ -67,11 +67,11 @@ def read_tiling(text: str) -> ExactCover:
 
     * ``board: 6x10``, or a drawing on the lines below;
     * ``pieces: pentominoes``, sets or single pieces by name, each used once; ``pieces at most once:
-      …`` and ``pieces any number: …`` say otherwise;
+      …``, ``pieces any number: …`` and ``pieces 2..3 times: …`` say otherwise;
     * ``piece NAME:`` and a drawing, perhaps ``piece NAME at most once:``; what follows the colon
       may be the drawing, its rows parted by ``/``;
     * ``kind: free``, ``one-sided`` or ``fixed``, see `tiling`;
-    * ``fill: no`` if cells may stay empty; every piece is used once then.
+    * ``fill: no`` if cells may stay empty.
 
     Raises
     ------

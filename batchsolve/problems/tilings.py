@@ -47,7 +47,9 @@ class Use(NamedTuple):
 
 
 USES = {"once": Use(1, 1), "at most once": Use(0, 1), "any number": Use(0, None)}
-"""What can be said of a piece."""
+"""What can be said of a piece, beside ``2..3``, ``2`` and ``2..`` times."""
+
+_TIMES = re.compile(r"(\d{1,9})(\.\.(\d{1,9})?)?")
 
 
 class Piece(NamedTuple):
@@ -82,17 +84,17 @@ def tiling(
         that are named have as many pieces as there are of the kind. By default, what can be done
         with pieces of wood: on a board of one layer they are free, else one-sided.
     use : str, or mapping of str to str
-        ``once``, ``at most once`` or ``any number``: of all pieces, or of those with these names,
-        while the others are used once.
+        ``once``, ``at most once``, ``any number``, or how many times, ``2..3``, ``2`` or ``2..``:
+        of all pieces, or of those with these names, while the others are used once.
     fill : bool
-        Whether every cell has to be covered; otherwise cells may stay empty, and every piece is
-        used once.
+        Whether every cell has to be covered; otherwise cells may stay empty.
 
     Returns
     -------
     ExactCover
-        Its items are the pieces, except those that are used any number of times, and the cells.
-        Every tiling is counted with its rotations and reflections.
+        Its items are the pieces, except those that are used any number of times where every cell
+        has to be covered, and the cells. Every tiling is counted with its rotations and
+        reflections.
 
     Raises
     ------
@@ -141,7 +143,7 @@ def placements(
     options: list[list[str]] = []
     names: list[str] = []
     for piece in pieces:
-        item = [piece.name] if piece.use.most == 1 else []
+        item = [] if fill and piece.use == USES["any number"] else [piece.name]
         for shape in orientations(piece.shape, kind, solid):
             for where in _places(shape, cells, name_of):
                 options.append(item + where)
@@ -150,11 +152,19 @@ def placements(
                 raise ProblemError(
                     f"more than {MOST_OPTIONS:,} options; take fewer pieces, or a smaller board"
                 )
-    # what is used between 2 and n times would need an item that is covered so often
-    primary = [piece.name for piece in pieces if piece.use == USES["once"]]
-    secondary = [piece.name for piece in pieces if piece.use == USES["at most once"]]
+    # only some engines take bounds; without them, cells and all can be counted by each
+    bounds, primary, secondary = {}, [], []
+    for piece in pieces:
+        if piece.use == USES["once"]:
+            primary.append(piece.name)
+        elif fill and piece.use == USES["at most once"]:
+            secondary.append(piece.name)
+        elif not fill or piece.use != USES["any number"]:
+            primary.append(piece.name)  # else an option could have no primary item, and no cover
+            least, most = piece.use
+            bounds[piece.name] = least, max(1, len(cells) if most is None else most)
     (primary if fill else secondary).extend(name_of.values())
-    return ExactCover.from_options(options, primary, secondary, names)
+    return ExactCover.from_options(options, primary, secondary, names, bounds=bounds)
 
 
 def _places(
@@ -178,14 +188,8 @@ def _places(
 def _check_sizes(n_cells: int, pieces: Sequence[Piece], fill: bool) -> None:
     if not pieces:
         raise ProblemError("there are no pieces")
-    for piece in pieces:
-        if not fill and piece.use != USES["once"]:
-            # an option without primary items belongs to no cover
-            raise ProblemError(
-                f"where cells may stay empty, every piece is used once, and {piece.name} is not"
-            )
-    needed = sum(len(piece.shape) for piece in pieces if piece.use.least)
-    all_needed = all(piece.use == USES["once"] for piece in pieces)
+    needed = sum(piece.use.least * len(piece.shape) for piece in pieces)
+    all_needed = all(piece.use.least == piece.use.most for piece in pieces)
     if needed > n_cells or (fill and all_needed and needed != n_cells):
         advice = "use some at most once"
         if needed < n_cells:
@@ -221,9 +225,18 @@ def kind_of(text: str | None, solid: bool) -> Kind:
 def use_of(text: str) -> Use:
     """Return how often a piece is used."""
     words = " ".join(text.split())
-    if words not in USES:
-        raise InputError(f"{words[:60]!r} is no use of a piece; there is: {', '.join(USES)}")
-    return USES[words]
+    if words in USES:
+        return USES[words]
+    match = _TIMES.fullmatch(words.removesuffix(" times"))
+    if match is None:
+        raise InputError(
+            f"{words[:60]!r} is no use of a piece; there is: {', '.join(USES)}, 2..3 times"
+        )
+    least = int(match[1])
+    most = least if match[2] is None else int(match[3]) if match[3] else None
+    if most is not None and not max(1, least) <= most:
+        raise InputError(f"{words!r}: a piece is used 1 time or more at most, and not fewer")
+    return Use(least, most)
 
 
 def board_cells(board: Drawing) -> list[Cell]:

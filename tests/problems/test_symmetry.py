@@ -1,0 +1,190 @@
+"""Symmetries: groups, orbits by brute force and by Burnside's lemma, known numbers."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import bounded_problems, problems
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import bounded_covers, covers, orbits, orbits_by_burnside
+from typer.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.problems.families import family
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@st.composite
+def symmetric_problems(draw):
+    """A small problem, perhaps with bounds or colours, that a permutation of items leaves alone."""
+    problem = draw(problems(5, 5, 2) | bounded_problems())
+    kinds = {}
+    for i in range(problem.n_items):
+        bounds = problem.bounds is not None and i < problem.n_primary and tuple(problem.bounds[i])
+        kinds.setdefault((i < problem.n_primary, bounds), []).append(i)
+    items = list(range(problem.n_items))
+    for same in kinds.values():
+        for i, j in zip(same, draw(st.permutations(same)), strict=True):
+            items[i] = j
+    options = {frozenset(problem.coloring(o).items()) for o in range(problem.n_options)}
+    while len(more := options | {frozenset((items[i], c) for i, c in o) for o in options}) > len(
+        options
+    ):
+        options = more
+    rows = sorted(sorted(option) for option in options)[:12]
+    kept = {frozenset(row) for row in rows}
+    if kept != {frozenset((items[i], c) for i, c in row) for row in kept}:
+        rows, items = rows[:0], list(range(problem.n_items))  # cut off in the middle of a cycle
+    again = bs.ExactCover(
+        np.cumsum([0, *map(len, rows)]),
+        [i for row in rows for i, _ in row],
+        problem.n_items,
+        problem.n_primary,
+        colors=[c for row in rows for _, c in row],
+        bounds=problem.bounds,
+    )
+    return again, {str(i): str(j) for i, j in enumerate(items)}
+
+
+@given(drawn=symmetric_problems(), budget=st.integers(1, 9))
+def test_one_cover_of_each_orbit_is_found(drawn, budget):
+    problem, generator = drawn
+    group = bs.Symmetries.generated(problem, [generator])
+    images = group.images.tolist()
+    everything = bounded_covers(problem)
+    for image in images:
+        assert {frozenset(image[o] for o in cover) for cover in everything} == everything
+    expected = {tuple(min(map(sorted, orbit))) for orbit in orbits(everything, images)}
+    found = [
+        tuple(sorted(cover.tolist()))
+        for cover in bs.solutions(problem, jobs=2, budget=budget, up_to_symmetry=group)
+    ]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+    assert bs.count(problem, jobs=1, up_to_symmetry=group).count == len(expected)
+    assert bs.count(problem, jobs=1, up_to_symmetry=group, limit=2).count == min(2, len(expected))
+
+
+# queens: OEIS A002562; tilings of 3x20 by pentominoes: two, as S. W. Golomb shows in Polyominoes
+KNOWN = {
+    **{"queens:4": 1, "queens:5": 2, "queens:6": 1, "queens:7": 6, "queens:8": 12, "queens:9": 46},
+    **{"pentominoes:3x20": 2, "langford:7": 26, "langford:8": 150, "dominoes:4x4": 9},
+}
+
+
+@pytest.mark.parametrize(("name", "count"), KNOWN.items())
+def test_known_numbers_up_to_symmetry(name, count):
+    assert bs.count(name, up_to_symmetry=True).count == count
+
+
+@pytest.mark.parametrize(
+    "name", ["queens:6", "dominoes:4x4", "dominoes:4x5", "langford:4", "langford:7", "latin:3"]
+)
+def test_orbits_are_counted_as_burnside_does(name):
+    problem = family(name)
+    group = bs.symmetries(problem)
+    assert orbits_by_burnside(problem, group.images) == (
+        bs.count(problem, up_to_symmetry=group).count
+    )
+    assert len(orbits(covers(problem), group.images)) == bs.count(name, up_to_symmetry=True).count
+
+
+def test_boards_of_every_form_have_their_symmetries():
+    assert len(bs.symmetries(family("dominoes:4x5"))) == 4
+    assert len(bs.symmetries(bs.tiling("2x2x2", {"domino": "XX"}, use="any number"))) == 48
+    only_reflected = bs.tiling(".#./...", {"X": "X"}, use="any number")
+    assert len(bs.symmetries(only_reflected)) == 2
+    without_places = bs.ExactCover.from_options([["a"], ["b"]])
+    assert len(bs.symmetries(without_places)) == 1
+
+
+def test_pieces_become_their_reflections():
+    pieces = {"L": "X./X./XX", "J": ".X/.X/XX", "I": "XXXX", "O": "XX/XX"}
+    problem = bs.tiling("4x4", pieces, kind="one-sided")
+    group = bs.symmetries(problem)
+    assert len(group) == 8
+    found = covers(problem)
+    assert found
+    assert bs.count(problem, up_to_symmetry=True).count == len(orbits(found, group.images))
+
+
+def test_symmetries_that_change_the_clues_do_not_count():
+    problem = family("queens:6")
+    whole = bs.symmetries(problem)
+    corner = whole.that_keep([0])
+    assert (len(whole), len(corner)) == (8, 2)
+    for o in range(problem.n_options):
+        found = covers(problem, (o,))
+        expected = len(orbits(found, whole.that_keep([o]).images))
+        assert bs.count(problem, (o,), up_to_symmetry=True).count == expected
+
+
+def test_symmetries_of_a_file(tmp_path):
+    # the digits of a Latin square can be exchanged
+    names = [f"r{k}#{d}" for k in "123" for d in "12"] + [f"c{k}#{d}" for k in "123" for d in "12"]
+    exchange = {name: name[:-1] + "21"[int(name[-1]) - 1] for name in names}
+    path = tmp_path / "digits.json"
+    path.write_text(json.dumps([exchange]))
+    printed = invoke("count", "latin:3", "--symmetries", path)
+    assert (printed.exit_code, printed.stdout) == (0, "6\n")  # of 12
+    both = invoke("count", "latin:3", "--symmetries", path, "--up-to-symmetry")
+    problem = family("latin:3")
+    group = bs.Symmetries.generated(problem, [exchange]).joined(bs.symmetries(problem))
+    assert int(both.stdout) == len(orbits(covers(problem), group.images))
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_run_up_to_symmetry_is_resumed(backend, tmp_path):
+    run, output = tmp_path / "run", tmp_path / "queens.jsonl"
+    begun = ["enumerate", "queens:8", "-o", run, "--up-to-symmetry", "--backend", backend]
+    begun += ["--jobs", "2", "--budget", "50"]
+    assert invoke(*begun, "--node-limit", "400").exit_code == 1
+    assert invoke(*begun, "--resume").exit_code == 0
+    assert invoke("export", run, "-o", output).exit_code == 0
+    assert len(set(output.read_text().splitlines())) == 12
+    refused = invoke("enumerate", "queens:8", "-o", run, "--resume")
+    assert refused.exit_code == 2
+    assert "had symmetries = " in refused.stderr
+    counted = tmp_path / "counted"
+    assert invoke("count", "queens:8", "--run", counted, "--up-to-symmetry").stdout == "12\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON that can be read"),
+        ("{}", "expected a list of objects such as"),
+        ('[{"a": 1}]', "symmetry 1: expected an object that says which item becomes which"),
+        ('[{"r1": "x"}]', "symmetry 1: there is no item 'x'"),
+        ('[{"r1": "r2"}]', "symmetry 1 makes one item of two"),
+        ('[{"r1": "r2", "r2": "r1"}]', "symmetry 1 makes no option of some option"),
+    ],
+)
+def test_files_of_symmetries_that_cannot_be(text, message, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    refused = invoke("count", "queens:4", "--symmetries", path)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"batchsolve: {path}: {message}")
+
+
+def test_groups_that_are_too_large_are_refused(monkeypatch):
+    monkeypatch.setattr("batchsolve.problems.symmetry.MOST_ENTRIES", 100)
+    problem = bs.ExactCover.from_options([[k] for k in range(6)])
+    turns = [{"0": "1", "1": "0"}, {str(k): str((k + 1) % 6) for k in range(6)}]
+    with pytest.raises(bs.ProblemError, match="more than 16 symmetries"):
+        bs.Symmetries.generated(problem, turns)
+
+
+def test_what_has_no_symmetries_to_try():
+    with pytest.raises(bs.ProblemError, match="more symmetries than can be tried"):
+        bs.count("sudoku:2x2", up_to_symmetry=True)
+    with pytest.raises(bs.InputError, match=r"Symmetries\(8 of 16 options\) are not of"):
+        bs.count("queens:5", up_to_symmetry=bs.symmetries(family("queens:4")))
+    with pytest.raises(bs.InputError, match="only counts"):
+        bs.count("queens:5", up_to_symmetry=True, engine="memo")
