@@ -180,7 +180,7 @@ def test_the_end_of_the_process_is_a_failure_of_the_case(command, why):
 def test_a_failure_is_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(script, "Process", lambda *_: Here())
     arguments = ["--kinds", "results", "--keep", str(tmp_path / "kept"), "--seed", "1"]
-    assert script.main(["--inputs", "20", *arguments]) == 1
+    assert script.main(["--inputs", "5", *arguments]) == 1
     said = capsys.readouterr().out
     number = re.search(r"again: --seed 1 --only (\d+)", said)[1]
     assert script.main(["--only", number, *arguments]) == 1
