@@ -163,6 +163,24 @@ def matchings(n: int) -> ExactCover:
     return _sets(2 * n, [2])
 
 
+def edgecovers(n: int) -> ExactCover:
+    """Return the problem of edge covers of the complete graph on n points.
+
+    The items are the points ``1`` … ``n``, each in one option or more (they have bounds); an option
+    is a pair of them. So the covers are the graphs of n points without an isolated one (OEIS
+    A006129).
+
+    Examples
+    --------
+    >>> edgecovers(4)
+    ExactCover(n_items=4, n_primary=4, n_options=6, n_bounded=4)
+    """
+    _check_order(n, lambda k: k * (k - 1) // 2)
+    points = list(map(str, range(1, n + 1)))
+    bounds = dict.fromkeys(points, (1, max(1, n - 1)))
+    return ExactCover.from_options(combinations(points, 2), points, bounds=bounds)
+
+
 def partitions(n: int) -> ExactCover:
     """Return the problem of partitions of a set of n elements.
 
@@ -232,6 +250,7 @@ FAMILIES = {
     "pentominoes": Family(pentominoes, "pentominoes:RxC", "pentominoes:6x10"),
     "latin": Family(latin, "latin:N", "latin:5"),
     "matchings": Family(matchings, "matchings:N", "matchings:8"),
+    "edgecovers": Family(edgecovers, "edgecovers:N", "edgecovers:6"),
     "partitions": Family(partitions, "partitions:N", "partitions:8"),
     "steiner": Family(steiner, "steiner:N", "steiner:9"),
     "sudoku": Family(_empty_grid, "sudoku:RxC", "sudoku:3x3"),
@@ -256,8 +275,8 @@ def family(text: str) -> ExactCover:
     ----------
     text : str
         ``queens:12``, ``langford:11``, ``dominoes:8x8``, ``pentominoes:6x10``, ``latin:5``,
-        ``matchings:8``, ``partitions:8``, ``steiner:9``, or ``sudoku:2x3``, the empty grid with
-        boxes of 2 rows and 3 columns.
+        ``matchings:8``, ``edgecovers:6``, ``partitions:8``, ``steiner:9``, or ``sudoku:2x3``, the
+        empty grid with boxes of 2 rows and 3 columns.
 
     Raises
     ------

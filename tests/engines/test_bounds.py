@@ -135,6 +135,7 @@ def test_labelled_cubic_graphs(n, count):
 @pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 4), (4, 41), (5, 768), (6, 27449)])
 def test_labelled_graphs_without_isolated_points(n, count):  # OEIS A006129
     assert bs.count(graph_with_degrees(n, 1, n)).count == count
+    assert bs.count(f"edgecovers:{n}").count == count
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])

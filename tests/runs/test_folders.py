@@ -306,6 +306,28 @@ def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_pa
         bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")
 
 
+def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):
+    """As ``hf://`` is, by a class that the package huggingface_hub brings."""
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Hub(MemoryFileSystem):
+        protocol = "hub"
+        store, pseudo_dirs = {}, [""]
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return super()._strip_protocol(path.replace("hub://", "memory://"))
+
+    fsspec.register_implementation("hub", Hub, clobber=True)
+    for name in ("a.csv", "b.csv"):
+        Hub().pipe(f"datasets/nobody/{name}", (corpora / name).read_bytes())
+    bs.solve_file([corpora / "a.csv", corpora / "b.csv"], tmp_path / "here.csv")
+    for inputs in ("hub://datasets/nobody", "hub://datasets/nobody/*.csv"):
+        bs.solve_file(inputs, tmp_path / "there.csv", jobs=2)
+        assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+
+
 def test_what_an_address_needs_is_said(monkeypatch, tmp_path):
     def missing(uri):
         raise ImportError("No module named 'huggingface_hub'")
