@@ -155,7 +155,7 @@ def the_cheapest(problem: ExactCover, wanted: int) -> Cheapest:
     """Return room for so many of the cheapest covers."""
     if not 1 <= wanted <= MOST_WANTED:
         raise InputError(f"1 to {MOST_WANTED:,} of the cheapest covers can be had, not {wanted:,}")
-    return Cheapest(problem, wanted)
+    return Cheapest.of(problem, wanted)
 
 
 def search_for_cheapest(

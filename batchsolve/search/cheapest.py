@@ -47,32 +47,41 @@ class Priced:
         return sorted(d for d in self.decisions if d < n_options)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Cheapest:
     """The cheapest covers found so far, and the order in which branches are searched.
 
-    Parameters
+    Attributes
     ----------
     problem : ExactCover
         With costs.
     wanted : int
         How many covers are wanted.
+    pricing : Pricing
     covers : list of Priced
         Ascending, no more than are wanted.
     """
 
     problem: ExactCover
     wanted: int
+    pricing: Pricing
     covers: list[Priced] = field(default_factory=list)
-    pricing: Pricing = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.problem.costs is None:
+    @classmethod
+    def of(cls, problem: ExactCover, wanted: int) -> Cheapest:
+        """Return room for so many covers of a problem.
+
+        Raises
+        ------
+        InputError
+            If the problem has no costs.
+        """
+        if problem.costs is None:
             raise InputError(
                 "the options have no costs; write |$25 behind their items in a .dlx file, or a "
                 'list "costs" in JSON'
             )
-        object.__setattr__(self, "pricing", Pricing.of(self.problem))
+        return cls(problem, wanted, Pricing.of(problem))
 
     def priced(self, decisions: Iterable[int]) -> Priced:
         """Return a cover with its cost."""
