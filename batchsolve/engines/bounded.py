@@ -11,6 +11,12 @@ in Algorithm X. For any other, the book tries the options of the item in turn, a
 before out of the lists. Here the first option is taken, or else *refused*, that is tweaked out, and
 then an item is chosen anew. So the tree depends on the options taken and refused alone, and can be
 cut anywhere: a stack holds refusals as well (`ExactCover.n_decisions`).
+
+The same search finds the cheapest covers, after Knuth's Algorithm C$, if it is given prices
+(`batchsolve.engines.cheapest`). A branch is cut off when what is spent and the least that the items
+left must cost come to more than the *ceiling*. As soon as as many covers are found as are wanted,
+the ceiling is below the dearest of them, for of equal ones those that come first in tree order are
+wanted. Kernels are compiled twice, with prices and without.
 """
 
 # compiled kernels are typed by their arguments
@@ -70,7 +76,22 @@ class Usage(NamedTuple):
     most: np.ndarray  # item -> as bounded; 1 for a secondary item
     used: np.ndarray  # item -> options taken that have it; those that only share its colour aside
     decided: np.ndarray  # option -> whether the stack takes or refuses it
-    n_levels: int  # options of a cover, at most
+    n_levels: int  # options of a cover, at most; without those refused
+
+
+CEILING, FOUND = range(2)
+"""What `Prices.state` holds: the most that a cover may cost; how many of `Prices.best` count."""
+
+
+class Prices(NamedTuple):
+    """What options cost, scaled, and what covers may cost."""
+
+    net: np.ndarray  # option -> as in `Pricing`
+    share: np.ndarray
+    ceilings: np.ndarray  # stack -> the most that a cover below it may cost
+    best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
+    state: np.ndarray
+    spent: np.ndarray  # level -> the cost of the options above it
 
 
 class Path(NamedTuple):
@@ -171,36 +192,47 @@ def _untweak(o, links):
 
 
 @inlined
-def choose(links, usage):
-    """Return the fewest branches of an active item, and the item; 0 if every item has enough.
+def _least_share(i, links, prices):
+    """Return the least that an option costs for an item, which has one."""
+    if prices is None:
+        return np.int64(0)
+    return prices.share[links.option[links.down[i]]]
 
-    Of items with equally few it is one that may be in the fewest options more than it must, and of
-    those the first with the most options, as in Knuth's program DLX3.
+
+@inlined
+def _choose(links, usage, prices):
+    """Return the fewest branches of an active item, the item, and what all of them cost at least.
+
+    The item is 0 if every item has enough. Of items with equally few branches it is one that may be
+    in the fewest options more than it must, and of those the first with the most options, as in
+    Knuth's program DLX3.
     """
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
-    i, p = U(0), links.right[0]
+    i, p, cost = U(0), links.right[0], np.int64(0)
     while p != 0:
         need, size = U(0), links.size[p]
         if usage.used[p] < usage.least[p]:
             need = U(usage.least[p] - usage.used[p])
-        if need > 0 or size > 0:
-            branches = U(0) if size < need else U(size - need + U(1))
-            if branches <= best:
-                slack = U(usage.most[p] - usage.used[p] - need)
-                if (
-                    branches < best
-                    or slack < least_slack
-                    or (slack == least_slack and size > most_size)
-                ):
-                    best, least_slack, most_size, i = branches, slack, size, p
-                    if best <= 1:
-                        break
+        if size < need:
+            return U(0), p, np.int64(0)
+        if need > 0:
+            cost += np.int64(need) * _least_share(p, links, prices)
+        if size > 0:
+            branches = U(size - need + U(1))
+            slack = U(usage.most[p] - usage.used[p] - need)
+            if branches < best or (
+                branches == best
+                and (slack < least_slack or (slack == least_slack and size > most_size))
+            ):
+                best, least_slack, most_size, i = branches, slack, size, p
+                if best == 1 and prices is None:
+                    break
         p = links.right[p]
-    return best, i
+    return best, i, cost
 
 
 @helper
-def branch(i, best, path, level, links, usage):
+def _branch(i, best, path, level, links, usage):
     """Go the first way at an item."""
     p = links.down[i]
     path.node[level], path.branches[level] = p, best
@@ -216,7 +248,7 @@ def branch(i, best, path, level, links, usage):
 
 
 @helper
-def branch_again(path, level, links, usage):
+def _branch_again(path, level, links, usage):
     """Leave the way that was gone on a level, and go the next; tell whether there is one."""
     p, kind = path.node[level], path.kind[level]
     if kind == EACH:
@@ -239,7 +271,7 @@ def branch_again(path, level, links, usage):
 
 
 @helper
-def undo(path, level, links, usage):
+def _undo(path, level, links, usage):
     """Undo what was done above a level."""
     while level > 0:
         level -= 1
@@ -255,7 +287,46 @@ def undo(path, level, links, usage):
 
 
 @helper
-def _walk(links, usage, path, position, bounds, stack, k, found):
+def _note(level, prices):
+    """Note what a cover costs; lower the ceiling once there are as many as are wanted."""
+    if prices is None:
+        return
+    cost = prices.spent[level]
+    best, state = prices.best, prices.state
+    at = min(state[FOUND], best.size - 1)
+    if state[FOUND] == best.size and cost >= best[at]:
+        return
+    while at > 0 and best[at - 1] > cost:
+        best[at] = best[at - 1]
+        at -= 1
+    best[at] = cost
+    state[FOUND] = min(state[FOUND] + 1, best.size)
+    if state[FOUND] == best.size:
+        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
+
+
+@inlined
+def _spend(path, level, links, prices):
+    """Enter what is spent below a level; tell whether that may be."""
+    if prices is None:
+        return True
+    cost = prices.spent[level]
+    if path.kind[level] != REFUSE:
+        cost += prices.net[links.option[path.node[level]]]
+    prices.spent[level + 1] = cost
+    return cost <= prices.state[CEILING]
+
+
+@inlined
+def _is_too_dear(cost, level, prices):
+    """Tell whether what is spent above a level and a cost come to more than the ceiling."""
+    if prices is None:
+        return False
+    return prices.spent[level] + cost > prices.state[CEILING]
+
+
+@helper
+def _walk(links, usage, prices, path, position, bounds, stack, k, found):
     """Search on from where the links stand; as `batchsolve.engines.dlx` does."""
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
@@ -265,51 +336,58 @@ def _walk(links, usage, path, position, bounds, stack, k, found):
             if visited == allowed:
                 return SPENT, Position(level, False, visited, count)
             # M3. [Choose i.]
-            best, i = choose(links, usage)
-            if i == 0:
+            branches, i, cost = _choose(links, usage, prices)
+            if branches == 0 or _is_too_dear(cost, level, prices):
+                visited += 1
+            elif i == 0:
                 visited += 1
                 count += 1
                 is_full = count == most
                 if has_room(found):
-                    is_full |= append_taken(found, stack, k, path, level, links)
+                    is_full |= _append_cover(found, stack, k, path, level, links, prices)
+                _note(level, prices)
                 if is_full:
                     return COVER, Position(level, False, visited, count)
-            elif best == 0:
-                visited += 1
             elif level == depth:
                 return DEEP, Position(level, False, visited, count)
             else:
                 # M4, M5, M6. [Prepare to branch on i. Possibly tweak x_l. Try x_l.]
                 visited += 1
-                branch(i, best, path, level, links, usage)
+                _branch(i, branches, path, level, links, usage)
+                may_enter = _spend(path, level, links, prices)
                 level += 1
-                continue
+                if may_enter:
+                    continue
         # M9, M7. [Leave level l. Try again.]
         entered = False
         while not entered:
             if level == 0:
                 return DONE, Position(level, False, visited, count)
             level -= 1
-            entered = branch_again(path, level, links, usage)
-        level += 1
+            if _branch_again(path, level, links, usage):
+                entered = _spend(path, level, links, prices)
+                level += 1
 
 
 @helper
-def append_taken(covers, stack, k, path, level, links):
-    """Append the options that stack `k` and the levels above `level` take, not those refused.
+def _append_cover(covers, stack, k, path, level, links, prices):
+    """Append the options that stack `k` and the levels above `level` take.
 
-    Returns whether there is no room for another cover.
+    With prices, append those refused as well, which say where in tree order the cover is. Returns
+    whether there is no room for another cover.
     """
     offsets, options, parents, state = covers
-    n, n_options = state[COVERS], links.first.size
+    n, n_options = state[COVERS], U(links.first.size)
     at = offsets[n]
     for o in stack:
-        if o < n_options:
+        if o < n_options or prices is not None:
             options[at] = o
             at += 1
     for s in range(level):
-        if path.kind[s] != REFUSE:
-            options[at] = links.option[path.node[s]]
+        o = links.option[path.node[s]]
+        is_refused = path.kind[s] == REFUSE
+        if not is_refused or prices is not None:
+            options[at] = U(o + n_options) if is_refused else o
             at += 1
     offsets[n + 1] = at
     parents[n] = k
@@ -318,7 +396,7 @@ def append_taken(covers, stack, k, path, level, links):
 
 
 @helper
-def name_choices(path, level, links, choices):
+def _name_choices(path, level, links, choices):
     """Write what the stack of a node above `level` has for every level.
 
     An option that is taken has the share of one branch, and its refusal that of all others.
@@ -337,7 +415,7 @@ def _name_refusal(path, s, links, choices):
 
 
 @helper
-def hand_back(path, level, links, stacks, k, choices, front):
+def _hand_back(path, level, links, stacks, k, choices, front):
     """Write the branches above `level` that are still to be gone; `choices` is overwritten."""
     while level > 0:
         level -= 1
@@ -354,7 +432,7 @@ def hand_back(path, level, links, stacks, k, choices, front):
 
 
 @helper
-def select(stack, begin, links, usage):
+def _select(stack, begin, links, usage):
     """Take and refuse the options of a stack from place `begin` on, up to the first that clashes.
 
     Returns -1, or where in the stack that is.
@@ -382,7 +460,7 @@ def select(stack, begin, links, usage):
 
 
 @helper
-def deselect(stack, begin, links, usage):
+def _deselect(stack, begin, links, usage):
     """Undo `_select`, from place `begin` of a stack on."""
     n_options = U(links.first.size)
     for s in range(stack.size - 1, begin - 1, -1):
@@ -395,13 +473,30 @@ def deselect(stack, begin, links, usage):
         usage.decided[o] = False
 
 
+@helper
+def _begin_to_spend(stack, k, prices):
+    """Enter what the options that stack `k` takes cost, and what covers below it may cost."""
+    if prices is None:
+        return
+    best, state, cost = prices.best, prices.state, np.int64(0)
+    for o in stack:
+        if o < prices.net.size:
+            cost += prices.net[o]
+    prices.spent[0] = cost
+    state[CEILING] = prices.ceilings[k]
+    if state[FOUND] == best.size:
+        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
+
+
 @kernel
-def search_bounded(links, usage, task):
+def search_bounded(links, usage, prices, task):
     """Search below every stack of a task; return covers and the frontier."""
     links, usage, task = borrowed(links), borrowed(usage), borrowed(task)
+    prices = borrowed(prices)
     stacks, clash = task.stacks, task.clash
     found, front = no_covers(), no_stacks()
     n_options = links.first.size
+    n_levels = usage.n_levels if prices is None else n_options
     selected = stacks.options[:0]
     path = Path(
         np.zeros(n_options + 1, np.uint8),
@@ -416,23 +511,24 @@ def search_bounded(links, usage, task):
         # M1. [Initialize.]
         stack = stack_at(stacks, k)
         begin = shared(stack, selected)
-        deselect(selected, begin, links, usage)
-        clash[k] = select(stack, begin, links, usage)
+        _deselect(selected, begin, links, usage)
+        clash[k] = _select(stack, begin, links, usage)
         selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
+        _begin_to_spend(stack, k, prices)
         event, position = COVER, at_the_top()
         while event in (COVER, DEEP) and position.covers < bounds.most:
             if event == COVER:
-                found = with_room(task, k, usage.n_levels, found)
+                found = with_room(task, k, n_levels, found)
             lent, written = borrowed((path, found))
-            event, position = _walk(links, usage, lent, position, bounds, stack, k, written)
+            event, position = _walk(links, usage, prices, lent, position, bounds, stack, k, written)
             if event in (DEEP, SPENT):
-                name_choices(path, position.level, links, choices)
+                _name_choices(path, position.level, links, choices)
                 front = append(front, stacks, k, choices, position.level)
         if is_cut_short(event, bounds):
-            name_choices(path, position.level, links, choices)
-            front = hand_back(path, position.level, links, stacks, k, choices, front)
-        undo(path, position.level, links, usage)
+            _name_choices(path, position.level, links, choices)
+            front = _hand_back(path, position.level, links, stacks, k, choices, front)
+        _undo(path, position.level, links, usage)
         end_stack(task, k, position)
     return found, front

@@ -193,5 +193,6 @@ class DancingLinks:
         if problem.bounds is not None:
             from batchsolve.engines.bounded import search_bounded, usage_of
 
-            return search_task(search_bounded, (links_of(problem), usage_of(problem)), task)
+            arrays = links_of(problem), usage_of(problem), None
+            return search_task(search_bounded, arrays, task)
         return search_task(_search, (links_of(problem),), task)
