@@ -63,7 +63,7 @@ def bounds_by_name(
             raise ProblemError(
                 f"bounds are given to {quoted(item)}, which is no primary item; only those have any"
             )
-        pair = list(pair)
+        pair = list(pair) if isinstance(pair, Sequence | np.ndarray) else [pair]
         if len(pair) != 2 or not all(isinstance(b, int | np.integer) for b in pair):
             raise ProblemError(
                 f"the bounds of item {quoted(item)} are a least and a most, two whole numbers"

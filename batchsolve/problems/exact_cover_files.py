@@ -27,6 +27,7 @@ MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes 
 # what NumPy raises for files that are damaged, encrypted, or promise more than there is memory for
 _DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, MemoryError)
 
+_MOST_DIGITS = 18  # of a number that fits into 64 bits
 _BOUNDED = re.compile(r"(\d+)(?::(\d+))?\|([^|:]+)")
 
 Line = tuple[int, list[str]]  # its number, from 1, and its words
@@ -254,8 +255,10 @@ def _lines(text: str) -> Iterator[Line]:
 
 
 def _whole(word: str, number: int) -> int:
-    if not (word.isascii() and word.isdecimal() and len(word) < 19):
+    if not (word.isascii() and word.isdecimal()):
         raise InputError(f"line {number}: {word[:60]!r} is not a whole number")
+    if len(word) > _MOST_DIGITS:
+        raise InputError(f"line {number}: {word[:60]!r} is too large a number")
     return int(word)
 
 

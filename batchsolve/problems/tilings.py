@@ -49,7 +49,7 @@ class Use(NamedTuple):
 USES = {"once": Use(1, 1), "at most once": Use(0, 1), "any number": Use(0, None)}
 """What can be said of a piece, beside ``2..3``, ``2`` and ``2..`` times."""
 
-_TIMES = re.compile(r"(\d{1,9})(\.\.(\d{1,9})?)?")
+_TIMES = re.compile(r"(\d+)(\.\.(\d+)?)?")
 
 
 class Piece(NamedTuple):
@@ -117,6 +117,8 @@ def tiling(
     for each in [pieces] if isinstance(pieces, str | Mapping) else pieces:
         new = _named(each, chosen, solid) if isinstance(each, str) else _drawn(each)
         add_pieces(shapes, new)
+    if not isinstance(use, str | Mapping):
+        raise InputError(f'use is a text such as "2..3", or one for each piece, not {use!r}')
     uses = dict.fromkeys(shapes, use) if isinstance(use, str) else dict(use)
     for name in uses:
         if name not in shapes:
@@ -234,6 +236,8 @@ def use_of(text: str) -> Use:
         )
     least = int(match[1])
     most = least if match[2] is None else int(match[3]) if match[3] else None
+    if max(least, most or 0) > MOST_CELLS:
+        raise InputError(f"{words[:60]!r}: a piece is used {MOST_CELLS:,} times at most")
     if most is not None and not max(1, least) <= most:
         raise InputError(f"{words!r}: a piece is used 1 time or more at most, and not fewer")
     return Use(least, most)

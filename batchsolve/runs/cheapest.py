@@ -153,9 +153,10 @@ def write_cheapest(
 
 def the_cheapest(problem: ExactCover, wanted: int) -> Cheapest:
     """Return room for so many of the cheapest covers."""
-    if not 1 <= wanted <= MOST_WANTED:
-        raise InputError(f"1 to {MOST_WANTED:,} of the cheapest covers can be had, not {wanted:,}")
-    return Cheapest.of(problem, wanted)
+    is_whole = isinstance(wanted, int | np.integer) and not isinstance(wanted, bool)
+    if not is_whole or not 1 <= wanted <= MOST_WANTED:
+        raise InputError(f"1 to {MOST_WANTED:,} of the cheapest covers can be had, not {wanted}")
+    return Cheapest.of(problem, int(wanted))
 
 
 def search_for_cheapest(

@@ -282,12 +282,15 @@ def symmetries_for(
     if wanted is False:
         return None
     group = symmetries(problem) if wanted is True else wanted
+    if not isinstance(group, Symmetries):
+        raise InputError(f"up_to_symmetry is True or a group of Symmetries, not {group!r}")
     if group.images.shape[1] != problem.n_options:
         raise InputError(f"{group!r} are not of {problem!r}")
     if isinstance(stack, Stacks):
-        if len(stack) != 1:
-            raise InputError("covers of several stacks cannot be compared up to symmetry")
-        stack = stack[0]
+        raise InputError(
+            "a part of a search cannot be counted up to symmetry: what symmetries make of its "
+            "solutions may be in other parts"
+        )
     return group.that_keep([o for o in map(int, stack) if o < problem.n_options])
 
 

@@ -279,7 +279,8 @@ class Journal:
         theirs = self.about
         if theirs["kind"] != mine["kind"]:
             raise JournalError(
-                f"{self.path}: the journal of a {theirs['kind']} run, not of a {mine['kind']} run"
+                f"{self.path}: the journal of a run of another kind, {theirs['kind']}, and not "
+                f"{mine['kind']}"
             )
         settings = json.loads(json.dumps(mine["settings"]))
         for name in settings.keys() | theirs["settings"].keys():

@@ -131,7 +131,7 @@ class Run:
         }
         self._group = symmetries_for(problem, self._stack, up_to_symmetry)
         if self._best:
-            settings["wanted"] = cheapest
+            settings["best"] = cheapest
             if self._group:
                 raise InputError("the cheapest covers cannot be asked for up to symmetry")
         if self._group is not None:

@@ -186,5 +186,10 @@ def test_what_has_no_symmetries_to_try():
         bs.count("sudoku:2x2", up_to_symmetry=True)
     with pytest.raises(bs.InputError, match=r"Symmetries\(8 of 16 options\) are not of"):
         bs.count("queens:5", up_to_symmetry=bs.symmetries(family("queens:4")))
+    with pytest.raises(bs.InputError, match="up_to_symmetry is True or a group"):
+        bs.count("queens:5", up_to_symmetry="rotations")
+    parts = bs.split("queens:5", depth=1).stacks
+    with pytest.raises(bs.InputError, match="a part of a search cannot be counted up to symmetry"):
+        bs.count("queens:5", parts.between(0, 1), up_to_symmetry=True)
     with pytest.raises(bs.InputError, match="only counts"):
         bs.count("queens:5", up_to_symmetry=True, engine="memo")

@@ -193,6 +193,7 @@ def test_drawings_of_boards_and_pieces():
         ("board: 1x2\npieces: ", "line 2: no pieces are named"),
         ("board: 1x2\npieces twice: I2", "line 2: 'twice' is no use of a piece; there is: once"),
         ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': a piece is used 1 time or"),
+        (f"board: 1x2\npieces 2..{10**30} times: I2", "a piece is used 1,000,000 times at most"),
         ("board: 1x2\npieces 0: I2", "line 2: '0': a piece is used 1 time or more at most"),
         ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
         ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),

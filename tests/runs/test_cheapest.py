@@ -162,7 +162,7 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
             assert run.cheapest_covers or not found.complete
     assert found.complete
     assert run.cheapest_covers == expected
-    with pytest.raises(bs.JournalError, match="had wanted = 4, this one has 5"):
+    with pytest.raises(bs.JournalError, match="had best = 4, this one has 5"):
         bs.Run(tmp_path / "run", problem, resume=True, cheapest=5)
 
 
@@ -181,6 +181,8 @@ def test_the_command_line_prints_the_cheapest(tmp_path):
     ("how", "message"),
     [
         ({"wanted": 0}, "1 to 100,000 of the cheapest covers can be had, not 0"),
+        ({"wanted": 1.5}, "cheapest covers can be had, not 1.5"),
+        ({"wanted": True}, "cheapest covers can be had, not True"),
         ({"limit": 3}, "a limit and the cheapest covers do not go together"),
         ({"engine": "bits"}, "'bits' does not look at costs; these engines do: dlx"),
     ],

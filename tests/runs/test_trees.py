@@ -216,7 +216,9 @@ def test_runs_are_refused_with_a_reason(tmp_path):
         runs.Run(tmp_path / "run", bs.Sudoku(1, 4), resume=True)
     with pytest.raises(bs.JournalError, match="the interrupted run had stack = "):
         runs.Run(tmp_path / "run", problem, [0], resume=True)
-    with pytest.raises(bs.JournalError, match="the journal of a count run"):
+    with pytest.raises(
+        bs.JournalError, match="the journal of a run of another kind, count, and not enumerate"
+    ):
         runs.Run(tmp_path / "run", problem, resume=True, collect=True)
     with pytest.raises(bs.InputError, match="only counts has no solutions"):
         export_run(str(tmp_path / "run"), str(tmp_path / "x.csv"))
