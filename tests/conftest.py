@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from batchsolve import ExactCover, Sudoku
 
-settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("fixed")
 
 

@@ -121,7 +121,7 @@ boards = st.sets(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     boards,
     st.lists(
