@@ -110,6 +110,7 @@ def count(
     from batchsolve.runs.run import Run
 
     plain = search == SearchSettings() and run is None and stacks is None and not resume
+    plain = plain and not up_to_symmetry and symmetries is None
     search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
     if graph is not None:
         if not (memo and plain):

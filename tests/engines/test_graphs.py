@@ -375,6 +375,14 @@ def test_the_commands(tmp_path):
     assert len(lines(cli("graph", "dominoes:4x4", kept, "--sample", 5, "--distinct"))) == 5
 
 
+@pytest.mark.parametrize("other", [["--up-to-symmetry"], ["--symmetries", "none.json"]])
+def test_a_graph_is_of_all_solutions(tmp_path, other):
+    drawn = cli("count", "queens:5", "--memo", "--graph", tmp_path / "queens.zdd", *other)
+    assert (drawn.exit_code, drawn.stdout) == (2, "")
+    assert "--graph goes with --memo and --memo-size only" in drawn.stderr
+    assert not (tmp_path / "queens.zdd").exists()
+
+
 def test_the_command_sample(tmp_path):
     grids = lines(cli("sample", "sudoku:2x2", "-n", 3, "--seed", 1))
     assert [len(row["grid"]) for row in grids] == [16] * 3
