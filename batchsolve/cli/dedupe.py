@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import Quiet, Workers, only
-from batchsolve.cli.terminal import interrupts, progress_bar, told_when_compiling
+from batchsolve.cli.options import JsonSummary, Quiet, Workers, only
+from batchsolve.cli.terminal import progress, told_when_compiling
 from batchsolve.settings import FileSettings
 
 if TYPE_CHECKING:
-    from batchsolve.runs.dedupe import DedupeProgress
+    pass
 
 Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
 
@@ -75,9 +73,7 @@ def dedupe(
     ] = False,
     workers: Workers,
     files: Files,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
-    ] = False,
+    as_json: JsonSummary = False,
     quiet: Quiet = False,
 ) -> int:
     """Leave out the repeated puzzles of a table.
@@ -87,8 +83,10 @@ def dedupe(
     out is said on stderr.
     """
     from batchsolve.runs.dedupe import dedupe as leave_out
+    from batchsolve.runs.dedupe import kept_on
+    from batchsolve.runs.progress import ROW_BAR
 
-    with told_when_compiling(quiet), _progress(quiet) as on_progress:
+    with told_when_compiling(quiet), progress(quiet, ROW_BAR, kept_on) as on_progress:
         summary = leave_out(
             inputs,
             output,
@@ -105,18 +103,3 @@ def dedupe(
     elif not quiet:
         print(summary, file=sys.stderr)
     return 0 if summary.complete else EXIT_INCOMPLETE
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[DedupeProgress], None]]:
-    from batchsolve.runs.dedupe import kept_on
-    from batchsolve.runs.progress import ROW_BAR
-
-    with interrupts() as check, progress_bar(quiet, **ROW_BAR) as bar:
-        draw = kept_on(bar)
-
-        def update(progress: DedupeProgress) -> None:
-            check()
-            draw(progress)
-
-        yield update

@@ -217,25 +217,19 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
+    from batchsolve.problems.whole_files import whole_file
+    from batchsolve.tables.outputs import disk_errors
+
     _check_place(path)
-    partial = f"{path}.partial"
-    try:
-        with open(partial, "wb") as file:
-            yield file
-        os.replace(partial, path)
-    except BaseException as error:
-        if os.path.exists(partial):
-            os.remove(partial)
-        if isinstance(error, OSError):
-            raise OutputError(f"{path}: {error.strerror or error}") from error
-        raise
+    with disk_errors(path), whole_file(path) as file:
+        yield file
 
 
 def _save(graph: SolutionGraph, path: str) -> None:
-    try:
+    from batchsolve.tables.outputs import disk_errors
+
+    with disk_errors(path):
         graph.save(path)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror or error}") from error
 
 
 def _check_place(path: str) -> None:

@@ -212,6 +212,9 @@ Address = Annotated[str | None, option(Workers, "address")]
 Budget = Annotated[int | None, option(SearchSettings, "budget")]
 Engine = Annotated[str, option(SearchSettings, "engine")]
 Json = Annotated[bool, typer.Option("--json", help="Print a line of JSON.")]
+JsonSummary = Annotated[
+    bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print no progress and no summary, only errors.")
 ]

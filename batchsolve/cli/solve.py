@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import Quiet, Workers, meaning, only
-from batchsolve.cli.terminal import interrupts, progress_bar, told_when_compiling
+from batchsolve.cli.options import JsonSummary, Quiet, Workers, meaning, only
+from batchsolve.cli.terminal import progress, told_when_compiling
 from batchsolve.settings import FileSettings, SearchSettings
 
 if TYPE_CHECKING:
-    from batchsolve.runs.solve_file import Progress, Summary
+    from batchsolve.runs.solve_file import Summary
 
 
 class OnInvalid(StrEnum):
@@ -81,9 +79,7 @@ def solve(
             metavar="report|stop", help="Report invalid rows in their place, or stop at the first."
         ),
     ] = OnInvalid.report,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
-    ] = False,
+    as_json: JsonSummary = False,
     quiet: Quiet = False,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
@@ -91,9 +87,10 @@ def solve(
     The output has the columns of the input, then solution, status, n_solutions, agrees (if the
     input has solutions) and message; it has a row for every row of the input, in the same order.
     """
+    from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.solve_file import solve_file
 
-    with told_when_compiling(quiet), _progress(quiet) as on_progress:
+    with told_when_compiling(quiet), progress(quiet, ROW_BAR, rows_on) as on_progress:
         summary = solve_file(
             inputs,
             output,
@@ -117,17 +114,3 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
         print(summary, file=sys.stderr)
     if advice and not quiet:
         print(f"{summary.unfinished:,} unfinished: {advice}", file=sys.stderr)
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    from batchsolve.runs.progress import ROW_BAR, rows_on
-
-    with interrupts() as check, progress_bar(quiet, **ROW_BAR) as bar:
-        draw = rows_on(bar)
-
-        def update(progress: Progress) -> None:
-            check()
-            draw(progress)
-
-        yield update

@@ -172,6 +172,28 @@ def progress_bar(quiet: bool, **how: Any) -> Any:
     return tqdm(file=sys.stderr, disable=quiet or not sys.stderr.isatty(), **how)
 
 
+@contextmanager
+def progress(
+    quiet: bool, how: dict[str, Any], follow: Callable[[Any], Callable[[Any], None]]
+) -> Iterator[Callable[[Any], None]]:
+    """Yield a callback that draws a bar, and hears Ctrl-C and SIGTERM.
+
+    Parameters
+    ----------
+    quiet : bool
+    how, follow
+        As for `batchsolve.runs.progress.shown`.
+    """
+    with interrupts() as check, progress_bar(quiet, **how) as bar:
+        draw = follow(bar)
+
+        def update(state: Any) -> None:
+            check()
+            draw(state)
+
+        yield update
+
+
 def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     """Print facts, a line each or as JSON."""
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +19,7 @@ from batchsolve.cli.terminal import (
     TimeIsUp,
     interrupts,
     print_facts,
-    progress_bar,
+    progress,
     time_limited,
     told_when_compiling,
 )
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.symmetry import Symmetries
     from batchsolve.runs.count import Count
-    from batchsolve.search.tree import TreeSearch
 
 UpToSymmetry = Annotated[
     bool,
@@ -107,6 +106,7 @@ def count(
     """Count every solution of one problem."""
     from batchsolve.runs import count as counting
     from batchsolve.runs.job_array import read_part, result_of_part
+    from batchsolve.runs.progress import TREE_BAR, tree_on
     from batchsolve.runs.run import Run
 
     plain = search == SearchSettings() and run is None and stacks is None and not resume
@@ -131,7 +131,7 @@ def count(
                 begin, header = read_part(stacks, reading.problem)
             group = _group(reading.problem, up_to_symmetry, symmetries)
             search = rest()
-        with _progress(quiet) as on_progress:
+        with progress(quiet, TREE_BAR, tree_on) as on_progress:
             how: dict[str, Any] = {
                 **asdict(workers),
                 "on_progress": on_progress,
@@ -220,6 +220,7 @@ def enumerate_(
     """Write down every solution of one problem."""
     from batchsolve.runs.cheapest import write_cheapest
     from batchsolve.runs.count import write_covers
+    from batchsolve.runs.progress import TREE_BAR, tree_on
     from batchsolve.runs.run import Run
 
     streams = output == "-"
@@ -234,7 +235,7 @@ def enumerate_(
         if best is not None and group is not False:
             raise typer.BadParameter("--best cannot be asked for up to symmetry")
         task = reading.problem, reading.stack
-        with _progress(quiet) as on_progress:
+        with progress(quiet, TREE_BAR, tree_on) as on_progress:
             how: dict[str, Any] = {
                 **asdict(workers),
                 "on_progress": on_progress,
@@ -287,21 +288,6 @@ def _nothing_as_json(as_json: bool, workers: Workers, stream: Any) -> Iterator[N
             nothing = Count(0, False, 0, 0, 0, 0.0, "", {}, workers.backend, workers.jobs or 0, [])
             print(json.dumps(asdict(nothing)), file=stream)
         raise
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[TreeSearch], None]]:
-    """Draw the share of the tree that is finished, by the weights of the stacks outstanding."""
-    from batchsolve.runs.progress import TREE_BAR, tree_on
-
-    with interrupts() as check, progress_bar(quiet, **TREE_BAR) as bar:
-        draw = tree_on(bar)
-
-        def update(search: TreeSearch) -> None:
-            check()
-            draw(search)
-
-        yield update
 
 
 @command(

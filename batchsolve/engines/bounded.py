@@ -34,9 +34,11 @@ from batchsolve.engines.links import (
     U,
     color,
     cover,
+    hide,
     purify,
     shared,
     uncover,
+    unhide,
     unpurify,
 )
 from batchsolve.engines.stack_arrays import (
@@ -166,29 +168,24 @@ def _uncommit_others(p, links, usage):
 @helper
 def _tweak(o, links):
     """Remove all nodes of an option from the lists of their items."""
-    q = links.first[o]
-    while links.top[q] != 0:
-        if color(q, links) != PURE:
-            u, d = links.up[q], links.down[q]
-            links.down[u] = d
-            links.up[d] = u
-            links.size[links.top[q]] -= U(1)
-        q = U(q + U(1))
+    p = links.first[o]
+    hide(p, links)
+    if color(p, links) != PURE:
+        u, d = links.up[p], links.down[p]
+        links.down[u] = d
+        links.up[d] = u
+        links.size[links.top[p]] -= U(1)
 
 
 @helper
 def _untweak(o, links):
-    q = U(links.first[o] + U(1))
-    while links.top[q] != 0:
-        q = U(q + U(1))
-    q = U(q - U(1))
-    while q >= links.first[o]:
-        if color(q, links) != PURE:
-            u, d = links.up[q], links.down[q]
-            links.down[u] = q
-            links.up[d] = q
-            links.size[links.top[q]] += U(1)
-        q = U(q - U(1))
+    p = links.first[o]
+    if color(p, links) != PURE:
+        u, d = links.up[p], links.down[p]
+        links.down[u] = p
+        links.up[d] = p
+        links.size[links.top[p]] += U(1)
+    unhide(p, links)
 
 
 @inlined

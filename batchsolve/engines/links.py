@@ -22,14 +22,13 @@ drops all that depends on it.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
 from numba import types, uint32
 from numba.extending import overload
 
+from batchsolve.engines.prepared import Prepared
 from batchsolve.engines.stack_arrays import append
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import helper, inlined
@@ -116,7 +115,7 @@ def _build(problem: ExactCover) -> Links:
 
 
 @inlined
-def _hide(p, links):
+def hide(p, links):
     """Remove every node of p's option, p itself excepted, from its item's list."""
     top, up, down, size = links.top, links.up, links.down, links.size
     q = U(p + U(1))
@@ -134,7 +133,8 @@ def _hide(p, links):
 
 
 @inlined
-def _unhide(p, links):
+def unhide(p, links):
+    """Undo `hide`."""
     top, up, down, size = links.top, links.up, links.down, links.size
     q = U(p - U(1))
     while q != p:
@@ -156,7 +156,7 @@ def cover(i, links):
     down = links.down
     p = down[i]
     while p != i:
-        _hide(p, links)
+        hide(p, links)
         p = down[p]
     ll, r = links.left[i], links.right[i]
     links.right[ll] = r
@@ -172,7 +172,7 @@ def uncover(i, links):
     up = links.up
     p = up[i]
     while p != i:
-        _unhide(p, links)
+        unhide(p, links)
         p = up[p]
 
 
@@ -189,7 +189,7 @@ def purify(p, links):
     q = down[i]
     while q != i:
         if color(q, links) != c:
-            _hide(q, links)
+            hide(q, links)
         elif q != p:
             _paint(q, PURE, links)
         q = down[q]
@@ -205,7 +205,7 @@ def unpurify(p, links):
         if color(q, links) == PURE:
             _paint(q, c, links)
         elif q != p:
-            _unhide(q, links)
+            unhide(q, links)
         q = up[q]
     _paint(i, U(0), links)
 
@@ -389,25 +389,22 @@ def undo(links, choice, level):
         _uncommit_option(choice[level], links)
 
 
-_PREPARED: OrderedDict[str, Links] = OrderedDict()
-_PREPARED_MOST = 8
-_PREPARED_LOCK = threading.Lock()
+def _prepared(problem: ExactCover) -> Links:
+    """Return the links of a problem, to be copied."""
+    links = _build(problem)
+    if problem.colors is None:
+        return links
+    colors = np.zeros(links.top.size, np.uint32)  # headers and spacers have none
+    colors[links.top != 0] = problem.colors
+    return links._replace(color=colors)
+
+
+_PREPARED = Prepared(_prepared)
 _CHANGING = ("up", "down", "left", "right", "size", "color")
 
 
 def links_of(problem: ExactCover) -> Links:
     """Return links for one search of a problem, copies of those built once in each process."""
-    with _PREPARED_LOCK:
-        links = _PREPARED.get(problem.fingerprint)
-        if links is None:
-            links = _build(problem)
-            if problem.colors is not None:
-                colors = np.zeros(links.top.size, np.uint32)  # headers and spacers have none
-                colors[links.top != 0] = problem.colors
-                links = links._replace(color=colors)
-            _PREPARED[problem.fingerprint] = links
-        _PREPARED.move_to_end(problem.fingerprint)
-        while len(_PREPARED) > _PREPARED_MOST:
-            _PREPARED.popitem(last=False)
+    links = _PREPARED.of(problem)
     fields = {name: getattr(links, name) for name in _CHANGING}
     return links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})

@@ -33,6 +33,7 @@ from batchsolve.problems.json_records import (
     sealed,
     whole,
 )
+from batchsolve.problems.whole_files import whole_file
 
 if TYPE_CHECKING:
     from batchsolve.problems.solution_graph import SolutionGraph
@@ -62,16 +63,8 @@ def write_graph(graph: SolutionGraph, path: str | os.PathLike[str]) -> None:
         "options": graph.order.tolist(),
         "count": graph.count,
     }
-    whole_path = os.fspath(path)
-    partial = f"{whole_path}.partial"
-    try:
-        with open(partial, "w", encoding="ascii", newline="\n") as file:
-            file.write(text + json.dumps(sealed(about, text)) + "\n")
-        os.replace(partial, whole_path)
-    except BaseException:
-        if os.path.exists(partial):
-            os.remove(partial)
-        raise
+    with whole_file(path) as file:
+        file.write((text + json.dumps(sealed(about, text)) + "\n").encode("ascii"))
 
 
 def _nodes_as_text(graph: SolutionGraph, order: npt.NDArray[np.uint32]) -> str:

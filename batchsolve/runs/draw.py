@@ -14,6 +14,7 @@ from batchsolve.problems.pictures.boards import Board
 from batchsolve.problems.pictures.page import page
 from batchsolve.problems.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.whole_files import whole_file
 from batchsolve.tables.outputs import disk_errors
 from batchsolve.tables.reading import Puzzle, Reading, read_problem
 
@@ -104,16 +105,8 @@ def format_of(path: str) -> str:
 
 def write_whole(path: str, text: str) -> None:
     """Write a text file so that it appears whole or not at all."""
-    partial = f"{path}.partial"
-    with disk_errors(path):
-        try:
-            with open(partial, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(partial, path)
-        except BaseException:
-            if os.path.exists(partial):
-                os.remove(partial)
-            raise
+    with disk_errors(path), whole_file(path) as file:
+        file.write(text.encode())
 
 
 def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None) -> Picture:
