@@ -26,6 +26,18 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _leave)
 
 
+class _NoPandas:
+    """Finds no pandas.
+
+    Arrow would import it, where it is installed, for the first array that it makes: 0.3 s and
+    90 MB, of no use to a command.
+    """
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("commands do without pandas", name=name)
+
+
 def main() -> None:
     """Run the command line."""
     import atexit
@@ -35,6 +47,7 @@ def main() -> None:
     # Numba makes more than a hundred thousand objects, and no garbage to speak of. To look for
     # some on the way in, and among all of them on the way out, takes longer than most searches.
     gc.set_threshold(100_000)
+    sys.meta_path.insert(0, _NoPandas())
     try:
         from batchsolve.cli import app
 

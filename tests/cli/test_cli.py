@@ -197,6 +197,15 @@ finally:
         assert result.returncode == 0, result.stderr
 
 
+def test_commands_do_without_pandas(tmp_path):
+    (tmp_path / "pandas.py").write_text("raise SystemExit('pandas was imported')")
+    (tmp_path / "puzzle.csv").write_text(f"puzzle\n{1:.<81}\n")
+    command = ["solve", str(tmp_path / "puzzle.csv"), "-o", "-", "--jobs", "1"]
+    result = python(MAIN, *command, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path]))
+    assert result.returncode == 0, result.stderr
+    assert "pandas" not in result.stderr
+
+
 def test_compiling_is_said_once_and_loading_is_not(tmp_path):
     # an engine in plain Python: only the cutting of stacks is compiled, which takes a second
     command = ["count", "sudoku:2x2", "--engine", "backtracking", "--limit", "1", "--jobs", "1"]
