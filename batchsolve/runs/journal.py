@@ -16,7 +16,6 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
-from itertools import starmap
 from typing import Any, NamedTuple
 
 from batchsolve.errors import JournalError, OutputError
@@ -24,7 +23,6 @@ from batchsolve.tables.outputs import disk_errors
 
 VERSION = 4
 _NUMBERS = struct.Struct("<qd")
-_AT_ONCE = 500  # parameters of a statement; SQLite allows 999 at least
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # what SQLite says of a disk, and not of what a file holds
@@ -84,6 +82,7 @@ class Journal:
     _file: tuple[int, int]  # where it is, as the system knows it
     _about: str  # the same as it was recorded
     _sums: tuple[int, int]  # of the checksums of stacks, and of parts
+    _stacks: dict[int, int]  # number of an outstanding stack -> its checksum
 
     def __init__(
         self,
@@ -178,8 +177,8 @@ class Journal:
             try:
                 stacks, files = self._sums
                 gone, added, written = list(done), list(new), list(parts)
-                stacks += sum(starmap(_stack_checksum, added))
-                stacks -= sum(starmap(_stack_checksum, self._taken(gone)))
+                checksums = {row[0]: _stack_checksum(*row) for row in added}
+                stacks += sum(checksums.values()) - sum(self._stacks[k] for k in gone)
                 files += sum(map(_checksum, written))
                 self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
                 self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", added)
@@ -187,11 +186,14 @@ class Journal:
                 sums = stacks % _SUMS, files % _SUMS
                 self._seal(json.dumps(state), sums)
                 self._db.execute("COMMIT")
-                self._sums = sums
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+            self._sums = sums
+            for number in gone:
+                del self._stacks[number]
+            self._stacks |= checksums
 
     def stacks(self) -> list[tuple[int, bytes, float]]:
         """Return number, options and weight of every outstanding stack."""
@@ -226,24 +228,13 @@ class Journal:
         )
         self.about, self._about = about, json.dumps(about)
         self._db.execute("INSERT INTO run VALUES (?)", [self._about])
-        self._sums = 0, 0
+        self._sums, self._stacks = (0, 0), {}
         self._seal(None, self._sums)
 
     def _seal(self, state: str | None, sums: tuple[int, int]) -> None:
         self._db.execute("DELETE FROM progress")
         seal = f"{_checksum((self._about, state, *sums)):016x}"
         self._db.execute("INSERT INTO progress VALUES (?, ?)", [state, seal])
-
-    def _taken(self, numbers: list[int]) -> Iterator[tuple[int, bytes, float]]:
-        """Yield the stacks of these numbers."""
-        for begin in range(0, len(numbers), _AT_ONCE):
-            some = numbers[begin : begin + _AT_ONCE]
-            places = ", ".join("?" * len(some))
-            where = f"SELECT * FROM stacks WHERE number IN ({places})"
-            found = self._db.execute(where, some).fetchall()
-            if len(found) != len(some):
-                raise ValueError(f"{len(some) - len(found)} stacks are gone")
-            yield from found
 
     def _check(self) -> None:
         """Read what run it is; raise unless all rows are those that were recorded."""
@@ -259,11 +250,9 @@ class Journal:
                 f"version, or delete it to begin again"
             )
         [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
-        stacks, parts = self._rows_of("stacks"), self._rows_of("parts")
-        self._sums = (
-            sum(starmap(_stack_checksum, stacks)) % _SUMS,
-            sum(map(_checksum, parts)) % _SUMS,
-        )
+        self._stacks = {row[0]: _stack_checksum(*row) for row in self._rows_of("stacks")}
+        files = sum(map(_checksum, self._rows_of("parts")))
+        self._sums = sum(self._stacks.values()) % _SUMS, files % _SUMS
         if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
             raise ValueError("its seal is not that of what it holds")
 

@@ -247,7 +247,7 @@ class Run:
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(Stacks.from_lists([self._stack]))
-            self._journal.record(asdict(Totals()), new=[_as_record(0, begin.stacks[0], 1.0)])
+            self._journal.record(asdict(Totals()), new=_records_of(begin))
             return begin, Totals()
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]
         rows.sort()
@@ -280,8 +280,7 @@ class Run:
         """Write changes down, all of them or nothing."""
         parts = self.write_parts(changes.outputs) if changes.outputs else []
         done, new = changes.balance()
-        records = map(_as_record, new.ids.tolist(), new.stacks, new.weights.tolist())
-        self._journal.record(self._state(), done, records, parts)
+        self._journal.record(self._state(), done, _records_of(new), parts)
 
     def _state(self) -> dict[str, Any]:
         """Return what the journal records beside stacks and parts."""
@@ -328,10 +327,12 @@ def _is_small(part: pa.Buffer) -> bool:
     return bool(group.total_byte_size < SMALL_BYTES)
 
 
-def _as_record(
-    number: int, stack: np.ndarray[Any, np.dtype[np.uint32]], weight: float
-) -> tuple[int, bytes, float]:
-    return number, stack.astype("<u4").tobytes(), weight
+def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
+    """Return the stacks of a piece as the journal has them."""
+    options = piece.stacks.options.astype("<u4").tobytes()
+    bounds = (4 * piece.stacks.offsets).tolist()
+    each = zip(piece.ids.tolist(), bounds, bounds[1:], piece.weights.tolist(), strict=False)
+    return [(number, options[begin:end], weight) for number, begin, end, weight in each]
 
 
 def describe_run(directory: str) -> dict[str, Any]:
