@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 from bench_search import residual
 from kinds import KINDS, reading_of, with_costs
-from peers import KNOW_BOUNDS_AND_COSTS, PEERS, yardstick
+from peers import KNOW_BOUNDS, KNOW_COSTS, PEERS, is_graph, yardstick
 
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
@@ -49,8 +51,12 @@ def contenders(problem: ExactCover, program: str | None) -> list[str]:
     is_sudoku = isinstance(problem, Sudoku)
     ours = [n for n in engine_names() if is_sudoku or not get_engine(n).capabilities.sudoku_only]
     theirs = [name for name in PEERS if find_spec(MODULES.get(name, name)) is not None]
-    if problem.bounds is not None or problem.costs is not None:
-        return ["dlx", *(name for name in theirs if name in KNOW_BOUNDS_AND_COSTS)]
+    if not is_graph(problem):
+        theirs = [name for name in theirs if name != "graphillion"]
+    if problem.bounds is not None:
+        return ["dlx", *(name for name in theirs if name in KNOW_BOUNDS)]
+    if problem.costs is not None:
+        return ["dlx", *(name for name in theirs if name in KNOW_COSTS)]
     return ["auto", *ours, *theirs, *(["C"] if program else [])]
 
 
@@ -74,7 +80,10 @@ def measure(contender: str, text: str, program: str | None) -> tuple[int, float]
         begin = time.perf_counter()
         count = PEERS[contender](problem)
         return count, time.perf_counter() - begin
-    batchsolve.count(reading, jobs=1, engine=contender, node_limit=200_000)
+    if contender == "memo":  # which would remember what it has counted
+        batchsolve.count("dominoes:4x4", jobs=1, engine=contender)
+    else:
+        batchsolve.count(reading, jobs=1, engine=contender, node_limit=200_000)
     result = batchsolve.count(reading, jobs=1, engine=contender)
     return result.count, result.seconds
 
@@ -84,13 +93,18 @@ def apart(contender: str, text: str, program: str | None, most: float) -> list[f
     command = [sys.executable, __file__, "--one", contender, text]
     if program:
         command += ["--yardstick", program]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=most)
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode:
-        raise SystemExit(f"{contender} on {text}: {done.stderr.strip().splitlines()[-1]}")
-    result: list[float] = json.loads(done.stdout.splitlines()[-1])
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=most)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # and the program in C that it waits for
+            return None
+    if process.returncode:
+        raise SystemExit(f"{contender} on {text}: {errors.strip().splitlines()[-1]}")
+    result: list[float] = json.loads(output.splitlines()[-1])
     return result
 
 
@@ -123,19 +137,15 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
     if len(set(counts.values())) != 1:
         raise SystemExit(f"{text}: the counts differ: {counts}")
     medians = {name: statistics.median(times) for name, times in seconds.items()}
-    ours = {n: medians[n] for n in engine_names() if n in medians and n != "memo"}
-    if "auto" not in medians:
-        return {
-            "answer": next(iter(counts.values())),
-            "seconds": {n: m if m < float("inf") else None for n, m in medians.items()},
-            "runs": {name: len(times) for name, times in seconds.items()},
-        }
-    return {
-        "covers": next(iter(counts.values())),
+    compared = {
+        "covers" if reading_of(text).problem.costs is None else "least cost": counts.popitem()[1],
         "seconds": {n: m if m < float("inf") else None for n, m in medians.items()},
         "runs": {name: len(times) for name, times in seconds.items()},
-        "auto against the best engine": medians["auto"] / min(ours.values()),
     }
+    if "auto" in medians:
+        ours = [medians[name] for name in engine_names() if name in medians and name != "memo"]
+        compared["auto against the best engine"] = medians["auto"] / min(ours)
+    return compared
 
 
 def rate_of(engine: Engine, problem: Sudoku, stacks: Stacks) -> tuple[float, int]:

@@ -1,7 +1,8 @@
 """Counting all covers with other programs: the peers that `bench_engines.py` measures beside ours.
 
 Each takes an exact cover problem whose items are all primary; secondary items become primary with a
-*slack* option each, which covers only them. Peers that count by listing have to list.
+*slack* option each, which covers only them. Peers that count by listing have to list; graphillion
+counts by a decision diagram, as our `memo` does, but knows only graphs.
 """
 
 from __future__ import annotations
@@ -107,13 +108,37 @@ def _least_cost(model: Any, chosen: list[Any], costs: list[int]) -> int:
     return round(solver.objective_value)
 
 
-KNOW_BOUNDS_AND_COSTS = ("ortools",)
+def graphillion(problem: ExactCover) -> int:
+    """Count with the package graphillion: items are nodes, and options the edges of a graph.
+
+    A subgraph is a cover if every node has as many edges as its item may have options.
+    """
+    from graphillion import GraphSet
+
+    edges = [tuple(problem.option(o).tolist()) for o in range(problem.n_options)]
+    degrees = {item: range(1, 2) for item in range(problem.n_primary)}
+    if problem.bounds is not None:
+        degrees = {v: range(low, high + 1) for v, (low, high) in enumerate(problem.bounds.tolist())}
+    GraphSet.set_universe(edges)
+    return int(GraphSet.graphs(degree_constraints=degrees).len())
+
+
+def is_graph(problem: ExactCover) -> bool:
+    """Return whether every option has two primary items, and no two options the same."""
+    edges = {tuple(problem.option(o).tolist()) for o in range(problem.n_options)}
+    two_each = all(len(edge) == 2 for edge in edges)
+    return two_each and problem.n_primary == problem.n_items and len(edges) == problem.n_options
+
+
+KNOW_BOUNDS = ("ortools", "graphillion")
+KNOW_COSTS = ("ortools",)
 
 PEERS: dict[str, Callable[[ExactCover], int]] = {
     "exact-cover": exact_cover,
     "exact-cover-py": exact_cover_py,
     "xcover": xcover,
     "ortools": ortools,
+    "graphillion": graphillion,
 }
 
 
