@@ -58,8 +58,8 @@ BACKENDS = {  # and how often each is drawn; those of clusters take seconds to s
     "ray-cluster": 5,
 }
 JOBS = (
-    *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl", "solve-folder"),
-    *("enumerate", "count", "scale"),
+    *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl", "solve-folder", "solve-canonical"),
+    *("enumerate", "enumerate-bounds", "enumerate-best", "enumerate-symmetry", "count", "scale"),
 )
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
 VICTIMS = ("parent", "worker", "workers", "group", "node")

@@ -16,8 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from kinds import regular_graphs, with_costs
 
 from batchsolve.runs.export import export_run
+from batchsolve.tables.reading import write_dlx
 
 HOME = Path(__file__).resolve().parents[1]
 N_WORKERS = 2
@@ -49,12 +51,12 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def solving(inputs: Path, suffix: str) -> Job:
+def solving(inputs: Path, suffix: str, *options: str) -> Job:
     """Return the job of solving a corpus from a file to one of the same kind."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         output = str(folder / f"out{suffix}")
-        how = ["--resume", "--engine", "dlx", "--chunk", "100"]
+        how = ["--resume", "--engine", "dlx", "--chunk", "100", *options]
         return ["solve", str(inputs / f"in{suffix}"), "-o", output, *how]
 
     def result(folder: Path, begun: int, printed: str) -> str:
@@ -76,12 +78,12 @@ def solving_a_folder(inputs: Path) -> Job:
     return Job(arguments, result, ("out",))
 
 
-def enumerating(grid: Path) -> Job:
-    """Return the job of writing down every solution of a grid."""
+def enumerating(problem: Path | str, *options: str) -> Job:
+    """Return the job of writing down every solution of a problem."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
-        how = ["--resume", "--engine", "dlx", "--budget", "8000"]
-        return ["enumerate", str(grid), "-o", str(folder / "run"), *how]
+        how = ["--resume", "--engine", "dlx", *options]
+        return ["enumerate", str(problem), "-o", str(folder / "run"), *how]
 
     def result(folder: Path, begun: int, printed: str) -> str:
         kept = set(os.listdir(folder / "run"))
@@ -139,13 +141,20 @@ def jobs_in(folder: Path) -> dict[str, Job]:
             pa.csv.write_csv(table.slice(begin, N_ROWS), file)
     (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "grid.txt").write_text("1234" + "." * 32)
+    bounds, costs = folder / "bounds.dlx", folder / "costs.dlx"
+    bounds.write_text(write_dlx(regular_graphs(8, 3)))
+    costs.write_text(write_dlx(with_costs("langford:12")))
     return {
         "solve-csv": solving(folder, ".csv"),
         "solve-gz": solving(folder, ".csv.gz"),
         "solve-parquet": solving(folder, ".parquet"),
         "solve-jsonl": solving(folder, ".jsonl"),
         "solve-folder": solving_a_folder(folder / "several"),
-        "enumerate": enumerating(folder / "grid.txt"),
+        "solve-canonical": solving(folder, ".csv", "--canonical"),
+        "enumerate": enumerating(folder / "grid.txt", "--budget", "8000"),
+        "enumerate-bounds": enumerating(bounds, "--budget", "8000"),
+        "enumerate-best": enumerating(costs, "--budget", "400", "--best", "20"),
+        "enumerate-symmetry": enumerating("queens:11", "--budget", "8000", "--up-to-symmetry"),
         "count": counting("queens:12"),
         "scale": scaling("queens:9"),
     }

@@ -4,7 +4,9 @@ What the stack and the choices that it forces leave is a problem of its own, sma
 Three searches of it take turns: one that branches on the item of the fewest options, and two that
 take the items in a fixed order, that of the problem and a narrow one. Which is fastest differs by
 any factor: a fixed order suits tilings, and branching on the fewest options suits what propagates.
-Turns are measured in nodes, not in time, so that the winner is the same on every machine.
+After some turns those that are far behind wait, and then all but the one in front, until it has no
+memory left. Turns are measured in nodes, not in time, so that the winner is the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from batchsolve.problems.solution_graph import SolutionGraph
 
 MEGABYTE = 2**20
 FIRST_TURN = 2**14  # nodes
-LONGEST_TURN = 2**20  # some tenths of a second
+LONGEST_TURN = 2**20  # about a second
+TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all but one
+FAR_BEHIND = 1e-3  # of the share that the one in front has done
 
 Nodes = tuple[npt.NDArray[np.uint32], ...]
 
@@ -194,18 +198,19 @@ def _race(
 ) -> tuple[_Racer, npt.NDArray[np.int64]]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
-    A search that has no memory left for its share waits; when all of them wait, the last of them
-    gives up, and its memory goes to the others.
+    A search that has no memory left for its share waits; when all of them wait, the one that is
+    behind all others gives up, and its memory goes to them.
     """
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
     racers = [_Racer(problem, natural), _Racer(problem, None)]
     if not np.array_equal(natural, narrow):
         racers.insert(0, _Racer(problem, narrow))
     fixed = [racer for racer in racers if racer.is_ordered]
-    turn = FIRST_TURN
+    turn, n_turns = FIRST_TURN, 0
     while True:
         for racer in racers:
             racer.search.may_take(most_bytes // len(racers))
+        for racer in _whose_turn_it_is(racers, n_turns):
             racer.search.run(turn)
             check()
             if racer.search.is_done:
@@ -217,7 +222,18 @@ def _race(
             last = min(racers, key=lambda each: each.search.share)
             racers.remove(last)
             last.search.forget_tables()
-        turn = min(2 * turn, LONGEST_TURN)
+        turn, n_turns = min(2 * turn, LONGEST_TURN), n_turns + 1
+
+
+def _whose_turn_it_is(racers: list[_Racer], n_turns: int) -> list[_Racer]:
+    """Return the searches that go on in a turn; there may be none that has memory left."""
+    able = [racer for racer in racers if not racer.search.is_out_of_memory]
+    if n_turns < TURNS_OF_ALL or not able:
+        return able
+    most = max(racer.search.share for racer in able)
+    if n_turns < TURNS_OF_MANY:
+        return [racer for racer in able if racer.search.share >= FAR_BEHIND * most]
+    return [next(racer for racer in able if racer.search.share == most)]
 
 
 def _below(

@@ -1,0 +1,60 @@
+"""Runs of every kind are killed and go on: with costs, with bounds, up to symmetry."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from kinds import regular_graphs, with_costs
+
+from batchsolve.runs.export import export_run
+from batchsolve.runs.run import describe_run
+from batchsolve.tables.reading import write_dlx
+
+EVERY_STEP = """
+import batchsolve.runs.run, batchsolve.search.tree
+batchsolve.search.tree.STEP_SECONDS = 0
+keep = batchsolve.runs.run.Run.keep
+batchsolve.runs.run.Run.keep = lambda self, step: (keep(self, step), print("kept", flush=True))
+from batchsolve.cli import app
+app()
+"""
+KINDS = {
+    "costs": (with_costs("langford:11"), ["--best", "20", "--budget", "300"]),
+    "bounds": (regular_graphs(8, 3), ["--budget", "2000"]),
+    "symmetry": ("queens:10", ["--up-to-symmetry", "--budget", "1000"]),
+}
+
+
+def exported(run):
+    """Return all solutions of a run, sorted."""
+    path = run.with_suffix(".csv")
+    export_run(str(run), str(path))
+    return path.read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, backend, tmp_path):
+    problem, options = KINDS[kind]
+    run, whole = tmp_path / "killed", tmp_path / "whole"
+    if not isinstance(problem, str):
+        (tmp_path / "problem.dlx").write_text(write_dlx(problem))
+        problem = str(tmp_path / "problem.dlx")
+    command = [sys.executable, "-c", EVERY_STEP, "enumerate", problem, "--engine", "dlx"]
+    command += ["--resume", "--quiet", "--jobs", "2", *options]
+    killed = [*command, "--backend", backend, "-o", str(run)]
+    for steps in (2, 6):
+        process = subprocess.Popen(killed, stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(steps):
+            assert process.stdout.readline() == b"kept\n"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert describe_run(str(run))["outstanding"]
+    assert subprocess.run(killed, stdout=subprocess.DEVNULL).returncode == 0
+    done = subprocess.run([*command, "-o", str(whole)], stdout=subprocess.DEVNULL)
+    assert done.returncode == 0
+    assert exported(run) == exported(whole)
+    assert len(exported(run).splitlines()) > 20
