@@ -1,4 +1,5 @@
 import csv
+import os
 import signal
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from batchsolve import ExactCover, Sudoku
 
-settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=40)
-settings.load_profile("fixed")
+# the same few examples everywhere; HYPOTHESIS_PROFILE=thorough tries many others
+settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=400)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture(autouse=True, scope="session")

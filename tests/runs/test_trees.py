@@ -280,7 +280,7 @@ def clue_row(tmp_path_factory):
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
-@pytest.mark.parametrize(("backend", "least_kills"), [("threading", 8), ("loky", 6)])
+@pytest.mark.parametrize(("backend", "least_kills"), [("threading", 4), ("loky", 3)])
 def test_killed_again_and_again_a_run_ends_with_every_solution_once(
     clue_row, tmp_path, backend, least_kills
 ):
