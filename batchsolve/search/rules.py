@@ -143,7 +143,9 @@ def piece_bounds(
         weights = np.ones(m)
         whole = float(m)
     middles = np.cumsum(weights) - weights / 2
-    numbers = (middles / whole * max(1, min(n_pieces, m))).astype(np.int64)
+    n = max(1, min(n_pieces, m))
+    numbers = (middles / whole * n).astype(np.int64)
+    numbers = np.minimum(numbers, n - 1)  # the last stacks may weigh nothing
     lengths = np.arange(m) // most_stacks
     cuts = np.flatnonzero((np.diff(numbers) != 0) | (np.diff(lengths) != 0)) + 1
     bounds = np.empty(cuts.size + 2, np.int64)

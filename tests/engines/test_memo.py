@@ -93,7 +93,9 @@ def test_no_race_makes_a_count_wrong(n_rows):
     table = np.zeros((n_rows, 2 + memo._BESIDE_KEY), np.uint64)
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda k: _hammer(table, 50, 300_000, k), range(1, 9)))
-    assert all(found > 0 and wrong == 0 for found, wrong in results)
+    # not each: one that has its turn while another is stopped in the middle of a row finds nothing
+    assert sum(found for found, _ in results) > 0
+    assert [wrong for _, wrong in results] == [0] * 8
     assert not np.any(table[:, 0] % 2)  # no row is left as if it were being written
 
 

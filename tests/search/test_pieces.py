@@ -34,6 +34,10 @@ def test_stacks_far_down_stay_together():
     assert [len(piece) for piece in too_far_to_tell.cut(8, 99)] == [8] * 8
 
 
+def test_a_last_stack_that_weighs_nothing_is_no_piece_of_its_own():
+    assert [len(piece) for piece in outstanding(range(2), [1.0, 0.0]).cut(1, 99)] == [2]
+
+
 @given(st.data())
 def test_changes_hold_what_is_left_of_them(data):
     """The oracle is a dict of what is new and a set of what is done."""
