@@ -1,3 +1,5 @@
+import math
+
 import pytest
 from oracles import covers
 
@@ -11,8 +13,8 @@ from batchsolve.problems.families import (
 )
 
 
-def n_covers(problem):
-    task = Task.of(Stacks.from_lists([[]]))
+def n_covers(problem, stack=()):
+    task = Task.of(Stacks.from_lists([list(stack)]))
     return int(get_engine("dlx").search(problem, task).counts[0])
 
 
@@ -55,6 +57,16 @@ def n_covers(problem):
 )
 def test_known_counts(text, count):
     assert n_covers(family(text)) == count
+
+
+def test_triple_systems_on_13_points():
+    # The triples of one point are a perfect matching of the other 12: there are 11!! of them. There
+    # are two systems but for the names of points, of 6 and 39 symmetries (de Pasquale 1899).
+    problem = family("steiner:13")
+    option = {problem.option_name(o): o for o in range(problem.n_options)}
+    of_one_point = [option[f"1 {a} {a + 1}"] for a in range(2, 13, 2)]
+    systems = n_covers(problem, of_one_point) * (11 * 9 * 7 * 5 * 3)
+    assert systems == math.factorial(13) // 6 + math.factorial(13) // 39
 
 
 @pytest.mark.parametrize(
