@@ -178,7 +178,8 @@ class Journal:
                 stacks, files = self._sums
                 gone, added, written = list(done), list(new), list(parts)
                 checksums = {row[0]: _stack_checksum(*row) for row in added}
-                stacks += sum(checksums.values()) - sum(self._stacks[k] for k in gone)
+                outstanding = self._stacks | checksums
+                stacks += sum(checksums.values()) - sum(map(outstanding.pop, gone))
                 files += sum(map(_checksum, written))
                 self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
                 self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", added)
@@ -186,14 +187,11 @@ class Journal:
                 sums = stacks % _SUMS, files % _SUMS
                 self._seal(json.dumps(state), sums)
                 self._db.execute("COMMIT")
+                self._sums, self._stacks = sums, outstanding
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-            self._sums = sums
-            for number in gone:
-                del self._stacks[number]
-            self._stacks |= checksums
 
     def stacks(self) -> list[tuple[int, bytes, float]]:
         """Return number, options and weight of every outstanding stack."""
