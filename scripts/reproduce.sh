@@ -76,6 +76,7 @@ Results go to $out. On two cores this takes about
    1 min  weak scaling over datasets/sudoku9.csv
    5 min  forecasts for queens:20 on 1,024 workers and for queens:22 on 100,000
    6 min  engines and other programs on langford:12, pentominoes:6x10 and $many, and on puzzles
+   8 min  the same, and graphillion, on tilings, graphs, and problems with bounds and costs
    $([ -n "$inputs" ] && echo 6 || echo 3) min  single problems: ${problems[*]}
    2 min  solutions written down: ${listed[*]}
    $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
@@ -100,6 +101,8 @@ run batchsolve scale queens:22 --jobs 1,2 --repeat 2 --time-limit 20 \
     --forecast-workers 1024,100000 -o "$out/forecast-22"
 run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${against_c[@]}" \
     --repeat 5 --patience 4 --most 12 --out "$out/engines.json"
+run python scripts/bench_engines.py dominoes:12x12 matchings:7 edgecovers:7 --kinds \
+    "${against_c[@]}" --repeat 5 --patience 4 --most 15 --out "$out/kinds.json"
 run python scripts/bench_engines.py --puzzles "${puzzles[@]}" --grids datasets/deep16.csv#{1,2,3} \
     --out "$out/puzzles.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \

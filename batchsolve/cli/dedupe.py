@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import JsonSummary, Quiet, Workers, only
 from batchsolve.cli.terminal import progress, told_when_compiling
 from batchsolve.settings import FileSettings
-
-if TYPE_CHECKING:
-    pass
 
 Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
 

@@ -230,10 +230,10 @@ def _whose_turn_it_is(racers: list[_Racer], n_turns: int) -> list[_Racer]:
     able = [racer for racer in racers if not racer.search.is_out_of_memory]
     if n_turns < TURNS_OF_ALL or not able:
         return able
-    most = max(racer.search.share for racer in able)
-    if n_turns < TURNS_OF_MANY:
-        return [racer for racer in able if racer.search.share >= FAR_BEHIND * most]
-    return [next(racer for racer in able if racer.search.share == most)]
+    front = max(able, key=lambda each: each.search.share)
+    if n_turns >= TURNS_OF_MANY:
+        return [front]
+    return [each for each in able if each.search.share >= FAR_BEHIND * front.search.share]
 
 
 def _below(

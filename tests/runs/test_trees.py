@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import coloured_problems, problems
+from every_step import EVERY_STEP
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import covers
@@ -245,16 +246,6 @@ def test_missing_solutions_are_noticed(tmp_path):
         runs.Run(tmp_path / "run", problem, collect=True, resume=True)
 
 
-CODE = """
-import batchsolve.runs.run, batchsolve.search.tree
-batchsolve.search.tree.STEP_SECONDS = 0
-keep = batchsolve.runs.run.Run.keep
-batchsolve.runs.run.Run.keep = lambda self, step: (keep(self, step), print("kept", flush=True))
-from batchsolve.cli import app
-app()
-"""
-
-
 def workers_of(pid):
     """Process numbers of the loky workers of a process."""
     found = []
@@ -286,7 +277,8 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
 ):
     rng = random.Random(7)
     out = tmp_path / "run"
-    command = [sys.executable, "-c", CODE, "enumerate", str(clue_row), "-o", str(out), "--resume"]
+    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
+    command += ["-o", str(out), "--resume"]
     command += ["--backend", backend, "--jobs", "2", "--budget", "4000"]
     command += ["--engine", "dlx", "--quiet"]
     kills, code = 0, None
@@ -325,7 +317,8 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
 def test_a_full_disk_loses_nothing(clue_row, tmp_path, size):
     """Neither where the journal cannot be written, nor where a file of solutions cannot."""
     out = tmp_path / "run"
-    command = [sys.executable, "-c", CODE, "enumerate", str(clue_row), "-o", str(out), "--resume"]
+    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
+    command += ["-o", str(out), "--resume"]
     command += ["--budget", "4000", "--quiet"]
 
     def limit():

@@ -105,7 +105,7 @@ def test_solved_files_are_the_same(workers, tmp_path):
 
 def test_scaling_is_measured(workers):
     where = {"jobs": (workers.get("jobs"),), "address": workers.get("address")}
-    grid = Plan(backends=(workers["backend"],), engines=("dlx",), repeat=1, **where)
+    grid = Plan(backends=(workers["backend"],), engines=("auto",), repeat=1, **where)
     ((run, log),) = run_plan([read_workload("queens:9")], grid)
     assert (run.count, run.nodes, run.jobs) == (N_QUEENS, N_NODES, 2)
     assert sum(log.nodes) == N_NODES
