@@ -36,6 +36,7 @@ AGAIN_SECONDS = 60  # for one to come when all have died; on a busy machine it t
 CLOSE_SECONDS = 10  # for a cluster whose start was interrupted
 ASK_SECONDS = 5  # for the scheduler to say who is there
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
+NEVER = "36500 days"
 
 _works: dict[str, Any] = {}  # in a worker: what clients have brought there
 
@@ -68,9 +69,13 @@ class _Backend(DaskDistributedBackend):
     """Joblib's backend, which also says when Dask has given up a task."""
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return the number of workers, but 2 for 1: joblib keeps the calls of 1 to itself."""
-        width: int = super().effective_n_jobs(n_jobs)
-        return max(2, width)
+        """Return the number of workers, but at least 2: joblib keeps the calls of 1 to itself.
+
+        Where there is none now, it would try one call and could not be used again if that failed;
+        here all calls wait for workers, and `DaskWorkers` gives up where none comes.
+        """
+        width = int(sum(self.client.ncores().values()))
+        return max(2, width or n_jobs)
 
     def cancel(self) -> None:
         """Cancel all calls; to whoever waits for them, they have failed."""
@@ -136,7 +141,7 @@ class DaskWorkers(Workers):
             if not listens_at.startswith(("tls://", *LOOPBACK)):
                 say_that_ports_are_open(listens_at, "set up TLS")
             self.jobs = self._width()
-            backend = _Backend(client=client, wait_for_workers_timeout=AGAIN_SECONDS)
+            backend = _Backend(client=client)
             watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
@@ -163,10 +168,9 @@ class DaskWorkers(Workers):
         WorkersError
             If no worker is left, and none has come for `AGAIN_SECONDS`.
         """
-        if not self._given_up.is_set():
-            with suppress(TimeoutError):  # which joblib raises while it looks how many there are
-                return super().run(function, arguments)
-        raise nobody_left(self._where, AGAIN_SECONDS)
+        if self._given_up.is_set():
+            raise nobody_left(self._where, AGAIN_SECONDS)
+        return super().run(function, arguments)
 
     @property
     def _where(self) -> str:
@@ -240,19 +244,25 @@ class _LocalCluster(distributed.LocalCluster):
 @contextmanager
 def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them in the end."""
-    settings = {"distributed.scheduler.allowed-failures": DEATHS_FORGIVEN}
-    with dask.config.set(settings), keeping_ctrl_c():
+    settings = {
+        "distributed.scheduler.allowed-failures": DEATHS_FORGIVEN,
+        # It closes for good the place of a worker that is not there so long after a death, though
+        # it may have come again since, and have died once more.
+        "distributed.deploy.lost-worker-timeout": NEVER,
+    }
+    with dask.config.set(settings):
         try:
-            cluster = _LocalCluster(
-                n_workers=jobs,
-                threads_per_worker=1,
-                memory_limit=0,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL,
-            )
+            with keeping_ctrl_c():
+                cluster = _LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    memory_limit=0,
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                )
         except RuntimeError as error:  # a worker was killed before it had begun
             raise WorkersError(
                 f"the Dask cluster of this machine did not start ({first_line(error)}); try again"
             ) from error
-    with cluster:
-        yield cluster
+        with cluster:
+            yield cluster

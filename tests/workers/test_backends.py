@@ -234,10 +234,14 @@ def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, right, ray, mo
 
 
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch, right):
-    """With one worker joblib would search in this process, and the row would kill that."""
-    dask = pytest.importorskip("batchsolve.workers.dask")
-    monkeypatch.setattr(dask, "DEATHS_FORGIVEN", 0)
-    with Pool(1, "dask") as pool:
+    """With one worker joblib would search in this process, and the row would kill that.
+
+    Dask would not begin a worker again that is not back so long after it died.
+    """
+    module = pytest.importorskip("batchsolve.workers.dask")
+    monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
+    lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}
+    with module.dask.config.set(lost), Pool(1, "dask") as pool:
         answers = by_root(pool.start(TreeWork(Failing([13], "kill"), bs.Sudoku(2, 2)), tasks()))
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {root: n for root, n in right.items() if root != 13}
