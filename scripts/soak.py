@@ -192,14 +192,14 @@ class Soak:
     def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
         """Run jobs undisturbed, for what each comes to, and how long that takes on a backend.
 
-        Twice, for the first time may compile kernels.
+        Before that once more on the first backend, for that may compile kernels.
         """
         for backend in backends:
             if "-" in backend:
                 self._clusters[backend] = Cluster(backend.partition("-")[0])
-        cases = [Case(-1, job, backends[0], False, []) for job in names]
-        cases += [Case(-1, names[0], backend, False, []) for backend in backends[1:]]
-        for _ in range(2):
+        here = [Case(-1, job, backends[0], False, []) for job in names]
+        there = [Case(-1, names[0], backend, False, []) for backend in backends[1:]]
+        for cases in (here, here + there):
             self.seconds.clear()
             with ThreadPoolExecutor(at_once) as threads:
                 for case in threads.map(self.run, cases):

@@ -17,6 +17,17 @@ settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+def pytest_configure(config):
+    """Have pytest-xdist begin files in the order in which they stand here."""
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest, lest one process is still at it when others are done."""
+    first = {"workers": 0, "runs": 1}
+    items.sort(key=lambda item: first.get(item.path.parent.name, 2))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _hear_interrupts():
     """Undo what a shell does to commands in the background: it has them ignore Ctrl-C.

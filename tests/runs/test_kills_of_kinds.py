@@ -27,17 +27,27 @@ def exported(run):
     return path.read_bytes()
 
 
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, backend, tmp_path):
-    problem, options = KINDS[kind]
-    run, whole = tmp_path / "killed", tmp_path / "whole"
+@pytest.fixture(scope="module", params=KINDS)
+def command(request, tmp_path_factory):
+    """A command of each kind, and all that it writes down if nobody kills it."""
+    problem, options = KINDS[request.param]
+    folder = tmp_path_factory.mktemp(request.param)
     if not isinstance(problem, str):
-        (tmp_path / "problem.dlx").write_text(write_dlx(problem))
-        problem = str(tmp_path / "problem.dlx")
+        (folder / "problem.dlx").write_text(write_dlx(problem))
+        problem = str(folder / "problem.dlx")
     command = [sys.executable, "-c", EVERY_STEP, "enumerate", problem, "--engine", "dlx"]
     command += ["--resume", "--quiet", "--jobs", "2", *options]
+    whole = folder / "whole"
+    done = subprocess.run([*command, "-o", str(whole)], stdout=subprocess.DEVNULL)
+    assert done.returncode == 0
+    return command, exported(whole)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_run_that_is_killed_goes_on_and_finds_the_same(command, backend, tmp_path):
+    command, wanted = command
+    run = tmp_path / "killed"
     killed = [*command, "--backend", backend, "-o", str(run)]
     process = subprocess.Popen(killed, stdout=subprocess.PIPE, start_new_session=True)
     for _ in range(4):
@@ -46,8 +56,5 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, backend, tmp_path
     process.wait()
     assert describe_run(str(run))["outstanding"]
     assert subprocess.run(killed, stdout=subprocess.DEVNULL).returncode == 0
-    done = subprocess.run([*command, "-o", str(whole)], stdout=subprocess.DEVNULL)
-    assert done.returncode == 0
-    found = exported(run)
-    assert found == exported(whole)
-    assert len(found.splitlines()) > 20
+    assert exported(run) == wanted
+    assert len(wanted.splitlines()) > 20
