@@ -7,10 +7,11 @@ input, puts what they have written in order into the output, and records how far
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
+from queue import SimpleQueue
 from typing import Any
 
 from batchsolve.engines import Engine
@@ -336,7 +337,7 @@ class FileRun:
         self.record(journal, output)
         self.on_progress(Progress(0, self.totals, self._expected_rows(corpus)))
         try:
-            with _RecordsBehind(self, journal, output) as records:
+            with RecordsBehind(self, journal, output) as records:
                 for block, written in rows.run(blocks):
                     self._take(block, written, output)
                     expected = self._expected_rows(corpus)
@@ -438,35 +439,55 @@ class FileRun:
         }
 
 
-class _RecordsBehind:
-    """Records a run every second, while a thread waits for the disk and the run goes on."""
+class RecordsBehind:
+    """Records a run every second, while a thread waits for the disk and the run goes on.
+
+    They talk through queues that are compiled code. In the middle of a `Future` or of a
+    `threading.Condition`, Ctrl-C can leave a lock taken, for which the thread would wait for ever.
+    """
 
     def __init__(self, run: FileRun, journal: Journal | None, output: Output) -> None:
         self._run, self._journal, self._output = run, journal, output
-        self._thread = ThreadPoolExecutor(1)
-        self._syncing: Future[None] | None = None
+        self._asked: SimpleQueue[bool] = SimpleQueue()  # whether to go on
+        self._answered: SimpleQueue[Exception | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._sync, daemon=True)
+        self._is_asked = False
         self._state: dict[str, Any] = {}
         self._n_parts = 0
         self._last = time.monotonic()
 
-    def __enter__(self) -> _RecordsBehind:
+    def __enter__(self) -> RecordsBehind:
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
+        self._asked.put(False)
+        self._thread.join()
+
+    def _sync(self) -> None:
+        while self._asked.get():
+            try:
+                self._output.sync()
+            except Exception as error:
+                self._answered.put(error)
+            else:
+                self._answered.put(None)
 
     def make_if_due(self) -> None:
         """Begin a record if a second has passed since the last; end it once the disk has done."""
-        if self._syncing is not None:
-            if self._syncing.done():
-                self._syncing.result()
-                self._syncing = None
+        if self._is_asked:
+            if not self._answered.empty():
+                self._is_asked = False
+                error = self._answered.get()
+                if error is not None:
+                    raise error
                 self._run.note(self._journal, self._state, self._n_parts)
         elif time.monotonic() - self._last >= JOURNAL_SECONDS:
             self._last = time.monotonic()
             self._state = self._run.state(self._output)
             self._n_parts = len(self._run.unrecorded)
-            self._syncing = self._thread.submit(self._output.sync)
+            self._is_asked = True
+            self._asked.put(True)
 
 
 def _numbered(blocks: Iterator[Block], first: int) -> Iterator[Block]:

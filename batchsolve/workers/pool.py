@@ -30,6 +30,7 @@ Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
 LEAVE_SECONDS = 5.0  # how long to wait for tasks that nobody wants any more
+LOOK_SECONDS = 0.001  # between two looks at them
 
 
 class Work(Protocol):
@@ -294,25 +295,26 @@ class _AtWork:
 
     A thread that is in the middle of compiled code when Python ends is thrown out of it, which
     kills the process. Tasks are short; so whoever leaves a pool waits for those that nobody wants.
+    It looks again and again: Ctrl-C in the middle of a `threading.Condition` can leave that locked.
     """
 
     def __init__(self) -> None:
         self._n = 0
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        with self._changed:
+        with self._lock:
             self._n += 1
 
     def __exit__(self, *_: object) -> None:
-        with self._changed:
+        with self._lock:
             self._n -= 1
-            self._changed.notify_all()
 
     def wait(self, seconds: float) -> None:
         """Wait until there is none, for so many seconds at most."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._n == 0, seconds)
+        end = time.monotonic() + seconds
+        while self._n and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
 
 
 _AT_WORK = _AtWork()

@@ -5,7 +5,11 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
+from itertools import count
+from queue import SimpleQueue
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -13,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import batchsolve as bs
+from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
@@ -168,7 +173,7 @@ batchsolve.cli.app()
     for _ in range(100):
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
-        for _ in range(rng.randrange(15, 35)):
+        for _ in range(rng.randrange(5, 12)):
             process.stdout.readline()
         time.sleep(0.01 * rng.random())
         process.send_signal(how)
@@ -187,6 +192,77 @@ batchsolve.cli.app()
     assert kills > 2
     assert out.read_bytes() == whole.read_bytes()
     assert not [name for name in os.listdir(tmp_path) if "partial" in name]
+
+
+class Interrupted:
+    """Raises KeyboardInterrupt before one of the bytecodes of what is called, standard library too.
+
+    That is where Python raises it for a signal. Give it to `sys.settrace`.
+    """
+
+    def __init__(self, before):
+        self.left = before
+
+    def __call__(self, frame, event, argument):
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
+
+
+class Syncing:
+    """An output and its journal and run; the disk is slow until it is let go."""
+
+    unrecorded: ClassVar = []
+
+    def __init__(self):
+        self.let_go = SimpleQueue()
+        self.noted = 0
+
+    def sync(self):
+        self.let_go.get()
+
+    def state(self, output):
+        return {}
+
+    def note(self, *record):
+        self.noted += 1
+
+
+def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
+    """In the middle of a lock it had the thread that waits for the disk wait for ever."""
+    monkeypatch.setattr(solve_file, "JOURNAL_SECONDS", 0)
+    ends = []
+
+    def go(interrupted):
+        run = Syncing()
+        try:
+            with solve_file.RecordsBehind(run, run, run) as records:
+                try:
+                    sys.settrace(interrupted)
+                    records.make_if_due()
+                    records.make_if_due()
+                    run.let_go.put(None)
+                    time.sleep(0.005)
+                    records.make_if_due()
+                finally:
+                    sys.settrace(None)
+                    run.let_go.put(None)
+        except KeyboardInterrupt:
+            ends.append("interrupted")
+        else:
+            ends.append(f"recorded {run.noted}")
+
+    for before in count(1):
+        thread = threading.Thread(target=go, args=[Interrupted(before)], daemon=True)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive(), f"stuck after {before} bytecodes"
+        if ends[-1] == "recorded 1":
+            break
+    assert ends.count("interrupted") > 50
 
 
 def test_a_full_disk_loses_nothing(long_corpus, tmp_path):
