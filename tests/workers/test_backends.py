@@ -439,31 +439,6 @@ def unused_port():
         return probe.getsockname()[1]
 
 
-@pytest.mark.parametrize(
-    ("backend", "address", "why"),
-    [
-        ("dask", "tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
-        ("dask", "nowhere", "no Dask scheduler answers .*missing port"),
-        ("dask", "tls://127.0.0.1:{port}", "names no certificate of the client"),
-        ("ray", "127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
-        ("ray", "nowhere", "no Ray cluster answers"),
-    ],
-)
-def test_a_cluster_that_is_not_there_is_one_clear_error(
-    backend, address, why, monkeypatch, tmp_path
-):
-    module = pytest.importorskip(f"batchsolve.workers.{backend}")
-    monkeypatch.setattr(module, "CONNECT_SECONDS", 0.5)
-    if backend == "ray":
-        module.ray.shutdown()
-    corpus = tmp_path / "in.txt"
-    corpus.write_text("1.....2..3.....4\n")
-    address = address.format(port=unused_port())
-    with pytest.raises(bs.InputError, match=why):
-        bs.solve_file(str(corpus), str(tmp_path / "out.csv"), backend=backend, address=address)
-    assert os.listdir(tmp_path) == ["in.txt"]  # so the same command can be tried again
-
-
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
     dask = pytest.importorskip("dask")
     pytest.importorskip("distributed")
@@ -515,3 +490,28 @@ def test_backends_that_cannot_be_used_are_refused(monkeypatch):
         needs = rf"the backend '{backend}' needs the module '{module}', which is not installed: "
         with pytest.raises(bs.InputError, match=needs + rf"pip install 'batchsolve\[{backend}\]'"):
             get_workers(backend)
+
+
+@pytest.mark.parametrize(
+    ("backend", "address", "why"),
+    [
+        ("dask", "tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
+        ("dask", "nowhere", "no Dask scheduler answers .*missing port"),
+        ("dask", "tls://127.0.0.1:{port}", "names no certificate of the client"),
+        ("ray", "127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
+        ("ray", "nowhere", "no Ray cluster answers"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_clear_error(
+    backend, address, why, monkeypatch, tmp_path
+):
+    module = pytest.importorskip(f"batchsolve.workers.{backend}")
+    monkeypatch.setattr(module, "CONNECT_SECONDS", 0.5)
+    if backend == "ray":
+        module.ray.shutdown()  # also the one of this module, whose tests come before this
+    corpus = tmp_path / "in.txt"
+    corpus.write_text("1.....2..3.....4\n")
+    address = address.format(port=unused_port())
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_file(str(corpus), str(tmp_path / "out.csv"), backend=backend, address=address)
+    assert os.listdir(tmp_path) == ["in.txt"]  # so the same command can be tried again
