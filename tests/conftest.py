@@ -23,9 +23,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with what takes longest, lest one process is still at it when others are done."""
-    first = {"workers": 0, "runs": 1}
-    items.sort(key=lambda item: first.get(item.path.parent.name, 2))
+    """Begin with what compiles most kernels, for others need them, and what takes longest.
+
+    Processes that lack the same kernel would each compile it, workers of clusters too; and none
+    should still be at a long file when the others are done.
+    """
+    first = {"engines": 0, "workers": 1, "runs": 2}
+    items.sort(key=lambda item: first.get(item.path.parent.name, 3))
 
 
 @pytest.fixture(autouse=True, scope="session")
