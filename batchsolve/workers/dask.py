@@ -246,8 +246,8 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them in the end."""
     settings = {
         "distributed.scheduler.allowed-failures": DEATHS_FORGIVEN,
-        # It closes for good the place of a worker that is not there so long after a death, though
-        # it may have come again since, and have died once more.
+        # So long after a death Dask looks whether the worker is there, and closes its place for
+        # good if not, though it may have come again since, and have died once more.
         "distributed.deploy.lost-worker-timeout": NEVER,
     }
     with dask.config.set(settings):

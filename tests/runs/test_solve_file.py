@@ -9,7 +9,6 @@ import threading
 import time
 from itertools import count
 from queue import SimpleQueue
-from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -215,7 +214,7 @@ class Interrupted:
 class Syncing:
     """An output and its journal and run; the disk is slow until it is let go."""
 
-    unrecorded: ClassVar = []
+    unrecorded = ()
 
     def __init__(self):
         self.let_go = SimpleQueue()
