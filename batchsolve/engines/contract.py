@@ -63,6 +63,9 @@ class Task:
     ceilings : ndarray of int64, shape (n,), or None
         The most that a cover below each stack may cost; None unless the cheapest are wanted. For
         engines that look at costs (`Capabilities.costs`).
+    unordered_levels : int
+        The options of a cover that is found at a level below this may stand in any order. Those of
+        others stand in the order of their choice, by which covers can be put in tree order.
     """
 
     stacks: Stacks
@@ -76,6 +79,7 @@ class Task:
     whole: bool = False
     cheapest: int = 0
     ceilings: npt.NDArray[np.int64] | None = None
+    unordered_levels: int = 0
 
     @classmethod
     def of(
@@ -111,7 +115,8 @@ class Outcome:
         -1, or the position in the stack of an option that clashes with one before it, or that
         does not exist. Such a stack was not searched.
     solutions : Stacks
-        The covers handed back, in tree order below each stack; options in order of choice.
+        The covers handed back, in tree order below each stack; their options in order of choice,
+        unless the task leaves it open.
     frontier : Stacks
         What is left to search, in tree order for each root.
     weights : ndarray of float64, shape (len(frontier),)

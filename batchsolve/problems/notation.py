@@ -17,13 +17,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, kernel
 
 BLANKS = ".0*_-"  # unless others are named
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
 _FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the cell that is wrong
 _BAD = 255
+_AT_ONCE = 4096  # digits that stay in the fastest cache until all runs of their symbols are written
 
 
 @kernel
@@ -83,12 +84,32 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             faults[k] = _WRONG_LENGTH
 
 
-@kernel
-def _decode_symbols(digits, symbols):
-    data = np.empty(digits.size, np.uint8)
+@helper
+def write_symbols(digits, begins, steps, text):
+    """Write the symbols of digits as `Notation.runs` says, many at once by vector instructions.
+
+    Parameters
+    ----------
+    digits : ndarray of uint8, shape (n,)
+    begins, steps : ndarray of uint8
+    text : ndarray of uint8, shape (n,)
+        Written to.
+    """
     for x in range(digits.size):
-        data[x] = symbols[digits[x]]
-    return data
+        text[x] = digits[x] + steps[0]
+    for run in range(1, steps.size):
+        begin, step = begins[run], steps[run]
+        for x in range(digits.size):
+            text[x] += step if digits[x] >= begin else np.uint8(0)
+
+
+@kernel
+def _decode_symbols(digits, begins, steps):
+    text = np.empty(digits.size, np.uint8)
+    for x in range(0, digits.size, _AT_ONCE):
+        end = min(x + _AT_ONCE, digits.size)
+        write_symbols(digits[x:end], begins, steps, text[x:end])
+    return text
 
 
 @kernel
@@ -212,6 +233,23 @@ class Notation:
                 table[ord(symbol)] = digit
         return table
 
+    @property
+    def runs(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """The symbols, that of blank cells first, as runs of bytes that follow one another.
+
+        Returns
+        -------
+        begins, steps : ndarray of uint8
+            The byte of a digit is the digit itself plus the steps of all runs that begin at it or
+            before it, modulo 256.
+        """
+        symbols = (self.blank + self.symbols).encode()
+        shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
+        begins = np.flatnonzero(np.append(True, shifts[1:] != shifts[:-1]))
+        steps = shifts[begins].copy()
+        steps[1:] -= shifts[begins[:-1]]
+        return begins.astype(np.uint8), steps
+
     def encode(self, column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Read a column of grids.
 
@@ -268,8 +306,7 @@ class Notation:
         pyarrow.StringArray, length n
         """
         if self.symbols:
-            symbols = np.frombuffer((self.blank + self.symbols).encode().ljust(256), np.uint8)
-            data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), symbols)
+            data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.runs)
             starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(self.n_digits**2)
         else:
             data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))

@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation, write_symbols
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 
@@ -169,8 +169,10 @@ class CoverRenderer:
 
 def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
     """Join what `CoverRenderer.parquet` returned; the rows of each part stay as they are."""
-    names = [f"{OPTIONS}.list.element"]  # these stay coded
-    tables = (pq.read_table(pa.BufferReader(part), read_dictionary=names) for part in parts)
+    is_grid = GRID in pq.read_schema(pa.BufferReader(parts[0])).names
+    coded = [] if is_grid else [f"{OPTIONS}.list.element"]  # names stay numbers
+    files = (pq.ParquetFile(pa.BufferReader(part), read_dictionary=coded) for part in parts)
+    tables = (file.read(use_threads=False) for file in files)
     return _parquet(pa.concat_tables(tables).unify_dictionaries().combine_chunks())
 
 
@@ -324,67 +326,39 @@ def _grid_lines(
         raise ValueError(f"not all of these covers of {problem!r} have {n_cells} options")
     digits = notation.symbols or [str(digit + 1) for digit in range(n_digits)]
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
-    is_byte = bool(notation.symbols) and all(len(text) == 1 for text in texts)
-    keys = _ascii("".join(texts)) if is_byte else np.arange(n_digits, dtype=np.uint8)
-    cell_of = np.repeat(np.arange(n_cells, dtype=np.uint32), n_digits)  # a division is slower
-    key_of = np.tile(keys, n_cells)
-    grids = _fill_grids(covers.options.reshape(n, n_cells), cell_of, key_of)
-    rank = np.zeros(256, np.uint64)
-    rank[keys] = _ranks(digits, notation.separator)
+    grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)
     if in_order:
-        order = _sort_grids(grids, rank, n_digits)
-    if is_byte:
-        lines = _frame(grids, order, _ascii(head), _ascii(tail))
+        order = _sort_grids(grids, _ranks(digits, notation.separator))
+    if notation.symbols and all(len(text) == 1 for text in texts):
+        lines = _frame(grids, order, *notation.runs, _ascii(head), _ascii(tail))
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
-    keys_in_order = grids[order].reshape(-1)
-    return _join(np.arange(n + 1) * n_cells, keys_in_order, *_pieces(texts), *frame)
+    in_turn = grids[order].reshape(-1)
+    return _join(np.arange(n + 1) * n_cells, in_turn, *_pieces(["", *texts]), *frame)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
-    """Return the rank of each digit's text, shape (N,).
+    """Return the rank of each digit's text, shape (N + 1,); that of blank cells is not used.
 
     To compare texts of grids is to compare their cells in turn, each with the separator behind it.
     The last cell has none, but grids that agree in all others agree in the last one as well.
     """
     order = sorted(range(len(digits)), key=lambda digit: (digits[digit] + separator).encode())
-    ranks = np.empty(len(digits), np.uint64)
-    ranks[order] = np.arange(len(digits), dtype=np.uint64)
+    ranks = np.zeros(len(digits) + 1, np.uint64)
+    ranks[np.array(order) + 1] = np.arange(len(digits), dtype=np.uint64)
     return ranks
 
 
 def _sort_grids(
-    grids: npt.NDArray[np.uint8], rank: npt.NDArray[np.uint64], n_digits: int
+    grids: npt.NDArray[np.uint8], rank: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint32]:
-    """Return the order in which grids ascend, given the rank of every key."""
-    bits = max((n_digits - 1).bit_length(), 1)
+    """Return the order in which grids ascend, given the rank of every digit."""
+    bits = max(int(rank.max()).bit_length(), 1)
     per_word = _WORD_BITS // bits
-    varying = np.flatnonzero(_differences(grids))
+    varying = np.flatnonzero(_differences(grids)).astype(np.uintp)  # twice as fast as signed
     words = _pack_grids(grids, varying, rank, bits, per_word)
     return _sorted_order(np.arange(len(grids) + 1) * words.shape[1], words.reshape(-1))
-
-
-@kernel
-def _fill_grids(covers, cell_of, key_of):
-    """Return covers as grids.
-
-    Parameters
-    ----------
-    covers : ndarray of uint32, shape (n, N²)
-    cell_of, key_of : ndarray of uint32 and uint8, shape (N³,)
-        Option -> its cell, and what stands there for its digit.
-
-    Returns
-    -------
-    grids : ndarray of uint8, shape (n, N²)
-    """
-    grids = np.empty(covers.shape, np.uint8)
-    for k in range(covers.shape[0]):
-        for x in range(covers.shape[1]):
-            option = covers[k, x]
-            grids[k, cell_of[option]] = key_of[option]
-    return grids
 
 
 @kernel
@@ -399,15 +373,15 @@ def _differences(grids):
 
 @kernel
 def _pack_grids(grids, varying, rank, bits, per_word):
-    """Pack the ranks of the keys in the cells that vary.
+    """Pack the ranks of the digits in the cells that vary.
 
     Parameters
     ----------
     grids : ndarray of uint8, shape (n, N²)
-    varying : ndarray of int64
+    varying : ndarray of uintp
         The cells that vary.
-    rank : ndarray of uint64, shape (256,)
-        Key -> its rank.
+    rank : ndarray of uint64, shape (N + 1,)
+        Digit -> its rank.
     bits, per_word : int
         How many bits a rank takes, and how many ranks a word.
 
@@ -418,23 +392,28 @@ def _pack_grids(grids, varying, rank, bits, per_word):
     n_words = max(1, (varying.size + per_word - 1) // per_word)
     words = np.empty((grids.shape[0], n_words), np.uint64)
     for k in range(grids.shape[0]):
+        grid, row = grids[k], words[k]
         for w in range(n_words):
+            begin, end = w * per_word, min((w + 1) * per_word, varying.size)
             word = np.uint64(0)
-            for x in range(w * per_word, min((w + 1) * per_word, varying.size)):
-                word = word << np.uint64(bits) | rank[grids[k, varying[x]]]
-            words[k, w] = word
+            for x in range(np.uintp(begin), np.uintp(end)):
+                word = word << np.uint64(bits) | rank[grid[varying[x]]]
+            row[w] = word
     return words
 
 
 @kernel
-def _frame(grids, order, head, tail):
-    """Write grids in this order, a row each, between two texts."""
+def _frame(grids, order, begins, steps, head, tail):
+    """Write grids in this order, a row each, between two texts; for digits see `write_symbols`."""
     begin, end = head.size, head.size + grids.shape[1]
     lines = np.empty((order.size, end + tail.size), np.uint8)
     for k in range(order.size):
-        lines[k, :begin] = head
-        lines[k, begin:end] = grids[order[k]]
-        lines[k, end:] = tail
+        line = lines[k]
+        for x in range(begin):
+            line[x] = head[x]
+        write_symbols(grids[order[k]], begins, steps, line[begin:end])
+        for x in range(tail.size):
+            line[end + x] = tail[x]
     return lines
 
 

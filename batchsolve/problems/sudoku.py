@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, kernel
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -46,10 +46,28 @@ def _stacks_of(grids, n_digits):
 
 @kernel
 def _fill_grids(offsets, options, rows, cells, digits, grids):
+    n_cells = grids.shape[1]
+    n_digits = np.uint32(cells.size // n_cells)
     for k in range(rows.size):
-        grid = grids[rows[k]]
-        for x in range(np.uintp(offsets[k]), np.uintp(offsets[k + 1])):
-            grid[cells[options[x]]] = digits[options[x]]
+        grid, stack = grids[rows[k]], options[offsets[k] : offsets[k + 1]]
+        if stack.size == n_cells and _goes_cell_by_cell(stack, n_digits):
+            for cell in range(n_cells):
+                grid[cell] = stack[cell] - np.uint32(cell) * n_digits + np.uint32(1)
+            continue
+        for option in stack:
+            grid[cells[option]] = digits[option]
+
+
+@helper
+def _goes_cell_by_cell(stack, n_digits):
+    """Return whether each option of a stack fills the cell of its place, as covers often do.
+
+    Such a stack is written by vector instructions.
+    """
+    most = np.uint32(0)
+    for cell in range(stack.size):
+        most = max(most, np.uint32(stack[cell] - np.uint32(cell) * n_digits))
+    return most < n_digits
 
 
 @kernel

@@ -18,7 +18,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetry import Symmetries, symmetries
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import TreeSearch
+from batchsolve.search.tree import Render, TreeSearch
 from batchsolve.settings import SearchSettings
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 from batchsolve.workers.base import LOG
@@ -249,7 +249,7 @@ def _search(
     settings: SearchSettings,
     keep: Callable[[Changes], None] = lambda changes: None,
     collect: bool = False,
-    render: Callable[[Stacks], Any] | None = None,
+    render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
     stacks = stack if isinstance(stack, Stacks) else Stacks.from_lists([np.asarray(stack).tolist()])

@@ -33,7 +33,7 @@ from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_p
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.search.tree import Render, Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import disk_errors, sync_directory
@@ -210,7 +210,7 @@ class Run:
         """Return the search of what is left."""
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
-        render: Callable[[Stacks], Any] | None = None
+        render: Render | None = None
         if self._collect:
             render = CoverRenderer(self._problem, self._notation).parquet
         elif self._group is not None:

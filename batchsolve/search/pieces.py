@@ -95,11 +95,6 @@ class Changes:
     _done: list[npt.NDArray[np.int64]] = field(default_factory=list)
     _new: list[Piece] = field(default_factory=list)
 
-    @property
-    def n_covers(self) -> int:
-        """How many covers were found."""
-        return sum(n for _, n in self.outputs)
-
     def add(self, done: npt.NDArray[np.int64], new: Piece) -> None:
         """Add the changes of one result: the numbers of stacks that are done, and new stacks."""
         self._done.append(done)

@@ -318,7 +318,10 @@ class RowWork:
         if task.budget > 0:
             begin = time.perf_counter()
             whole = self.engine.capabilities.whole_stacks
-            search = replace(rows.task_of(stacks, task.budget, whole), depth=self.depth)
+            # a row that its own stack solves has one cover, and no other to be compared with
+            search = replace(
+                rows.task_of(stacks, task.budget, whole), depth=self.depth, unordered_levels=1
+            )
             outcome = self.engine.search(self.problem, search)
             seconds = time.perf_counter() - begin
             rows.add(stacks, outcome, outcome.solutions, seconds)

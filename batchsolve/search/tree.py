@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from batchsolve.engines import Engine, Outcome, Sharing, Task
 from batchsolve.errors import InputError
@@ -32,7 +33,9 @@ TRIAL_SECONDS = 0.05  # what loading the kernels of an engine takes at least
 FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
 TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
-STEP_BYTES = 64 << 20  # covers that may wait to be kept
+STEP_BYTES = 64 << 20  # of what was made of covers that may wait to be kept
+
+Render = Callable[[Stacks], Any]
 
 
 @dataclass
@@ -103,12 +106,14 @@ class TreeWork:
 
     engine: Engine
     problem: ExactCover
-    render: Callable[[Stacks], Any] | None = None
+    render: Render | None = None
     symmetries: Symmetries | None = None
 
     def do(self, task: Task) -> Found:
         """Search a task."""
         begin = time.perf_counter()
+        if self.render is not None and not task.cheapest:  # the renderer has an order of its own
+            task = replace(task, unordered_levels=UNLIMITED)
         outcome = self.engine.search(self.problem, task)
         seconds = time.perf_counter() - begin
         covers = outcome.solutions
@@ -185,6 +190,7 @@ class TreeGoal:
         self._open_weight = float(begin.weights.sum())
         self._next_id = int(begin.ids.max(initial=-1)) + 1
         self._changes = Changes()
+        self._waiting = 0  # bytes
         self._consistent = True  # whether totals and changes hold the same results
         self._kept_at = self._begin = time.monotonic()
         self._seconds_before = totals.seconds
@@ -244,6 +250,7 @@ class TreeGoal:
         self._changes.add(piece.ids[searched], left.take(is_new))
         if found.output is not None:
             self._changes.outputs.append((found.output, n_covers))
+            self._waiting += _bytes_of(found.output)
         self._consistent = True
         return [left]
 
@@ -254,9 +261,9 @@ class TreeGoal:
         return []
 
     def keep_if_due(self) -> None:
-        """Have the changes kept, if a second has passed or many covers wait."""
-        waiting = self._changes.n_covers * self._cover_bytes
-        if time.monotonic() - self._kept_at > STEP_SECONDS or waiting >= STEP_BYTES:
+        """Have the changes kept, if a second has passed or much waits."""
+        seconds = time.monotonic() - self._kept_at
+        if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
             self._flush()
 
     def keep_rest(self) -> None:
@@ -277,10 +284,17 @@ class TreeGoal:
     def _flush(self) -> None:
         """Have the changes kept; if that fails, it is not tried again."""
         self._consistent = False
-        changes, self._changes = self._changes, Changes()
+        changes, self._changes, self._waiting = self._changes, Changes(), 0
         self._keep(changes)
         self._consistent = True
         self._kept_at = time.monotonic()
+
+
+def _bytes_of(output: Any) -> int:
+    """Return how much memory an output takes; cheapest covers are too few to count."""
+    if isinstance(output, Stacks):
+        return output.options.nbytes
+    return output.size if isinstance(output, pa.Buffer) else 0
 
 
 def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:
@@ -342,7 +356,7 @@ class TreeSearch:
         keep: Callable[[Changes], None] = lambda changes: None,
         *,
         collect: bool = False,
-        render: Callable[[Stacks], Any] | None = None,
+        render: Render | None = None,
         symmetries: Symmetries | None = None,
         goal: Callable[[Piece, Totals, Callable[[Changes], None]], TreeGoal] | None = None,
     ) -> None:

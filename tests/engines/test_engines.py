@@ -2,6 +2,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -291,6 +292,18 @@ def test_solutions_come_in_lexicographic_order(engine, data):
     _, _, found = run_out(engine, *data.draw(starts(engine)))
     covers_in_order = [list(map(int, cover)) for _, cover in found]
     assert covers_in_order == sorted(covers_in_order)
+
+
+@collecting_engines
+@given(data=st.data(), levels=st.sampled_from([1, 2, UNLIMITED]))
+def test_only_the_order_of_options_may_differ_where_it_is_left_open(engine, data, levels):
+    problem, start = data.draw(starts(engine))
+    task = Task.of(start, keep=UNLIMITED)
+    ordered = get_engine(engine).search(problem, task)
+    free = get_engine(engine).search(problem, replace(task, unordered_levels=levels))
+    assert list(map(sorted, free.solutions)) == list(map(sorted, ordered.solutions))
+    assert free.counts.tolist() == ordered.counts.tolist()
+    assert free.nodes.tolist() == ordered.nodes.tolist()
 
 
 @collecting_engines

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batchsolve import InputError, Sudoku
+from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.problems.notation import Notation, default_box, notations, numbers
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 
@@ -25,6 +25,16 @@ def test_what_is_written_is_read_back(notation, data):
     assert (back[where] == grids).all()
     sliced, _ = notation.encode(column.slice(2, 2))
     assert (sliced == grids[1:]).all()
+
+
+@given(st.data())
+def test_any_alphabet_is_written_symbol_by_symbol(data):
+    n = data.draw(st.sampled_from([4, 9, 16, 25]))
+    alphabet = data.draw(st.permutations(list(map(chr, range(33, 127)))))[: n + 1]
+    notation = Notation(n, "any", "".join(alphabet[1:]), blank=alphabet[0])
+    grids = np.random.default_rng(n).integers(0, n + 1, (40, n * n)).astype(np.uint8)
+    texts = ["".join(alphabet[digit] for digit in grid) for grid in grids.tolist()]
+    assert notation.decode(grids, np.ones(40, np.bool_)).to_pylist() == texts
 
 
 def notation_of(values, size):
@@ -136,3 +146,7 @@ def test_grids_and_stacks_are_the_same_thing(box, data):
         cells, digits = np.divmod(stack, problem.n_digits)
         assert (grid[cells] == digits + 1).all()
         assert len(stack) == np.count_nonzero(grid)
+    full = problem.stacks(np.maximum(grids, 1))
+    shuffled = Stacks.from_lists([rng.permutation(stack) for stack in full])
+    assert (problem.grids(full) == np.maximum(grids, 1)).all()
+    assert (problem.grids(shuffled) == np.maximum(grids, 1)).all()

@@ -97,6 +97,7 @@ class SudokuLanes:
             task.depth,
             task.keep,
             any_order,
+            task.unordered_levels,
         )
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = Written(

@@ -54,6 +54,7 @@ class TaskArrays(NamedTuple):
     depth: int
     keep: int
     any_order: bool
+    unordered_levels: int
 
 
 class Result(NamedTuple):
