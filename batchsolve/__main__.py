@@ -46,7 +46,7 @@ def main() -> None:
     atexit.register(_keep_exit_code)  # what is registered first is called last
     # Numba makes more than a hundred thousand objects, and no garbage to speak of. To look for
     # some on the way in, and among all of them on the way out, takes longer than most searches.
-    gc.set_threshold(100_000)
+    gc.set_threshold(250_000)
     sys.meta_path.insert(0, _NoPandas())
     try:
         from batchsolve.cli import app
