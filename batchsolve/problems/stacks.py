@@ -102,7 +102,7 @@ class Stacks:
     @classmethod
     def empty(cls) -> Stacks:
         """Return a batch of no stacks."""
-        return cls.from_lists([])
+        return cls(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
 
     @classmethod
     def concatenate(cls, batches: Sequence[Stacks]) -> Stacks:

@@ -67,7 +67,10 @@ def _text(column: pa.ChunkedArray) -> pa.StringArray:
         return pa.array(values, pa.string())
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
-    return pc.fill_null(column.cast(pa.string()), "").combine_chunks()
+    text = column if kind == pa.string() else column.cast(pa.string())
+    if text.null_count:
+        text = pc.fill_null(text, "")
+    return text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()
 
 
 @dataclass(frozen=True)
