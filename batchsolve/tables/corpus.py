@@ -7,7 +7,6 @@ many rows, never from one. What cannot be decided is an error that shows the cho
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, chain
 
 import pyarrow as pa
@@ -18,8 +17,9 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
 from batchsolve.tables.layouts import GridLines
+from batchsolve.tables.opening import open_all
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
-from batchsolve.tables.sources import Source, name_of, open_source
+from batchsolve.tables.sources import Source, name_of
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -48,7 +48,6 @@ SOLUTION_NAMES = (
     "solved_cells",
     "target",
 )
-OPENED_AT_ONCE = 8
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
 
@@ -103,7 +102,7 @@ class Corpus:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
         self._size = size or TASKS
-        self._sources = _opened(inputs)
+        self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         self._ends = _ends([source.length for source in self._sources])
@@ -315,18 +314,6 @@ class Corpus:
     def _example(self) -> str:
         text = str(self._sample[self.column][0].as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
-
-
-def _opened(inputs: Sequence[str | Source]) -> list[Source]:
-    """Open tables, several at a time, for a remote one takes a while to answer."""
-
-    def open_one(one: str | Source) -> Source:
-        return open_source(one) if isinstance(one, str) else one
-
-    if len(inputs) == 1:
-        return [open_one(inputs[0])]
-    with ThreadPoolExecutor(OPENED_AT_ONCE) as threads:
-        return list(threads.map(open_one, inputs))
 
 
 def _ends(lengths: list[int | None]) -> list[int]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from conftest import Interrupted
 
 import batchsolve as bs
 from batchsolve.runs import solve_file
@@ -191,24 +192,6 @@ batchsolve.cli.app()
     assert kills > 2
     assert out.read_bytes() == whole.read_bytes()
     assert not [name for name in os.listdir(tmp_path) if "partial" in name]
-
-
-class Interrupted:
-    """Raises KeyboardInterrupt before one of the bytecodes of what is called, standard library too.
-
-    That is where Python raises it for a signal. Give it to `sys.settrace`.
-    """
-
-    def __init__(self, before):
-        self.left = before
-
-    def __call__(self, frame, event, argument):
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            self.left -= 1
-            if self.left == 0:
-                raise KeyboardInterrupt
-        return self
 
 
 class Syncing:

@@ -1,0 +1,70 @@
+"""Opening several tables at a time."""
+
+import sys
+import threading
+import time
+from itertools import count
+from queue import SimpleQueue
+
+import pytest
+from conftest import Interrupted
+
+from batchsolve import InputError
+from batchsolve.tables import opening
+
+
+def test_tables_come_in_their_order_however_long_each_takes(monkeypatch):
+    def open_slowly(path):
+        time.sleep(0.02 if int(path) % 3 == 0 else 0)
+        return path
+
+    monkeypatch.setattr(opening, "open_source", open_slowly)
+    for n in (1, 2, 30):
+        paths = list(map(str, range(n)))
+        assert opening.open_all(paths) == paths
+
+
+def test_the_first_of_several_errors_is_told(monkeypatch):
+    asked = []
+
+    def open_some(path):
+        asked.append(path)
+        if int(path) in (5, 6, 7):
+            time.sleep(0.05 if path == "5" else 0)
+            raise InputError(f"{path}: cannot be opened")
+        return path
+
+    monkeypatch.setattr(opening, "open_source", open_some)
+    with pytest.raises(InputError, match=r"^5: cannot be opened"):
+        opening.open_all(list(map(str, range(1000))))
+    assert len(asked) < 100
+
+
+def test_ctrl_c_at_any_moment_ends_the_wait(monkeypatch):
+    """In the middle of a lock it had an executor wait for its threads for ever."""
+    ends = []
+    monkeypatch.setattr(opening, "OPENED_AT_ONCE", 2)
+
+    def go(interrupted):
+        let_go = SimpleQueue()
+        monkeypatch.setattr(opening, "open_source", lambda path: let_go.get())
+        threading.Timer(0.002, lambda: [let_go.put(path) for path in "ab"]).start()
+        try:
+            sys.settrace(interrupted)
+            found = opening.open_all(["a", "b"])
+        except KeyboardInterrupt:
+            ends.append("interrupted")
+        else:
+            ends.append(sorted(found))
+        finally:
+            sys.settrace(None)
+
+    for before in count(1):
+        thread = threading.Thread(target=go, args=[Interrupted(before)], daemon=True)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive(), f"stuck after {before} bytecodes"
+        if ends[-1] != "interrupted":
+            break
+    assert ends[-1] == ["a", "b"]
+    assert ends.count("interrupted") > 50
