@@ -26,6 +26,7 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import engines_for
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.run import Run
 from batchsolve.scaling.machine import machine
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import Totals, TreeSearch
@@ -124,6 +125,26 @@ def two_workers(text: str, repeat: int, engine: str) -> dict[str, Any]:
     }
 
 
+def enumerated(text: str, repeat: int, folder: str | None) -> dict[str, Any]:
+    """Time runs that enumerate in this process, with one worker and two, in turn.
+
+    So the start of Python is left out; a run before the first has loaded the kernels.
+    """
+    reading = read_problem(text)
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for k in range(repeat + 1):
+        for jobs in seconds:
+            with (
+                tempfile.TemporaryDirectory(dir=folder) as home,
+                Run(os.path.join(home, "run"), reading.problem, reading.stack, collect=True) as run,
+            ):
+                took, _ = timed(lambda run=run, jobs=jobs: run.search(jobs=jobs))
+            if k > 0:
+                seconds[jobs].append(took)
+    one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
+    return {"one": one, "two": two, "gain": one / two}
+
+
 def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) -> dict[str, Any]:
     """Time commands that count and that enumerate, with one worker and two, in turn.
 
@@ -201,6 +222,10 @@ def main() -> None:
         Path(t).name: listed(t, arguments.repeat, arguments.yardstick, arguments.folder)
         for t in arguments.enumerate
     }
+    # last, for a process that is started counts the memory of this one as its own
+    for text in arguments.enumerate:
+        aside = enumerated(text, arguments.repeat, arguments.folder)
+        results["enumerate"][Path(text).name]["start-up aside"] = aside
     Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 
