@@ -24,7 +24,7 @@ MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
 _FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the cell that is wrong
 _BAD = 255
-_AT_ONCE = 4096  # digits that stay in the fastest cache until all runs of their symbols are written
+_AT_ONCE = 4096  # digits that stay in the fastest cache until all of their shifts are made
 
 
 @kernel
@@ -86,7 +86,7 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
 
 @helper
 def write_symbols(digits, begins, steps, text):
-    """Write the symbols of digits as `Notation.runs` says, many at once by vector instructions.
+    """Write the symbols of digits as `Notation.shifts` says, many at once by vector instructions.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def write_symbols(digits, begins, steps, text):
     """
     for x in range(digits.size):
         text[x] = digits[x] + steps[0]
-    for run in range(1, steps.size):
-        begin, step = begins[run], steps[run]
+    for k in range(1, steps.size):
+        begin, step = begins[k], steps[k]
         for x in range(digits.size):
             text[x] += step if digits[x] >= begin else np.uint8(0)
 
@@ -234,14 +234,14 @@ class Notation:
         return table
 
     @property
-    def runs(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """The symbols, that of blank cells first, as runs of bytes that follow one another.
+    def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """How digits, and 0 for blank cells, become the bytes of their symbols.
 
         Returns
         -------
         begins, steps : ndarray of uint8
-            The byte of a digit is the digit itself plus the steps of all runs that begin at it or
-            before it, modulo 256.
+            The byte of a digit is the digit itself plus all steps that begin at it or before it,
+            modulo 256. There is one wherever the bytes of two symbols do not follow one another.
         """
         symbols = (self.blank + self.symbols).encode()
         shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
@@ -306,7 +306,7 @@ class Notation:
         pyarrow.StringArray, length n
         """
         if self.symbols:
-            data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.runs)
+            data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.shifts)
             starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(self.n_digits**2)
         else:
             data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))

@@ -331,7 +331,7 @@ def _grid_lines(
     if in_order:
         order = _sort_grids(grids, _ranks(digits, notation.separator))
     if notation.symbols and all(len(text) == 1 for text in texts):
-        lines = _frame(grids, order, *notation.runs, _ascii(head), _ascii(tail))
+        lines = _frame(grids, order, *notation.shifts, _ascii(head), _ascii(tail))
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
     in_turn = grids[order].reshape(-1)
