@@ -32,14 +32,20 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 
 
-def interleaved(runs: dict[str, Callable[[], object]], repeat: int) -> dict[str, dict[str, float]]:
-    """Time functions in turn; return minimum, median and maximum of each in seconds."""
+def interleaved(
+    runs: dict[str, Callable[[], object]], repeat: int, tidy: Callable[[], object]
+) -> dict[str, dict[str, float]]:
+    """Time functions in turn; return minimum, median and maximum of each in seconds.
+
+    After each of them, the function `tidy` is called, which is not timed.
+    """
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(repeat):
         for name, run in runs.items():
             begin = time.perf_counter()
             run()
             times[name].append(time.perf_counter() - begin)
+            tidy()
     return {
         name: {"min": min(t), "median": statistics.median(t), "max": max(t)}
         for name, t in times.items()
@@ -107,6 +113,7 @@ def speed(path: str, rows: int | None, repeat: int, folder: str) -> dict[str, An
             "two workers, loky": lambda: solve(2, "loky"),
         },
         repeat,
+        tidy=lambda: Path(out).unlink(missing_ok=True),  # for to replace it takes a while as well
     )
     median = {name: t["median"] for name, t in times.items()}
     return {

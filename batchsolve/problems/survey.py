@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from math import isqrt
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
@@ -54,6 +56,16 @@ def _survey(data, offsets):
     return facts
 
 
+def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[tuple[int, int, int, int], int]]:
+    """Return every different row and how often it is there."""
+    ordered = facts[np.lexsort(facts.T)]
+    is_first = np.ones(len(ordered), np.bool_)
+    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    firsts = np.flatnonzero(is_first)
+    counts = np.diff(firsts, append=len(ordered))
+    return zip(map(tuple, ordered[firsts].tolist()), counts.tolist(), strict=True)
+
+
 class Survey:
     """What the values of a column look like: enough to choose the size and the alphabet.
 
@@ -82,7 +94,8 @@ class Survey:
     def add(self, column: pa.Array) -> None:
         """Take the values of a string array into account."""
         facts = _survey(*buffers(column))
-        self._kinds.update(map(tuple, facts.tolist()))
+        for kind, count in _counted(facts):
+            self._kinds[kind] += count
         separated = np.flatnonzero(facts[:, 1])
         if separated.size:
             text = column[int(separated[0])].as_py()
