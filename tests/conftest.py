@@ -1,9 +1,11 @@
 import csv
+import gc
 import os
 import signal
 import threading
 from functools import cache
 from pathlib import Path
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -120,14 +122,15 @@ class Interrupted:
     """Raises KeyboardInterrupt before one of the bytecodes of what is called, standard library too.
 
     That is where Python raises it for a signal. Give it to `sys.settrace`. The start of a thread is
-    spared: nothing but Python itself could make it safe.
+    spared, for nothing but Python itself could make it safe, and what is called as objects are
+    freed, for nobody would hear of it.
     """
 
     def __init__(self, before):
         self.left = before
 
     def __call__(self, frame, event, argument):
-        if _starts_a_thread(frame):
+        if _is_spared(frame):
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":
@@ -137,7 +140,18 @@ class Interrupted:
         return self
 
 
-def _starts_a_thread(frame):
-    while frame is not None and frame.f_code is not threading.Thread.start.__code__:
+_SPARED = {threading.Thread.start.__code__, WeakSet()._remove.__code__}
+
+
+def _is_spared(frame):
+    while frame is not None and frame.f_code not in _SPARED:
         frame = frame.f_back
     return frame is not None
+
+
+@pytest.fixture
+def _garbage_stays():
+    """Do not look for garbage, which may call anything at any moment."""
+    gc.disable()
+    yield
+    gc.enable()

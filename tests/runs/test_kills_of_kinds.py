@@ -1,4 +1,4 @@
-"""Runs of every kind are killed and go on: with costs, with bounds, up to symmetry."""
+"""Runs of every kind are killed and go on: with costs, with bounds, up to symmetry, memoised."""
 
 import os
 import signal
@@ -58,3 +58,25 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(command, backend, tmp_p
     assert subprocess.run(killed, stdout=subprocess.DEVNULL).returncode == 0
     assert exported(run) == wanted
     assert len(wanted.splitlines()) > 20
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_memoised_count_that_is_killed_goes_on_to_the_same_sum(backend, tmp_path):
+    run = tmp_path / "run"
+    command = [sys.executable, "-c", EVERY_STEP, "count", "dominoes:10x10", "--memo", "--quiet"]
+    command += ["--run", str(run), "--resume", "--jobs", "2", "--backend", backend]
+    killed = subprocess.Popen(
+        [*command, "--budget", "500"], stdout=subprocess.PIPE, start_new_session=True
+    )
+    for _ in range(4):
+        assert killed.stdout.readline() == b"kept\n"
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    begun = describe_run(str(run))
+    assert begun["outstanding"]
+    assert begun["nodes"]
+    done = subprocess.run(command, capture_output=True)
+    assert done.returncode == 0
+    # P. W. Kasteleyn, The statistics of dimers on a lattice, 1961; OEIS A004003
+    assert done.stdout.split()[-1] == b"258584046368"

@@ -213,6 +213,7 @@ class Syncing:
         self.noted += 1
 
 
+@pytest.mark.usefixtures("_garbage_stays")
 def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
     """In the middle of a lock it had the thread that waits for the disk wait for ever."""
     monkeypatch.setattr(solve_file, "JOURNAL_SECONDS", 0)
