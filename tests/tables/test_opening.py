@@ -32,6 +32,7 @@ def test_the_first_of_several_errors_is_told(monkeypatch):
         if int(path) in (5, 6, 7):
             time.sleep(0.05 if path == "5" else 0)
             raise InputError(f"{path}: cannot be opened")
+        time.sleep(0.2 if int(path) > 7 else 0)
         return path
 
     monkeypatch.setattr(opening, "open_source", open_some)
