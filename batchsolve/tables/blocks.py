@@ -217,6 +217,11 @@ class Block:
         return self.data.read() if isinstance(self.data, Span | RowGroups) else self.data
 
 
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array, which is copied only if it lies in several."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
     """Copy some rows; what pyarrow calls a slice is sent to workers with the whole table."""
     sink = pa.BufferOutputStream()

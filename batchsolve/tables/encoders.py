@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.tables.blocks import one_chunk
 from batchsolve.tables.joining import join_lines
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
@@ -70,7 +71,7 @@ def _text(column: pa.ChunkedArray) -> pa.StringArray:
     text = column if kind == pa.string() else column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
-    return text.chunk(0) if text.num_chunks == 1 else text.combine_chunks()
+    return one_chunk(text)
 
 
 @dataclass(frozen=True)

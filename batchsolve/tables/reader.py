@@ -14,7 +14,7 @@ from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.tables.blocks import Block
+from batchsolve.tables.blocks import Block, one_chunk
 
 FILENAME = pa.field("filename", pa.string())
 
@@ -150,7 +150,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
             f"column {quoted(name)} holds {shortened(str(kind))}, which does not keep "
             f"leading zeros; store grids as text"
         )
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    return one_chunk(column)
 
 
 def in_one_line(text: pa.Array) -> pa.Array:
