@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from batchsolve.errors import InputError
 from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
@@ -12,17 +12,40 @@ from batchsolve.workers.pool import Pool, Work
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks that may be read before the first is written
 
 
-class BlockGoal(Goal, Protocol):
-    """A goal that hands back what was made of blocks."""
+class OneTask:
+    """What waits as a piece, but is one task."""
+
+    is_fresh: ClassVar[bool] = True
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
+        """Return the piece as it is."""
+        return [self]
+
+
+class BlockGoal(Goal):
+    """A goal that hands back blocks of an input in their order, with what was made of them.
+
+    What was made of a block has an ``output`` and an ``error``, which is None or raised.
+    """
+
+    enough = False
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Any] = {}  # those not handed back, by their numbers
+        self._made: dict[int, Any] = {}
+        self._n_opened = self._n_returned = 0
 
     @property
     def n_open(self) -> int:
         """Number of blocks that are not handed back."""
-        ...
+        return len(self._blocks)
 
     def open(self, block: Any) -> Any:
         """Return the next block of the input as a piece."""
-        ...
+        number = self._n_opened
+        self._blocks[number] = block
+        self._n_opened += 1
+        return self._fresh(number, block)
 
     def settled(self) -> Iterator[tuple[Any, Any]]:
         """Hand back the next blocks of the input with their output, up to the first still open.
@@ -32,7 +55,17 @@ class BlockGoal(Goal, Protocol):
         InputError, OutputError
             If the next block cannot be read or written.
         """
-        ...
+        while self._n_returned in self._made:
+            made = self._made.pop(self._n_returned)
+            block = self._blocks.pop(self._n_returned)
+            self._n_returned += 1
+            if made.error is not None:
+                raise made.error
+            yield block, made.output
+
+    def _fresh(self, number: int, block: Any) -> Any:
+        """Return a block as the piece that it is at first."""
+        raise NotImplementedError
 
 
 def most_ahead(jobs: int) -> int:

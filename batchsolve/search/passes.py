@@ -8,11 +8,11 @@ the two, nothing of a block is kept but what was found: it is read again to be w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from batchsolve.errors import BatchsolveError, InputError, OutputError
-from batchsolve.search.in_order import work_in_order
+from batchsolve.search.in_order import BlockGoal, OneTask, work_in_order
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool
@@ -31,35 +31,27 @@ class Passes(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Look:
+class _Look(OneTask):
     """A block that waits to be looked at; also the task."""
 
     number: int
     block: Any
-    is_fresh: ClassVar[bool] = True
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[_Look]:
-        return [self]
 
 
 @dataclass(frozen=True, eq=False)
-class _Write:
+class _Write(OneTask):
     """A block that waits to be written; also the task."""
 
     number: int
     block: Any
     decision: Any
-    is_fresh: ClassVar[bool] = True
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[_Write]:
-        return [self]
 
 
 @dataclass(frozen=True, eq=False)
 class _Made:
     """What a worker made of a block; nodes and seconds are for budgets, which are not needed."""
 
-    value: Any = None
+    output: Any = None
     error: InputError | OutputError | None = None
     n_nodes: ClassVar[int] = 0
     seconds: ClassVar[float] = 0.0
@@ -81,44 +73,24 @@ class _Work:
         return []
 
 
-@dataclass(eq=False)
-class _Goal:
+class _Goal(BlockGoal):
     """Takes what was found in the order of the input, and hands back what was written so."""
 
-    decide: Callable[[Any, Any], Any]
-    enough: ClassVar[bool] = False
-    _blocks: dict[int, Any] = field(default_factory=dict)  # not handed back, by their numbers
-    _found: dict[int, _Made] = field(default_factory=dict)  # not decided
-    _written: dict[int, _Made] = field(default_factory=dict)
-    _n_opened: int = 0
-    _n_decided: int = 0
-    _n_returned: int = 0
+    def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
+        super().__init__()
+        self._decide = decide
+        self._found: dict[int, _Made] = {}  # not decided
+        self._n_decided = 0
 
-    @property
-    def n_open(self) -> int:
-        return len(self._blocks)
-
-    def open(self, block: Any) -> _Look:
-        number = self._n_opened
-        self._blocks[number] = block
-        self._n_opened += 1
+    def _fresh(self, number: int, block: Any) -> _Look:
         return _Look(number, block)
-
-    def settled(self) -> Iterator[tuple[Any, Any]]:
-        while self._n_returned in self._written:
-            made = self._written.pop(self._n_returned)
-            block = self._blocks.pop(self._n_returned)
-            self._n_returned += 1
-            if made.error is not None:
-                raise made.error
-            yield block, made.value
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         return piece, piece
 
     def accept(self, piece: _Look | _Write, made: _Made) -> list[Any]:
         if isinstance(piece, _Write):
-            self._written[piece.number] = made
+            self._made[piece.number] = made
             return []
         self._found[piece.number] = made
         decided: list[Any] = []
@@ -127,9 +99,9 @@ class _Goal:
             found, block = self._found.pop(number), self._blocks[number]
             self._n_decided += 1
             if found.error is None:
-                decided.append(_Write(number, block, self.decide(block, found.value)))
+                decided.append(_Write(number, block, self._decide(block, found.output)))
             else:
-                self._written[number] = found
+                self._made[number] = found
         return decided
 
     def lose(self, piece: Any, reason: str) -> list[Any]:

@@ -30,7 +30,7 @@ from batchsolve.errors import BatchsolveError, InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.in_order import most_ahead, work_in_order
+from batchsolve.search.in_order import BlockGoal, OneTask, most_ahead, work_in_order
 from batchsolve.search.pieces import Piece
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.search.tree import Found, halves_at
@@ -340,27 +340,19 @@ class RowWork:
 
 
 @dataclass(frozen=True, eq=False)
-class _Unread:
+class _Unread(OneTask):
     """A block that waits to be read."""
 
     number: int
     block: Any
     is_searched: bool = True  # in the same task; not after that has failed
-    is_fresh = True
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[_Unread]:
-        return [self]
 
 
 @dataclass(frozen=True, eq=False)
-class _Unwritten:
+class _Unwritten(OneTask):
     """A block whose rows are settled, and that waits to be written."""
 
     number: int
-    is_fresh = True
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[_Unwritten]:
-        return [self]
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,48 +368,19 @@ class _Late:
         return [_Late(self.number, self.stacks.between(k, k + 1)) for k in each]
 
 
-class RowGoal:
+class RowGoal(BlockGoal):
     """The goal of rows: an answer to each, handed back block by block in the order of the input."""
-
-    enough = False
 
     def __init__(
         self, keeps_roots: bool, whole: bool, late_engine: Engine | None, size: int
     ) -> None:
+        super().__init__()
         self._keeps_roots, self._whole, self._late_engine = keeps_roots, whole, late_engine
         self._size = size
-        self._blocks: dict[int, Any] = {}  # blocks not handed back, by their numbers
         self._open: dict[int, OpenRows] = {}
-        self._results: dict[int, BlockResult] = {}
-        self._n_opened = self._n_returned = 0
 
-    @property
-    def n_open(self) -> int:
-        """Number of blocks that are not handed back."""
-        return len(self._blocks)
-
-    def open(self, block: Any) -> _Unread:
-        """Return the next block of the input as a piece."""
-        number = self._n_opened
-        self._blocks[number] = block
-        self._n_opened += 1
+    def _fresh(self, number: int, block: Any) -> _Unread:
         return _Unread(number, block)
-
-    def settled(self) -> Iterator[tuple[Any, Any]]:
-        """Hand back the next blocks of the input with their output, up to the first still open.
-
-        Raises
-        ------
-        InputError, OutputError
-            If the next block cannot be read or written.
-        """
-        while self._n_returned in self._results:
-            result = self._results.pop(self._n_returned)
-            block = self._blocks.pop(self._n_returned)
-            self._n_returned += 1
-            if result.error is not None:
-                raise result.error
-            yield block, result.output
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return what is still wanted of a piece, and its task; None for the task if nothing is."""
@@ -453,7 +416,7 @@ class RowGoal:
             left, late = rows.hand_over(left)
             return self._left(number, left.stacks, left.weights, late)
         if result.rows is None:
-            self._results[piece.number] = result
+            self._made[piece.number] = result
             self._open.pop(piece.number, None)
             return []
         self._open[piece.number] = result.rows
