@@ -78,10 +78,10 @@ def estimate(
 @command(examples=("batchsolve engines", "batchsolve engines --json"))
 def engines(as_json: Json = False) -> int:
     """List the search engines and what each can do."""
-    from batchsolve.engines import engine_names, get_engine
+    from batchsolve.engines.registry import engine_names, registered
 
     for name in engine_names():
-        can = get_engine(name).capabilities
+        can = registered(name).capabilities
         if as_json:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue

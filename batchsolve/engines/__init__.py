@@ -1,4 +1,4 @@
-"""Search engines behind one contract, and the registry that names them."""
+"""Search engines behind one contract, found by their names."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from importlib import import_module
 
 from batchsolve.engines.contract import (
     UNLIMITED,
-    Capabilities,
     Engine,
     Outcome,
     Sharing,
     Task,
     check_support,
 )
+from batchsolve.engines.registry import Capabilities, engine_names, registered
 from batchsolve.errors import InputError
 
 __all__ = [
@@ -25,24 +25,8 @@ __all__ = [
     "check_support",
     "engine_names",
     "get_engine",
+    "registered",
 ]
-
-_ENGINES = {
-    "dlx": ("batchsolve.engines.dlx", "DancingLinks"),
-    "lanes": ("batchsolve.engines.lanes", "SudokuLanes"),
-    "bits": ("batchsolve.engines.bits", "BitParallel"),
-    "cells": ("batchsolve.engines.cells", "Cells"),
-    "memo": ("batchsolve.engines.memo", "MemoisedCounting"),
-    "algorithm-x": ("batchsolve.engines.algorithm_x", "AlgorithmX"),
-    "backtracking": ("batchsolve.engines.backtracking", "Backtracking"),
-    "sat": ("batchsolve.engines.sat", "Sat"),
-}
-_SIZED = {"memo"}
-
-
-def engine_names() -> list[str]:
-    """Return the names of all engines, also of those that need a module not installed here."""
-    return list(_ENGINES)
 
 
 def get_engine(name: str) -> Engine:
@@ -64,11 +48,9 @@ def get_engine(name: str) -> Engine:
     >>> get_engine("memo:64")
     MemoisedCounting(megabytes=64)
     """
+    known = registered(name)
+    kind = getattr(import_module(known.module), known.kind)
     base, colon, size = name.partition(":")
-    if base not in _ENGINES or (colon and base not in _SIZED):
-        raise InputError(f"no engine is called {name!r}; there is: {', '.join(_ENGINES)}")
-    module, engine = _ENGINES[base]
-    kind = getattr(import_module(module), engine)
     if not colon:
         return kind()
     if not (size.isascii() and size.isdecimal() and len(size) < 20):

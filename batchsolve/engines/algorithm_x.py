@@ -7,7 +7,8 @@ with the options that give it that colour.
 
 from __future__ import annotations
 
-from batchsolve.engines.contract import Capabilities, Outcome, Task
+from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.registry import registered
 from batchsolve.engines.walk import PartialCover, walk
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -16,7 +17,7 @@ class AlgorithmX:
     """Algorithm X on Python's own dict and set: short, and the same idea as dancing links."""
 
     name = "algorithm-x"
-    capabilities = Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True)
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from batchsolve.engines.contract import Capabilities, Outcome, Task, check_support
+from batchsolve.engines.contract import Outcome, Task, check_support
+from batchsolve.engines.registry import registered
 from batchsolve.engines.walk import PartialCover, walk
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
@@ -17,7 +18,7 @@ class Backtracking:
     """What most people write first."""
 
     name = "backtracking"
-    capabilities = Capabilities("Sudoku cell by cell, in Python", sudoku_only=True)
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

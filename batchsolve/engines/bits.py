@@ -25,7 +25,7 @@ import numpy as np
 from numba import uint64
 
 from batchsolve.engines.borrowing import borrowed
-from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
+from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import (
     WIDTH,
@@ -39,6 +39,7 @@ from batchsolve.engines.intrinsics import (
     splat,
     trailing_zeros,
 )
+from batchsolve.engines.registry import registered
 from batchsolve.engines.residual import (
     COVERED,
     Place,
@@ -353,9 +354,7 @@ class BitParallel:
     """
 
     name = "bits"
-    capabilities = Capabilities(
-        "bit-parallel search of residual problems", colors=True, tree=MRV_TREE
-    )
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

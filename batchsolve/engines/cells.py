@@ -28,9 +28,10 @@ import numpy as np
 from numba import uint64
 
 from batchsolve.engines.borrowing import borrowed
-from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
+from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
+from batchsolve.engines.registry import registered
 from batchsolve.engines.residual import (
     build,
     entries_of,
@@ -74,7 +75,6 @@ W = uint64
 MOST_OPTIONS = 2**15 - 1  # a cell has 15 bits for them; their conflicts take 130 MB
 MOST_ITEMS = 2**16 - 129  # the numbers of items, and of the cell that fills up, have 16 bits
 _MOST_IN_A_BYTE = 127
-_SUITS_GRIDS_FROM = 13  # of 16 digits it takes a third of the time of `dlx`; of 12, as long
 _GROUP = 64  # cells compared at once
 _QUAD = 4  # items whose numbers share a word
 _NUMBER = 2**16 - 1
@@ -398,12 +398,7 @@ class Cells:
     """
 
     name = "cells"
-    capabilities = Capabilities(
-        "options counted down in cells of a byte",
-        colors=True,
-        tree=MRV_TREE,
-        suits_grids_from=_SUITS_GRIDS_FROM,
-    )
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from batchsolve.engines import engine_names, get_engine
-from batchsolve.engines.contract import MRV_TREE, Engine, check_support
+from batchsolve.engines import get_engine
+from batchsolve.engines.contract import Engine, check_support
+from batchsolve.engines.registry import MRV_TREE, Described, engine_names, registered
 from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
@@ -54,8 +55,9 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
         best = engine_for_rows(AUTO, problem)
         if best.capabilities.sudoku_only:
             return [best]
-    candidates = map(get_engine, engine_names())
-    return [e for e in candidates if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
+    known = map(registered, engine_names())
+    fit = [e.name for e in known if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
+    return list(map(get_engine, fit))
 
 
 def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:
@@ -66,7 +68,7 @@ def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:
     InputError
         If there is no such engine, it does not look at costs, or does not take the problem.
     """
-    costing = [n for n in engine_names() if get_engine(n).capabilities.costs]
+    costing = [n for n in engine_names() if registered(n).capabilities.costs]
     engine = get_engine(costing[0] if name == AUTO else name)
     if not engine.capabilities.costs:
         raise InputError(
@@ -76,7 +78,7 @@ def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:
     return engine
 
 
-def _takes(engine: Engine, problem: ExactCover) -> bool:
+def _takes(engine: Described, problem: ExactCover) -> bool:
     try:
         check_support(engine, problem)
     except InputError:
@@ -86,7 +88,7 @@ def _takes(engine: Engine, problem: ExactCover) -> bool:
 
 def visits_the_same_nodes(name: str) -> bool:
     """Whether the engines under a name visit the same nodes, however a search is cut up."""
-    return name == AUTO or get_engine(name).capabilities.reproducible_nodes
+    return name == AUTO or registered(name).capabilities.reproducible_nodes
 
 
 def engine_for_rows(name: str, problem: Sudoku) -> Engine:
@@ -98,8 +100,8 @@ def engine_for_rows(name: str, problem: Sudoku) -> Engine:
         If there is no such engine, or it cannot solve these puzzles.
     """
     if name == AUTO:
-        suited = [e for e in map(get_engine, engine_names()) if _suits(e, problem)]
-        return max(suited, key=_suitability)
+        suited = [e for e in map(registered, engine_names()) if _suits(e, problem)]
+        return get_engine(max(suited, key=_suitability).name)
     engine = get_engine(name)
     check_support(engine, problem)
     if engine.capabilities.counts_only:
@@ -153,19 +155,19 @@ def missing_for_rows(name: str, problem: Sudoku, limit: int) -> str:
 def _best_handover(name: str, problem: Sudoku, limit: int) -> Handover | None:
     """Return the handover if all that can be installed is."""
     if name == AUTO and limit <= MOST_WANTED:
-        for engine in map(get_engine, engine_names()):
+        for engine in map(registered, engine_names()):
             least = engine.capabilities.takes_over_grids_from
             if least is not None and least <= problem.n_digits:
-                return Handover(engine, NODES_AN_OPTION * problem.n_options)
+                return Handover(get_engine(engine.name), NODES_AN_OPTION * problem.n_options)
     return None
 
 
-def _suitability(engine: Engine) -> tuple[bool, int]:
+def _suitability(engine: Described) -> tuple[bool, int]:
     """Return a key by which the fastest of the engines that suit a shape is the last."""
     can = engine.capabilities
     return can.sudoku_only, can.suits_grids_from or 0
 
 
-def _suits(engine: Engine, problem: Sudoku) -> bool:
+def _suits(engine: Described, problem: Sudoku) -> bool:
     least = engine.capabilities.suits_grids_from
     return least is not None and least <= problem.n_digits and _takes(engine, problem)

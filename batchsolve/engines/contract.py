@@ -15,14 +15,12 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.engines.registry import Described, engine_names, registered
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import UNLIMITED
-
-MRV_TREE = "mrv"
-"""The tree that dancing links walk: first item of the fewest options, options ascending."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,85 +134,13 @@ class Outcome:
     parents: npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Capabilities:
-    """What an engine can do; callers ask for a capability, never for a name.
-
-    Attributes
-    ----------
-    description : str
-        What it is, in a few words.
-    secondary_items : bool
-        Whether it takes problems with secondary items.
-    colors : bool
-        Whether it takes problems whose secondary items have colours.
-    bounds : bool
-        Whether it takes problems whose primary items have bounds.
-    costs : bool
-        Whether it can look for the cheapest covers.
-    sudoku_only : bool
-        Whether it takes no problem but a `Sudoku`.
-    least_box : int
-        How many rows and columns the boxes of a `Sudoku` must have.
-    most_digits : int or None
-        The largest number of digits of a `Sudoku` that it takes, if there is one.
-    tree : str
-        The name of its search tree, if other engines have the same.
-    counts_only : bool
-        Whether it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
-    reproducible_nodes : bool
-        Whether the sum of nodes below a stack is the same however often and in whatever pieces it
-        is searched.
-    whole_stacks : bool
-        Whether it takes tasks whose stacks are to be searched whole; rows are searched so then.
-    module : str
-        A module that must be installed for it; empty if it needs none.
-    extra : str
-        The extra of this package that installs `module`.
-    suits_grids_from : int or None
-        The number of digits from which on it suits grids of Sudoku; None if others always suit
-        them better. Of several engines the fastest is one that takes Sudoku only, or else the one
-        that begins to suit them last.
-    takes_over_grids_from : int or None
-        The number of digits from which on it takes over grids that others are long at; None if it
-        never does.
-    """
-
-    description: str
-    secondary_items: bool = True
-    colors: bool = False
-    bounds: bool = False
-    costs: bool = False
-    sudoku_only: bool = False
-    least_box: int = 1
-    most_digits: int | None = None
-    tree: str = ""
-    counts_only: bool = False
-    reproducible_nodes: bool = True
-    whole_stacks: bool = False
-    module: str = ""
-    extra: str = ""
-    suits_grids_from: int | None = None
-    takes_over_grids_from: int | None = None
-
-
-class Engine(Protocol):
+class Engine(Described, Protocol):
     """A search kernel. Engines hold nothing but their settings and can be pickled.
 
     What counts as a node is for the engine to say. But a stack that was searched has at least one,
     and the sum below a stack does not depend on budgets, depths and room, unless the capabilities
     say otherwise.
     """
-
-    @property
-    def name(self) -> str:
-        """What the engine is called."""
-        ...
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What it can do."""
-        ...
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search; must be safe to call from several threads at once.
@@ -239,7 +165,7 @@ class Sharing(Protocol):
         ...
 
 
-def check_support(engine: Engine, problem: ExactCover) -> None:
+def check_support(engine: Described, problem: ExactCover) -> None:
     """Ask whether an engine can search a problem, here and now.
 
     Raises
@@ -267,11 +193,9 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
         check_installed(f"the engine {engine.name!r}", can.module, can.extra)
 
 
-def _takes_none(engine: Engine, problem: ExactCover, capability: str, what: str) -> InputError:
+def _takes_none(engine: Described, problem: ExactCover, capability: str, what: str) -> InputError:
     """Return the error that an engine lacks a capability, and which engines have it."""
-    from batchsolve.engines import engine_names, get_engine
-
-    those = [n for n in engine_names() if getattr(get_engine(n).capabilities, capability)]
+    those = [n for n in engine_names() if getattr(registered(n).capabilities, capability)]
     return InputError(
         f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
         f"{', '.join(those)}"

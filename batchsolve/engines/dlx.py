@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.borrowing import borrowed
-from batchsolve.engines.contract import MRV_TREE, Capabilities, Outcome, Task
+from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.links import (
     U,
     choose,
@@ -32,6 +32,7 @@ from batchsolve.engines.links import (
     uncover,
     undo,
 )
+from batchsolve.engines.registry import registered
 from batchsolve.engines.stack_arrays import (
     append,
     append_cover,
@@ -175,14 +176,7 @@ class DancingLinks:
     """The array-backed dancing links engine."""
 
     name = "dlx"
-    capabilities = Capabilities(
-        "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
-        colors=True,
-        bounds=True,
-        costs=True,
-        tree=MRV_TREE,
-        suits_grids_from=1,
-    )
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

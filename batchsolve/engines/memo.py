@@ -35,13 +35,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
-from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task
+from batchsolve.engines.contract import UNLIMITED, Outcome, Task
 from batchsolve.engines.intrinsics import (
     fence_acquire,
     fence_release,
@@ -64,6 +64,7 @@ from batchsolve.engines.links import (
     uncover,
     undo,
 )
+from batchsolve.engines.registry import registered
 from batchsolve.engines.remainders import (
     flip,
     hash_of,
@@ -350,12 +351,7 @@ class MemoisedCounting:
     megabytes: int = 256
     file: str = field(default="", repr=False)
 
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        description="dancing links that count like subtrees once; memo:64 has a table of 64 MB",
-        colors=True,
-        counts_only=True,
-        reproducible_nodes=False,
-    )
+    capabilities = registered("memo").capabilities
 
     def __post_init__(self) -> None:
         if not 1 <= self.megabytes <= MOST_MEGABYTES:

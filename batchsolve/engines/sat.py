@@ -30,7 +30,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.contract import UNLIMITED, Capabilities, Outcome, Task, check_support
+from batchsolve.engines.contract import UNLIMITED, Outcome, Task, check_support
+from batchsolve.engines.registry import registered
 from batchsolve.engines.walk import PartialCover, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -45,14 +46,7 @@ class Sat:
     """A reduction to SAT; all solutions through blocking clauses."""
 
     name = "sat"
-    capabilities = Capabilities(
-        "reduction to SAT, with the solvers of python-sat",
-        colors=True,
-        whole_stacks=True,
-        module="pysat",
-        extra="sat",
-        takes_over_grids_from=16,
-    )
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

@@ -25,7 +25,7 @@ from typing import cast
 import numpy as np
 from llvmlite import binding
 
-from batchsolve.engines.contract import Capabilities, Outcome, Task, check_support
+from batchsolve.engines.contract import Outcome, Task, check_support
 from batchsolve.engines.lanes.memory import (
     Result,
     TaskArrays,
@@ -39,11 +39,11 @@ from batchsolve.engines.lanes.memory import (
 from batchsolve.engines.lanes.passes import Form
 from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
+from batchsolve.engines.registry import registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 
 WIDTHS = (8, 16, 32)
-MOST_DIGITS = 32
 
 
 @lru_cache
@@ -68,14 +68,7 @@ class SudokuLanes:
     width: int | None = None
 
     name = "lanes"
-    capabilities = Capabilities(
-        "Sudoku, many grids at once in SIMD lanes",
-        secondary_items=False,
-        sudoku_only=True,
-        least_box=2,
-        most_digits=MOST_DIGITS,
-        suits_grids_from=4,
-    )
+    capabilities = registered(name).capabilities
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""

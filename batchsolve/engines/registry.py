@@ -1,0 +1,233 @@
+"""The engines there are: what each is called, what it can do, and which module it stands in.
+
+Whoever chooses an engine looks here, for the modules take time to import: their kernels are made
+ready to be compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from batchsolve.errors import InputError
+
+MRV_TREE = "mrv"
+"""The tree that dancing links walk: first item of the fewest options, options ascending."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do; callers ask for a capability, never for a name.
+
+    Attributes
+    ----------
+    description : str
+        What it is, in a few words.
+    secondary_items : bool
+        Whether it takes problems with secondary items.
+    colors : bool
+        Whether it takes problems whose secondary items have colours.
+    bounds : bool
+        Whether it takes problems whose primary items have bounds.
+    costs : bool
+        Whether it can look for the cheapest covers.
+    sudoku_only : bool
+        Whether it takes no problem but a `Sudoku`.
+    least_box : int
+        How many rows and columns the boxes of a `Sudoku` must have.
+    most_digits : int or None
+        The largest number of digits of a `Sudoku` that it takes, if there is one.
+    tree : str
+        The name of its search tree, if other engines have the same.
+    counts_only : bool
+        Whether it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
+    reproducible_nodes : bool
+        Whether the sum of nodes below a stack is the same however often and in whatever pieces it
+        is searched.
+    whole_stacks : bool
+        Whether it takes tasks whose stacks are to be searched whole; rows are searched so then.
+    module : str
+        A module that must be installed for it; empty if it needs none.
+    extra : str
+        The extra of this package that installs `module`.
+    suits_grids_from : int or None
+        The number of digits from which on it suits grids of Sudoku; None if others always suit
+        them better. Of several engines the fastest is one that takes Sudoku only, or else the one
+        that begins to suit them last.
+    takes_over_grids_from : int or None
+        The number of digits from which on it takes over grids that others are long at; None if it
+        never does.
+    """
+
+    description: str
+    secondary_items: bool = True
+    colors: bool = False
+    bounds: bool = False
+    costs: bool = False
+    sudoku_only: bool = False
+    least_box: int = 1
+    most_digits: int | None = None
+    tree: str = ""
+    counts_only: bool = False
+    reproducible_nodes: bool = True
+    whole_stacks: bool = False
+    module: str = ""
+    extra: str = ""
+    suits_grids_from: int | None = None
+    takes_over_grids_from: int | None = None
+
+
+class Described(Protocol):
+    """An engine, or what is known of one that is not imported."""
+
+    @property
+    def name(self) -> str:
+        """What the engine is called."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        ...
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What is known of an engine that need not be imported.
+
+    Attributes
+    ----------
+    name : str
+    capabilities : Capabilities
+    module, kind : str
+        Where its class stands, and what it is called.
+    has_size : bool
+        Whether the size of its tables may follow its name: ``memo:64``.
+    """
+
+    name: str
+    capabilities: Capabilities
+    module: str
+    kind: str
+    has_size: bool = False
+
+
+_ENGINES = {
+    engine.name: engine
+    for engine in (
+        Registered(
+            "dlx",
+            Capabilities(
+                "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
+                colors=True,
+                bounds=True,
+                costs=True,
+                tree=MRV_TREE,
+                suits_grids_from=1,
+            ),
+            "batchsolve.engines.dlx",
+            "DancingLinks",
+        ),
+        Registered(
+            "lanes",
+            Capabilities(
+                "Sudoku, many grids at once in SIMD lanes",
+                secondary_items=False,
+                sudoku_only=True,
+                least_box=2,
+                most_digits=32,  # a set of digits is a word of 32 bits
+                suits_grids_from=4,
+            ),
+            "batchsolve.engines.lanes",
+            "SudokuLanes",
+        ),
+        Registered(
+            "bits",
+            Capabilities(
+                "bit-parallel search of residual problems",
+                colors=True,
+                tree=MRV_TREE,
+            ),
+            "batchsolve.engines.bits",
+            "BitParallel",
+        ),
+        Registered(
+            "cells",
+            Capabilities(
+                "options counted down in cells of a byte",
+                colors=True,
+                tree=MRV_TREE,
+                # of 16 digits it takes a third of the time of `dlx`; of 12, as long
+                suits_grids_from=13,
+            ),
+            "batchsolve.engines.cells",
+            "Cells",
+        ),
+        Registered(
+            "memo",
+            Capabilities(
+                "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
+                colors=True,
+                counts_only=True,
+                reproducible_nodes=False,
+            ),
+            "batchsolve.engines.memo",
+            "MemoisedCounting",
+            has_size=True,
+        ),
+        Registered(
+            "algorithm-x",
+            Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
+            "batchsolve.engines.algorithm_x",
+            "AlgorithmX",
+        ),
+        Registered(
+            "backtracking",
+            Capabilities("Sudoku cell by cell, in Python", sudoku_only=True),
+            "batchsolve.engines.backtracking",
+            "Backtracking",
+        ),
+        Registered(
+            "sat",
+            Capabilities(
+                "reduction to SAT, with the solvers of python-sat",
+                colors=True,
+                whole_stacks=True,
+                module="pysat",
+                extra="sat",
+                takes_over_grids_from=16,
+            ),
+            "batchsolve.engines.sat",
+            "Sat",
+        ),
+    )
+}
+
+
+def engine_names() -> list[str]:
+    """Return the names of all engines, also of those that need a module not installed here."""
+    return list(_ENGINES)
+
+
+def registered(name: str) -> Registered:
+    """Return what is known of the engine of that name; it is not imported.
+
+    Parameters
+    ----------
+    name : str
+        As `batchsolve.engines.get_engine` takes it.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> registered("lanes").capabilities.sudoku_only
+    True
+    """
+    base, colon, _ = name.partition(":")
+    if base not in _ENGINES or (colon and not _ENGINES[base].has_size):
+        raise InputError(f"no engine is called {name!r}; there is: {', '.join(_ENGINES)}")
+    return _ENGINES[base]
