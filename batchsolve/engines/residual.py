@@ -37,6 +37,10 @@ W = uint64
 COVERED = np.uint64(2**63)
 
 
+_NO_COLORS = np.empty(0, np.uint32)
+_NO_COLORS.flags.writeable = False  # as those of problems are, or it would be another type
+
+
 class Entries(NamedTuple):
     """The options of a problem, as kernels take them."""
 
@@ -52,7 +56,7 @@ def entries_of(problem: ExactCover) -> Entries:
     return Entries(
         problem.indptr,
         problem.indices,
-        np.empty(0, np.uint32) if problem.colors is None else problem.colors,
+        _NO_COLORS if problem.colors is None else problem.colors,
         problem.n_items,
         problem.n_primary,
     )

@@ -47,9 +47,7 @@ def checked_bounds(
             raise ProblemError(f"item {name} has the bounds {least} and {most}; {wrong}")
     if np.all(bounds == 1):
         return None
-    bounds = bounds.copy()
-    bounds.flags.writeable = False
-    return bounds
+    return bounds.copy()
 
 
 def bounds_by_name(

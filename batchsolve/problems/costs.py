@@ -42,9 +42,7 @@ def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.
         raise ProblemError(f"option {o} has the cost {costs[o]}; a cost is 0 or more")
     if sum(costs.tolist()) > MOST_COST:  # Python integers do not overflow
         raise ProblemError(f"the costs come to more than {MOST_COST:,}; divide them")
-    costs = costs.astype(np.int64)
-    costs.flags.writeable = False
-    return costs
+    return costs.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

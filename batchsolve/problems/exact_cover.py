@@ -101,8 +101,6 @@ class ExactCover:
         self._check_shape(entries)
         self.indices = entries.astype(np.uint32)
         self._check_options()
-        self.indptr.flags.writeable = False
-        self.indices.flags.writeable = False
         self.colors = None if colors is None else self._checked_colors(colors)
         self.color_names = None if color_names is None else tuple(map(str, color_names))
         self.bounds = None if bounds is None else self._checked_bounds(bounds)
@@ -113,6 +111,18 @@ class ExactCover:
                 raise ProblemError(
                     f"{len(self.color_names)} colour names; there is colour {highest}"
                 )
+        self._freeze()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled; arrays lose on the way that they are read-only."""
+        self.__dict__.update(state)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Make the arrays read-only. For numba that is another type, so it is always so."""
+        for array in (self.indptr, self.indices, self.colors, self.bounds, self.costs):
+            if array is not None:
+                array.flags.writeable = False
 
     @classmethod
     def from_options(
@@ -499,9 +509,7 @@ class ExactCover:
             )
         if not entries.any():
             return None
-        array = entries.astype(np.uint32)
-        array.flags.writeable = False
-        return array
+        return entries.astype(np.uint32)
 
 
 def _whole_numbers(

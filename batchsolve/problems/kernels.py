@@ -5,13 +5,18 @@ that it stands in has changed. But helpers from other files are part of that mac
 inlined, linked, or emitted by an ``@intrinsic``. A `kernel` is also compiled again when any source
 file has changed in its own folder of this package, or in one that its module has compiled helpers
 from.
+
+Of several processes that need a kernel that is not on disk yet, as workers that begin together do,
+one compiles it and the others wait.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -19,9 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
 _PACKAGE = Path(__file__).parent.parent
+MOST_SECONDS = 120.0  # how long to wait for another process, which may have been stopped
+LOOK_SECONDS = 0.02  # between two looks at it
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -38,7 +46,7 @@ def kernel(function: Callable[..., Any]) -> Any:
         file = compiled._cache._cache_file
         file._source_stamp = (file._source_stamp, *map(_stamp, _folders(function)))
     with suppress(AttributeError):
-        _load_fast(compiled._cache)
+        _share_on_disk(compiled)
     return compiled
 
 
@@ -60,19 +68,62 @@ def inlined(function: Callable[..., Any]) -> Any:
     return njit(forceinline=True, **_NOT_FOR_PYTHON)(function)
 
 
-def _load_fast(cache: Any) -> None:
-    """Have a cache load machine code without all that numba needs to compile, a tenth of a second.
+def _share_on_disk(compiled: Any) -> None:
+    """Have a function load its machine code fast, and compile it while no other process does.
 
-    Numba fills its registries before it loads a function; its compiler does so again by itself.
+    Numba fills its registries before it loads a function, a tenth of a second; its compiler does so
+    again by itself. And its index of what is on disk is read and written whole: of two processes
+    that add to it at once, one would be in vain.
     """
+    cache, compile_ = compiled._cache, compiled.compile
     load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
+    turn = _Turn(cache._cache_file._index_path + ".lock")
 
     def load_overload(signature: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # reference counts of arrays
         with guard():
-            return load(signature, target_context)
+            found = load(signature, target_context)
+            if found is None and turn.wait():
+                found = load(signature, target_context)
+            return found
 
-    cache.load_overload = load_overload
+    def compile_alone(signature: Any) -> Any:
+        with global_compiler_lock:  # as numba itself does: one thread at a time
+            try:
+                return compile_(signature)
+            finally:
+                turn.end()
+
+    cache.load_overload, compiled.compile = load_overload, compile_alone
+
+
+class _Turn:
+    """The right to compile a function, which one process has at a time."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def wait(self) -> bool:
+        """Wait for the turn; return whether another process may have used it in the meantime."""
+        if self._file is not None:
+            return False
+        with suppress(OSError):  # nothing can be kept there, or locked: then it is nobody's turn
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            end = time.monotonic() + MOST_SECONDS
+            while time.monotonic() < end:
+                with suppress(BlockingIOError):
+                    fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                time.sleep(LOOK_SECONDS)
+        return self._file is not None
+
+    def end(self) -> None:
+        """End the turn, if it has come."""
+        if self._file is not None:
+            file, self._file = self._file, None
+            os.close(file)
 
 
 def _folders(function: Callable[..., Any]) -> list[Path]:

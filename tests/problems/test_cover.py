@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from conftest import problems
@@ -87,3 +89,10 @@ def test_sudoku_items_and_options_are_named_like_cells():
     assert problem.option_name(option) == "r4c5#2"
     names = [problem.item_name(int(i)) for i in problem.option(option)]
     assert names == ["r4c5", "r4#2", "c5#2", "b4#2"]
+
+
+def test_arrays_are_read_only_also_in_a_worker_that_a_problem_was_sent_to():
+    problem = ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], bounds=[[0, 1]], costs=[5])
+    for each in (problem, pickle.loads(pickle.dumps(problem))):
+        arrays = (each.indptr, each.indices, each.colors, each.bounds, each.costs)
+        assert not any(array.flags.writeable for array in arrays)

@@ -27,6 +27,15 @@ print(*results, *(sum(kernel.stats.cache_hits.values()) for kernel in (linked, p
 """
 
 
+SLOW = """
+from tiny.problems.kernels import kernel
+
+@kernel
+def slow_to_compile(x):
+"""
+SLOW += "".join(f"    x = x * x + {k}\n" for k in range(100)) + "    return x\n"
+
+
 @pytest.fixture
 def tiny(tmp_path):
     """A package with this one's decorator, two kernels, and helpers in other files."""
@@ -85,6 +94,52 @@ def test_without_numbas_attributes_kernels_work_all_the_same(tiny):
     path.write_text(path.read_text().replace("._cache_file", "._another_name"))
     assert call(tiny) == (2, 1, 0, 0)
     assert call(tiny) == (2, 1, 1, 1)
+
+
+WHEN_TOLD = """
+import sys
+from tiny.engines.caller import slow_to_compile
+sys.stdin.read(1)
+kind = {"int": int, "float": float, "complex": complex}[sys.argv[1]]
+slow_to_compile(kind(1))
+print(sum(slow_to_compile.stats.cache_hits.values()))
+"""
+
+
+def call_at_once(package, kinds):
+    """Call a kernel in processes of their own, all at once; return how many found it on disk."""
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", WHEN_TOLD, kind],
+            cwd=package.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for kind in kinds
+    ]
+    for run in runs:
+        run.stdin.write(b"!")
+        run.stdin.close()
+    return sum(int(run.stdout.read()) for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "found"), [(["int"] * 3, 2), (["int", "float", "complex"], 0)], ids=["same", "other"]
+)
+def test_of_processes_that_begin_together_one_compiles(tiny, kinds, found):
+    (tiny / "engines" / "caller.py").write_text(SLOW)
+    assert call_at_once(tiny, kinds) == found
+    assert call_at_once(tiny, kinds) == 3  # nothing was lost on disk
+
+
+def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(tiny, monkeypatch):
+    turns = [kernels._Turn(str(tiny / "lock")) for _ in range(2)]
+    monkeypatch.setattr(kernels, "MOST_SECONDS", 0.1)
+    assert turns[0].wait()
+    assert not turns[0].wait()  # it has it already
+    assert turns[1].wait()
+    for turn in turns:
+        turn.end()
 
 
 def test_without_a_compiler_kernels_are_plain_functions(tiny):
