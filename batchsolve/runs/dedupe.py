@@ -24,9 +24,10 @@ from batchsolve.runs.progress import ROW_BAR, shown
 from batchsolve.runs.solve_file import refuse_own_output
 from batchsolve.search.passes import in_two_passes
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import Block
+from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.kept import Decision, KeptRows, Keyed, Places, RowKeys
 from batchsolve.tables.keys import UNSEEN, GridHash, SeenKeys
 from batchsolve.tables.layouts import RowsError
@@ -220,18 +221,20 @@ class _LookAndKeep:
     keyed: Keyed
     rows: KeptRows | None = None
     encoder: Encoder | None = None
+    in_place: InPlace | None = None
 
     def look(self, block: Block) -> RowKeys:
         return self.keyed.keys(self.keyed.reader.read(block))
 
-    def write(self, block: Block, decision: Decision | int) -> tuple[int, pa.Buffer | bytes]:
+    def write(self, block: Block, decision: Decision | int) -> tuple[int, Encoded | None]:
         """Return the number of rows of the block, and what is kept of them."""
         if isinstance(decision, int):
-            return decision, b""
+            return decision, None
         assert self.rows is not None
         assert self.encoder is not None
         table = self.rows.table(self.keyed.reader.read(block), decision)
-        return decision.first.size, self.encoder.rows(table)
+        encoded = Encoded.of(self.encoder.rows(table), block.number, self.in_place)
+        return decision.first.size, encoded
 
 
 @dataclass
@@ -273,7 +276,8 @@ class _Dedupe:
                 self._learn(theirs, corpus, keyed)
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
             with self._opened(rows.schema) as output:
-                self._keep(corpus, _LookAndKeep(keyed, rows, encoder_for(self.output)), output)
+                passes = _LookAndKeep(keyed, rows, encoder_for(self.output), output.in_place)
+                self._keep(corpus, passes, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
 
@@ -322,7 +326,8 @@ class _Dedupe:
             beside = tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".")
         with beside as folder:
             whole = os.path.join(folder, name)
-            with closing(open_output(whole, schema)) as output:
+            known = self.pool.numbers(NUMBERS)
+            with closing(open_output(whole, schema, known=known)) as output:
                 yield output
                 output.finish()
             with disk_errors(self.output):
@@ -344,8 +349,9 @@ class _Dedupe:
             wanted = np.unique(first[~is_new]).tolist() if self.mark else []
             return Decision(first, {row: self.places.name_of(row) for row in wanted})
 
-        for data in self._pass_over(corpus, passes, decide):
-            output.write(data)
+        for encoded in self._pass_over(corpus, passes, decide):
+            assert encoded is not None
+            output.take(encoded)
 
     def _look_up(self, found: RowKeys) -> Any:
         first = self.seen.add(found.keys, found.counted, self.n_rows)
@@ -354,9 +360,9 @@ class _Dedupe:
 
     def _pass_over(
         self, corpus: Corpus, passes: _LookAndKeep, decide: Callable[[Block, RowKeys], Any]
-    ) -> Iterator[pa.Buffer | bytes]:
+    ) -> Iterator[Encoded | None]:
         """Yield what workers have written of the blocks of a corpus, in order."""
-        blocks = corpus.blocks(None, self.settings.chunk)
+        blocks = numbered(corpus.blocks(None, self.settings.chunk))
         if not self.pool.sees_files:
             blocks = map(Block.carried, blocks)
         name, source, rows_of_file, n_rows = "", -1, 0, 0
@@ -370,12 +376,12 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            for block, (n, data) in in_two_passes(blocks, self.pool, passes, decided):
+            for block, (n, encoded) in in_two_passes(blocks, self.pool, passes, decided):
                 if block.source != source:
                     name, source, rows_of_file = block.name, block.source, 0
                 rows_of_file += n
                 n_rows += n
-                yield data
+                yield encoded
                 share = corpus.share_before(block.end)
                 expected = round(n_rows / share) if share else None
                 self.on_progress(DedupeProgress(n, self.totals, expected))

@@ -26,6 +26,7 @@ from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
 from batchsolve.tables.checksums import Written, checksum_at
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
+from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import (
     FORMATS,
     ROW_GROUP,
@@ -36,6 +37,7 @@ from batchsolve.tables.outputs import (
 from batchsolve.tables.places import child, is_address, local_path
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes
+from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-\d{6,}\.parquet")
 
@@ -46,18 +48,15 @@ class WrittenRows:
 
     Attributes
     ----------
-    data : pyarrow.Buffer or bytes or None
-        What is still to be written; None if the worker has done it.
-    written : Written
-        What a file of these rows holds.
+    encoded : Encoded
+        What there is to write.
     part : Part or None
         The part that they are.
     n_rows, tally, disagree, nodes, first_invalid
         See `AnsweredRows`.
     """
 
-    data: pa.Buffer | bytes | None
-    written: Written
+    encoded: Encoded
     part: Part | None
     n_rows: int
     tally: npt.NDArray[np.int64]
@@ -66,14 +65,12 @@ class WrittenRows:
     first_invalid: tuple[int, str] | None
 
     @classmethod
-    def of(
-        cls, rows: AnsweredRows, data: pa.Buffer | bytes, part: str | None = None
-    ) -> WrittenRows:
+    def of(cls, rows: AnsweredRows, encoded: Encoded, part: str | None = None) -> WrittenRows:
         """Return what a worker has made of its rows, perhaps as a part of some name."""
-        written, n_rows = Written.of(data), len(rows.table)
-        made = Part(part, n_rows, written.checksum) if part else None
+        n_rows = len(rows.table)
+        made = Part(part, n_rows, encoded.written.checksum) if part else None
         sums = rows.tally, rows.disagree, rows.nodes, rows.first_invalid
-        return cls(data, written, made, n_rows, *sums)
+        return cls(encoded, made, n_rows, *sums)
 
 
 class Writer(Protocol):
@@ -85,7 +82,15 @@ class Writer(Protocol):
 
 
 class Output(Protocol):
-    """A destination that is being written to."""
+    """A destination that is being written to.
+
+    Attributes
+    ----------
+    writer : Writer
+        What workers do.
+    """
+
+    writer: Writer
 
     def write(self, rows: WrittenRows) -> None:
         """Take the next rows."""
@@ -151,12 +156,20 @@ class Destination(Protocol):
         """Whether nothing is left to be done once the last row is recorded."""
         ...
 
-    def writer(self, table: AnswerTable, sees_files: bool) -> Writer:
-        """Return what writes rows, for workers that see our files or do not."""
-        ...
-
-    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> Output:
+    def open(
+        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
+    ) -> Output:
         """Open it: anew, or with what was written, of which the rest is discarded.
+
+        Parameters
+        ----------
+        table : AnswerTable
+        written : Written or None
+            What `Output.written` returned.
+        parts : sequence of Part
+            Those that are recorded.
+        pool : Pool
+            The workers, which may write themselves.
 
         Raises
         ------
@@ -206,40 +219,42 @@ class OneFile:
         """See `Destination`."""
         return not os.path.exists(self.kept)
 
-    def writer(self, table: AnswerTable, sees_files: bool) -> Writer:
-        """See `Destination`."""
-        return _Encoded(table, encoder_for(self.path))
-
-    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> Output:
+    def open(
+        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
+    ) -> Output:
         """See `Destination`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
-        return _Appended(open_output(self.path, schema, written))
+        # a block that a second worker makes has to be as large, and times differ
+        known = None if table.has_times else pool.numbers(NUMBERS)
+        output = open_output(self.path, table.schema, written, known)
+        return _Appended(output, _Encoding(table, encoder_for(self.path), output.in_place))
 
 
 @dataclass(frozen=True, eq=False)
-class _Encoded:
-    """Encodes rows, for the main process to append them."""
+class _Encoding:
+    """Encodes rows, and writes them where they belong, or has the main process append them."""
 
     table: AnswerTable
     encoder: Encoder
+    in_place: InPlace | None
 
     def write(self, batch: Batch, answers: Answers) -> WrittenRows:
         rows = self.table.rows(batch, answers)
-        return WrittenRows.of(rows, self.encoder.rows(rows.table))
+        encoded = Encoded.of(self.encoder.rows(rows.table), batch.number, self.in_place)
+        return WrittenRows.of(rows, encoded)
 
 
 class _Appended:
     """Appends rows to one file; see `Output`."""
 
-    def __init__(self, output: Any) -> None:
-        self._output = output
+    def __init__(self, output: Any, writer: Writer) -> None:
+        self._output, self.writer = output, writer
         self.written, self.sync = output.written, output.sync
         self.finish, self.close = output.finish, output.close
 
     def write(self, rows: WrittenRows) -> None:
-        assert rows.data is not None
-        self._output.write(rows.data, rows.written)
+        self._output.take(rows.encoded)
 
 
 @dataclass(frozen=True)
@@ -301,16 +316,15 @@ class Parts:
         """See `Destination`."""
         return True
 
-    def writer(self, table: AnswerTable, sees_files: bool) -> Writer:
-        """See `Destination`."""
-        return _PartWriter(table, self.folder, puts=sees_files or is_address(self.path))
-
-    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> Output:
+    def open(
+        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
+    ) -> Output:
         """See `Destination`."""
         self.folder.make()
         for part in parts:
             self._check(part)
-        return _PartsTaken(self.folder, schema, len(parts))
+        writer = _PartWriter(table, self.folder, pool.sees_files or is_address(self.path))
+        return _PartsTaken(writer, len(parts))
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
@@ -350,11 +364,11 @@ class _PartWriter:
     def write(self, batch: Batch, answers: Answers) -> WrittenRows:
         rows = self.table.rows(batch, answers)
         name, data = part_name(batch.number), _parquet(rows.table)
-        written = WrittenRows.of(rows, data, name)
-        if not self.puts:
-            return written
-        self.folder.put(name, data)
-        return replace(written, data=None)
+        encoded = Encoded.of(data)
+        if self.puts:
+            self.folder.put(name, data)
+            encoded = replace(encoded, data=None)
+        return WrittenRows.of(rows, encoded, name)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
@@ -366,16 +380,17 @@ def _parquet(table: pa.Table) -> pa.Buffer:
 class _PartsTaken:
     """Takes the parts of a folder; see `Output`."""
 
-    def __init__(self, folder: Folder, schema: pa.Schema, n_parts: int) -> None:
-        self._folder, self._schema = folder, schema
+    def __init__(self, writer: _PartWriter, n_parts: int) -> None:
+        self.writer: Writer = writer
+        self._folder, self._schema = writer.folder, writer.table.schema
         self._n_parts = n_parts
-        self.sync = folder.sync
+        self.sync = self._folder.sync
         self._remove_others({part_name(k) for k in range(n_parts)})
 
     def write(self, rows: WrittenRows) -> None:
         assert rows.part is not None
-        if rows.data is not None:
-            self._folder.put(rows.part.name, rows.data)
+        if rows.encoded.data is not None:
+            self._folder.put(rows.part.name, rows.encoded.data)
         self._n_parts += 1
 
     def written(self) -> Written:

@@ -1,7 +1,7 @@
 """Solving a corpus from file to file: journalled, resumable, in bounded memory.
 
 Workers read, search and write blocks of rows (`batchsolve.search.rows`). This process cuts the
-input, puts what they have written in order into the output, and records how far that is.
+input, takes what they have written in order, and records how far that is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from queue import SimpleQueue
 from typing import Any
@@ -24,7 +24,7 @@ from batchsolve.runs.progress import ROW_BAR, rows_on, shown
 from batchsolve.search.rows import RowSearch
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.blocks import TASKS, Block, Position
+from batchsolve.tables.blocks import TASKS, Block, Position, numbered
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
@@ -296,15 +296,14 @@ class FileRun:
             journal.remove()  # the run was stopped between its last two steps
             return
         parts = journal.parts() if journal else []
-        output = self.destination.open(table.schema, written, parts)
-        writer = self.destination.writer(table, self.pool.sees_files)
+        output = self.destination.open(table, written, parts, self.pool)
         rows = RowSearch(
             corpus.problem,
             engine,
             self.pool,
             self.search,
             corpus.reader,
-            writer,
+            output.writer,
             handover,
             max(1, self.destination.block_size.most // TASKS.most),
         )
@@ -331,7 +330,7 @@ class FileRun:
         journal: Journal | None,
         n_parts: int,
     ) -> None:
-        blocks = _numbered(corpus.blocks(self.begin, self.settings.chunk), n_parts)
+        blocks = numbered(corpus.blocks(self.begin, self.settings.chunk), n_parts)
         if not self.pool.sees_files:
             blocks = map(Block.carried, blocks)
         self.record(journal, output)
@@ -488,10 +487,6 @@ class RecordsBehind:
             self._n_parts = len(self._run.unrecorded)
             self._is_asked = True
             self._asked.put(True)
-
-
-def _numbered(blocks: Iterator[Block], first: int) -> Iterator[Block]:
-    return (replace(block, number=k) for k, block in enumerate(blocks, first))
 
 
 def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:

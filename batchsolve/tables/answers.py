@@ -61,6 +61,8 @@ class AnswerTable:
     ----------
     schema : pyarrow.Schema
         The columns of the output.
+    has_times : bool
+        Whether rows say how long they took, and so are not the same each time.
 
     Raises
     ------
@@ -74,7 +76,7 @@ class AnswerTable:
         self._problem = reader.problem
         self._notation = reader.notation
         self._limit = limit
-        self._stats, self._canonical = stats, canonical
+        self.has_times, self._canonical = stats, canonical
         new: list[tuple[str, pa.DataType]] = [
             ("solution", pa.string()),
             ("status", pa.string()),
@@ -126,7 +128,7 @@ class AnswerTable:
             columns += [_sparse_text(messages, n), forms]
         else:
             columns.append(_sparse_text(messages, n))
-        if self._stats:
+        if self.has_times:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
         return AnsweredRows(

@@ -6,7 +6,7 @@ A block is what a worker is given: some megabyte of records, and how they are la
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -215,6 +215,11 @@ class Block:
 
     def _content(self) -> bytes | pa.Table:
         return self.data.read() if isinstance(self.data, Span | RowGroups) else self.data
+
+
+def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
+    """Return blocks with numbers in their order."""
+    return (replace(block, number=k) for k, block in enumerate(blocks, first))
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Tables to bytes: what a worker makes of its rows, so that the main process only appends it.
+"""Tables to bytes: what a worker makes of its rows.
 
 Whatever the rows are cut into, the bytes of the parts one behind the other are the same for text
 formats. Parquet is not made of parts that could be joined; see `ArrowStreams`.

@@ -1,8 +1,9 @@
 """Writing tables so that they appear whole or not at all.
 
-What workers have encoded is appended to ``OUT.partial``, from which an interrupted run can go on;
-the finished file takes its place in one step. What the finished file holds does not depend on
-where it was interrupted, or how rows were cut up: compression and row groups are made at the end.
+What workers have encoded goes to ``OUT.partial``, which they write themselves where they can;
+this process takes it in order. An interrupted run can go on from there, and the finished file takes
+its place in one step. What that holds does not depend on where a run was interrupted, or how rows
+were cut up: compression and row groups are made at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +24,11 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.sources import split_suffixes
+
+if TYPE_CHECKING:
+    from batchsolve.workers.base import Numbers
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ROW_GROUP = 65_536
@@ -31,10 +36,22 @@ COPY_BYTES = 1 << 20
 
 
 class Output(Protocol):
-    """Where the encoded rows of a run go."""
+    """Where the encoded rows of a run go.
 
-    def write(self, data: pa.Buffer | bytes, written: Written | None = None) -> None:
-        """Append what an encoder made of the next rows, of which `Written.of` is perhaps known."""
+    Attributes
+    ----------
+    in_place : InPlace or None
+        How workers can write blocks themselves, if they can.
+    """
+
+    in_place: InPlace | None
+
+    def write(self, data: pa.Buffer | bytes) -> None:
+        """Append what an encoder made of the next rows."""
+        ...
+
+    def take(self, block: Encoded) -> None:
+        """Append the next block, or go on behind it if a worker has written it."""
         ...
 
     def written(self) -> Written:
@@ -66,6 +83,8 @@ class _File:
         What it holds, unless it begins anew.
     finished : (suffix, function) or None
         Makes the finished file ``OUT.partial`` + suffix of ``OUT.partial``, if they differ.
+    known : Numbers, optional
+        What workers share, for them to write blocks; see `InPlace`.
     """
 
     def __init__(
@@ -74,6 +93,7 @@ class _File:
         header: bytes,
         written: Written | None,
         finished: tuple[str, Callable[[str, str], None]] | None,
+        known: Numbers | None = None,
     ) -> None:
         self._path = path
         self._partial = partial_path(path)
@@ -90,6 +110,9 @@ class _File:
         except BaseException:
             self._file.close()
             raise
+        self._n_blocks = 0
+        self.in_place = None if known is None else InPlace(os.path.abspath(self._partial), known)
+        self._note_place()
 
     def _go_on_from(self, written: Written) -> None:
         with disk_errors(self._partial):
@@ -103,10 +126,31 @@ class _File:
                 )
             self._file.truncate()
 
-    def write(self, data: pa.Buffer | bytes, written: Written | None = None) -> None:
+    def write(self, data: pa.Buffer | bytes) -> None:
+        self._append(data, Written.of(data))
+
+    def take(self, block: Encoded) -> None:
+        if block.data is not None:
+            self._append(block.data, block.written)
+        elif block.begin == self._written.n_bytes:
+            self._written = self._written.plus(block.written)
+        else:
+            raise OutputError(
+                f"{self._partial}: two workers made different rows of the same block; "
+                f"all rows before it are whole"
+            )
+        self._n_blocks += 1
+        self._note_place()
+
+    def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
         with disk_errors(self._partial):
+            self._file.seek(self._written.n_bytes)
             self._file.write(data)
-        self._written = self._written.plus(written or Written.of(data))
+        self._written = self._written.plus(written)
+
+    def _note_place(self) -> None:
+        if self.in_place is not None:
+            self.in_place.begins(self._n_blocks, self._written.n_bytes)
 
     def written(self) -> Written:
         with disk_errors(self._partial):
@@ -131,6 +175,8 @@ class _File:
                 os.remove(self._partial)
 
     def close(self) -> None:
+        if self.in_place is not None:
+            self.in_place.close()
         with disk_errors(self._partial):
             self._file.close()
 
@@ -138,13 +184,19 @@ class _File:
 class _StandardOutput:
     """Writes to standard output as it comes."""
 
+    in_place: InPlace | None = None
+
     def __init__(self, header: bytes) -> None:
         self._file = sys.stdout.buffer
         self.write(header)
 
-    def write(self, data: pa.Buffer | bytes, written: Written | None = None) -> None:
+    def write(self, data: pa.Buffer | bytes) -> None:
         with disk_errors("standard output"):
             self._file.write(data)
+
+    def take(self, block: Encoded) -> None:
+        assert block.data is not None
+        self.write(block.data)
 
     def written(self) -> Written:
         return Written()
@@ -185,7 +237,9 @@ def check_output(path: str) -> None:
         raise OutputError(f"{path}: the directory {parent} does not exist")
 
 
-def open_output(path: str, schema: pa.Schema, written: Written | None = None) -> Output:
+def open_output(
+    path: str, schema: pa.Schema, written: Written | None = None, known: Numbers | None = None
+) -> Output:
     """Open an output for what the encoder of its path makes.
 
     Parameters
@@ -196,6 +250,8 @@ def open_output(path: str, schema: pa.Schema, written: Written | None = None) ->
         Its columns.
     written : Written, optional
         What `Output.written` returned; what was written after that is discarded.
+    known : Numbers, optional
+        What workers share, for them to write blocks themselves; see `InPlace`.
 
     Raises
     ------
@@ -207,11 +263,11 @@ def open_output(path: str, schema: pa.Schema, written: Written | None = None) ->
         return _StandardOutput(header)
     suffix, compression = split_suffixes(path)
     if suffix == ".parquet":
-        return _File(path, header, written, (".whole", partial(_regroup, schema=schema)))
+        return _File(path, header, written, (".whole", partial(_regroup, schema=schema)), known)
     if compression:
         pack = partial(_compress, compression=compression)
-        return _File(path, header, written, (compression, pack))
-    return _File(path, header, written, None)
+        return _File(path, header, written, (compression, pack), known)
+    return _File(path, header, written, None, known)
 
 
 class Sink:

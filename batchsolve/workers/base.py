@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from batchsolve.errors import WorkersError
@@ -70,6 +71,14 @@ def say_that_ports_are_open(where: str, how: str) -> None:
         where,
         how,
     )
+
+
+class Numbers(Protocol):
+    """Whole numbers of 64 bits, at first 0, that all workers see; each is read or set at once."""
+
+    def __getitem__(self, place: int, /) -> int: ...
+
+    def __setitem__(self, place: int, number: int, /) -> None: ...
 
 
 class Workers:
@@ -142,6 +151,10 @@ class Workers:
         """Bring what workers do to them, once; return how they find it."""
         return Here(work)
 
+    def numbers(self, n: int) -> Numbers | None:
+        """Return numbers that can be sent to workers, and stay the same; None if there are none."""
+        return None
+
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
@@ -180,6 +193,10 @@ class Threads(Workers):
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         return "threading", {}
+
+    def numbers(self, n: int) -> Numbers:
+        """See `Workers.numbers`."""
+        return np.zeros(n, np.int64)
 
 
 def nobody_left(where: str, seconds: float) -> WorkersError:

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 from numba.core import event
 
 from batchsolve.workers import Here, Shared, get_workers
-from batchsolve.workers.base import LOG
+from batchsolve.workers.base import LOG, Numbers
 from batchsolve.workers.settling import keep_memory, settle_in
 
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
@@ -143,6 +143,10 @@ class Pool:
     def folder(self) -> str:
         """Where workers in processes on this machine can share files; empty if they are not."""
         return self._workers.folder
+
+    def numbers(self, n: int) -> Numbers | None:
+        """Return so many numbers that all workers see; None if they share no memory with us."""
+        return self._workers.numbers(n)
 
     def __enter__(self) -> Pool:
         keep_memory()

@@ -22,12 +22,15 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
 from joblib.externals.loky.backend import resource_tracker
 
-from batchsolve.workers.base import Workers
+from batchsolve.workers.base import Numbers, Workers
 from batchsolve.workers.settling import keeping_ctrl_c, settle_in
 from batchsolve.workers.watchdog import Watchdog
 
@@ -64,12 +67,42 @@ class Processes(Workers):
         if not os.path.exists(self.folder):
             resource_tracker.unregister(self.folder, "folder")
 
+    def numbers(self, n: int) -> Numbers | None:
+        """See `Workers.numbers`."""
+        number, path = tempfile.mkstemp(dir=self.folder)
+        try:  # all of it is reserved: who writes to memory where none is left is killed
+            os.posix_fallocate(number, 0, n * _Mapped.item_bytes)
+        except OSError:
+            return None
+        finally:
+            os.close(number)
+        return _Mapped(path)
+
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
         """See `Workers.run`."""
         with keeping_ctrl_c():
             return _opened(super().run(_Packing(function, self.folder), arguments))
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """Numbers in a file; see `Workers.numbers`."""
+
+    path: str
+    item_bytes: ClassVar[int] = 8
+
+    def __getitem__(self, place: int) -> int:
+        return int(_mapped(self.path)[place])
+
+    def __setitem__(self, place: int, number: int) -> None:
+        _mapped(self.path)[place] = number
+
+
+@lru_cache(maxsize=2)
+def _mapped(path: str) -> npt.NDArray[np.int64]:
+    return np.asarray(np.memmap(path, np.int64, "r+"))
 
 
 def _waits_for_the_dead(executor: Any) -> bool:

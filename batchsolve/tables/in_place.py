@@ -1,0 +1,113 @@
+"""Blocks of one file, each written where it belongs by the worker that made it.
+
+A block begins where all blocks before it end. So workers note how large their blocks are, where all
+of them see it. A worker that knows the size of every block before its own writes it into its place;
+that is nearly always so, for blocks are begun in order and take about as long. Any other hands its
+block to the main process, which takes blocks in order and knows where each begins.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from batchsolve.tables.checksums import Written
+
+if TYPE_CHECKING:
+    from batchsolve.workers.base import Numbers
+
+MOST_BLOCKS = 1 << 16  # a hundred gigabytes; all further ones are written by the main process
+NUMBERS = MOST_BLOCKS + 2
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """What a worker has made of a block.
+
+    Attributes
+    ----------
+    data : pyarrow.Buffer or bytes or None
+        What is still to be written; None if the worker has done it.
+    written : Written
+        What a file of it alone holds.
+    begin : int
+        Where the worker has written it, if it has.
+    """
+
+    data: pa.Buffer | bytes | None
+    written: Written
+    begin: int = 0
+
+    @classmethod
+    def of(
+        cls, data: pa.Buffer | bytes, number: int = 0, in_place: InPlace | None = None
+    ) -> Encoded:
+        """Take the block of some number, and write it, if it can be."""
+        begin = None if in_place is None else in_place.write(number, data)
+        if begin is None:
+            return cls(data, Written.of(data))
+        return cls(None, Written.of(data), begin)
+
+
+@dataclass(frozen=True, eq=False)
+class InPlace:
+    """A file that workers write to; it can be sent to them.
+
+    Parameters
+    ----------
+    path : str
+    known : Numbers
+        `NUMBERS` of them. Number ``k`` says where block ``k`` begins, as the place plus 1; or while
+        that is not known, how large block ``k - 1`` is, as -1 less its bytes; or 0. The last one
+        says whether the file is closed.
+    """
+
+    path: str
+    known: Numbers
+
+    def begins(self, number: int, place: int) -> None:
+        """Note where a block begins: the first, or one whose predecessor was taken."""
+        if number <= MOST_BLOCKS:
+            self.known[number] = place + 1
+
+    def close(self) -> None:
+        """Have nobody write any more, for the file may be of another run soon."""
+        self.known[NUMBERS - 1] = 1
+
+    def write(self, number: int, data: pa.Buffer | bytes) -> int | None:
+        """Write a block if its place is known; return that, or None if it was not written."""
+        begin = self._place_of(number, len(data))
+        if begin is None or self.known[NUMBERS - 1]:
+            return None
+        try:
+            with open(self.path, "r+b", buffering=0) as file:
+                _write_at(file.fileno(), data, begin)
+        except OSError:  # the main process will meet the same, and say so
+            return None
+        return begin
+
+    def _place_of(self, number: int, n_bytes: int) -> int | None:
+        """Return where a block of this size begins, if that is known; note what that tells."""
+        if number >= MOST_BLOCKS:
+            return None
+        known, k, between = self.known, number, 0
+        if known[number + 1] <= 0:
+            known[number + 1] = -1 - n_bytes
+        while (found := known[k]) < 0:
+            between -= found + 1
+            k -= 1
+        if found == 0:
+            return None
+        begin = found - 1 + between
+        self.begins(number + 1, begin + n_bytes)
+        return begin
+
+
+def _write_at(file: int, data: pa.Buffer | bytes, begin: int) -> None:
+    left = memoryview(data)
+    while left:
+        n = os.pwrite(file, left, begin)
+        left, begin = left[n:], begin + n
