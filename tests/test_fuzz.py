@@ -146,12 +146,12 @@ def test_damage_that_is_not_noticed_is_found(kind):
 
 def misbehave():
     """Let some commands hang, crash, or take more memory than there is."""
-    from batchsolve import engines
+    from batchsolve.engines import registry
     from batchsolve.runs import run
     from batchsolve.tables import reading
 
     reading.describe = lambda problem: time.sleep(1000)
-    engines.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
+    registry.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
     run.describe_run = lambda directory: bytearray(1 << 40)
 
 
