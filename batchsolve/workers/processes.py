@@ -24,7 +24,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.connection import wait
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,13 +69,12 @@ class Processes(Workers):
 
     def numbers(self, n: int) -> Numbers | None:
         """See `Workers.numbers`."""
-        number, path = tempfile.mkstemp(dir=self.folder)
-        try:  # all of it is reserved: who writes to memory where none is left is killed
-            os.posix_fallocate(number, 0, n * _Mapped.item_bytes)
+        try:
+            file, path = tempfile.mkstemp(dir=self.folder)
+            with open(file, "wb") as zeros:  # who writes to memory where none is left is killed
+                zeros.write(bytes(n * np.int64().nbytes))
         except OSError:
             return None
-        finally:
-            os.close(number)
         return _Mapped(path)
 
     def run(
@@ -91,7 +90,6 @@ class _Mapped:
     """Numbers in a file; see `Workers.numbers`."""
 
     path: str
-    item_bytes: ClassVar[int] = 8
 
     def __getitem__(self, place: int) -> int:
         return int(_mapped(self.path)[place])
