@@ -62,7 +62,8 @@ class InPlace:
     known : Numbers
         `NUMBERS` of them. Number ``k`` says where block ``k`` begins, as the place plus 1; or while
         that is not known, how large block ``k - 1`` is, as -1 less its bytes; or 0. The last one
-        says whether the file is closed.
+        says whether the file is closed. Whoever sets a number tells more than it told before, so
+        there is nothing to lock.
     """
 
     path: str

@@ -152,7 +152,7 @@ class Workers:
         return Here(work)
 
     def numbers(self, n: int) -> Numbers | None:
-        """Return numbers that can be sent to workers, and stay the same; None if there are none."""
+        """Return numbers that workers they are sent to share with us; None if they cannot."""
         return None
 
     def run(
