@@ -19,6 +19,9 @@ settings.register_profile("fixed", deadline=None, derandomize=True, max_examples
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+# processes that hold numba, hypothesis and Ray look for garbage a tenth of the time otherwise
+gc.set_threshold(100_000, 50, 100)
+
 
 def pytest_configure(config):
     """Have pytest-xdist begin files in the order in which they stand here."""
