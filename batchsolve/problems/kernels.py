@@ -73,8 +73,8 @@ def _share_on_disk(compiled: Any) -> None:
     """Have a function load its machine code fast, and compile it while no other process does.
 
     Numba fills its registries before it loads a function, a tenth of a second; its compiler does so
-    again by itself. And its index of what is on disk is read and written whole: of two processes
-    that add to it at once, one would be in vain.
+    again by itself. And its index of what is on disk is read and written whole: if two processes
+    add to it at once, what one of them adds is lost.
     """
     cache, compile_ = compiled._cache, compiled.compile
     load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
@@ -101,10 +101,7 @@ def _share_on_disk(compiled: Any) -> None:
 
 @contextmanager
 def _garbage_left() -> Iterator[None]:
-    """Look for no garbage: in all that the compiler makes there is little, and it takes a tenth.
-
-    In a process that holds much else it takes longer yet.
-    """
+    """Look for no garbage: the compiler makes little, and looking takes a tenth of its time."""
     was_enabled = gc.isenabled()
     try:
         gc.disable()
@@ -122,7 +119,13 @@ class _Turn:
         self._file: int | None = None
 
     def wait(self) -> bool:
-        """Wait for the turn; return whether another process may have used it in the meantime."""
+        """Wait for the turn, or until `MOST_SECONDS` have passed.
+
+        Returns
+        -------
+        bool
+            Whether another process may have compiled the function meanwhile.
+        """
         if self._file is not None:
             return False
         with suppress(OSError):  # nothing can be kept there, or locked: then it is nobody's turn

@@ -225,8 +225,9 @@ class OneFile:
         """See `Destination`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
-        # a block that a second worker makes has to be as large, and times differ
-        known = None if table.has_times else pool.numbers(NUMBERS)
+        # with times, a block that is made twice may differ in length, so workers must not place it
+        placed = self.path != "-" and not table.has_times
+        known = pool.numbers(NUMBERS) if placed else None
         output = open_output(self.path, table.schema, written, known)
         return _Appended(output, _Encoding(table, encoder_for(self.path), output.in_place))
 

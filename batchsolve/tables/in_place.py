@@ -1,16 +1,16 @@
 """Blocks of one file, each written where it belongs by the worker that made it.
 
-A block begins where all blocks before it end. So workers note how large their blocks are, where all
-of them see it. A worker that knows the size of every block before its own writes it into its place;
-that is nearly always so, for blocks are begun in order and take about as long. Any other hands its
-block to the main process, which takes blocks in order and knows where each begins.
+A block begins where all blocks before it end. So each worker writes the size of its block into
+numbers that all workers share. A worker that knows the size of every block before its own writes it
+into its place; that is nearly always so, for blocks are begun in order and take about as long. Any
+other hands its block to the main process, which takes blocks in order and knows where each begins.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -19,7 +19,7 @@ from batchsolve.tables.checksums import Written
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
 
-MOST_BLOCKS = 1 << 16  # a hundred gigabytes; all further ones are written by the main process
+MOST_BLOCKS = 1 << 16  # of 1.5 MB, usually; the main process writes those behind them
 NUMBERS = MOST_BLOCKS + 2
 
 
@@ -45,7 +45,7 @@ class Encoded:
     def of(
         cls, data: pa.Buffer | bytes, number: int = 0, in_place: InPlace | None = None
     ) -> Encoded:
-        """Take the block of some number, and write it, if it can be."""
+        """Write a block into its place if that is known; otherwise keep its bytes."""
         begin = None if in_place is None else in_place.write(number, data)
         if begin is None:
             return cls(data, Written.of(data))
@@ -60,14 +60,25 @@ class InPlace:
     ----------
     path : str
     known : Numbers
-        `NUMBERS` of them. Number ``k`` says where block ``k`` begins, as the place plus 1; or while
-        that is not known, how large block ``k - 1`` is, as -1 less its bytes; or 0. The last one
-        says whether the file is closed. Whoever sets a number tells more than it told before, so
-        there is nothing to lock.
+        `NUMBERS` of them, which workers and the main process set. Number ``k`` says where block
+        ``k`` begins, as the place plus 1; or while that is not known, how large block ``k - 1`` is,
+        as -1 less its bytes; or 0. The last one says whether the file is closed. What is set twice
+        is the same, or says less and misleads nobody, so there is nothing to lock.
+    file : (int, int)
+        Device and number of the file: another one may come to be at its path.
+    owner : int
+        The main process. Workers that outlive it must not write, for the run may go on already.
     """
 
     path: str
     known: Numbers
+    file: tuple[int, int]
+    owner: int = field(default_factory=os.getpid)
+
+    @classmethod
+    def of(cls, file: IO[bytes], path: str, known: Numbers) -> InPlace:
+        """Return how workers can write to a file that is open here."""
+        return cls(os.path.abspath(path), known, _identity(file))
 
     def begins(self, number: int, place: int) -> None:
         """Note where a block begins: the first, or one whose predecessor was taken."""
@@ -80,13 +91,15 @@ class InPlace:
 
     def write(self, number: int, data: pa.Buffer | bytes) -> int | None:
         """Write a block if its place is known; return that, or None if it was not written."""
-        begin = self._place_of(number, len(data))
-        if begin is None or self.known[NUMBERS - 1]:
-            return None
         try:
+            begin = self._place_of(number, len(data))
+            if begin is None or self.known[NUMBERS - 1]:
+                return None
             with open(self.path, "r+b", buffering=0) as file:
+                if _identity(file) != self.file or self.owner not in (os.getpid(), os.getppid()):
+                    return None
                 _write_at(file.fileno(), data, begin)
-        except OSError:  # the main process will meet the same, and say so
+        except OSError:  # the main process writes it instead, or says why that is not possible
             return None
         return begin
 
@@ -105,6 +118,11 @@ class InPlace:
         begin = found - 1 + between
         self.begins(number + 1, begin + n_bytes)
         return begin
+
+
+def _identity(file: IO[bytes]) -> tuple[int, int]:
+    facts = os.fstat(file.fileno())
+    return facts.st_dev, facts.st_ino
 
 
 def _write_at(file: int, data: pa.Buffer | bytes, begin: int) -> None:

@@ -14,7 +14,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -72,7 +72,7 @@ class Output(Protocol):
 
 
 class _File:
-    """Appends to ``OUT.partial``.
+    """Appends to ``OUT.partial``, as workers may do before.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class _File:
             self._file.close()
             raise
         self._n_blocks = 0
-        self.in_place = None if known is None else InPlace(os.path.abspath(self._partial), known)
+        self.in_place = None if known is None else InPlace.of(self._file, self._partial, known)
         self._note_place()
 
     def _go_on_from(self, written: Written) -> None:
@@ -177,6 +177,8 @@ class _File:
     def close(self) -> None:
         if self.in_place is not None:
             self.in_place.close()
+        with suppress(OSError, ValueError):  # unless it is finished: what workers wrote beyond
+            self._file.truncate(self._written.n_bytes)
         with disk_errors(self._partial):
             self._file.close()
 

@@ -73,6 +73,7 @@ class Processes(Workers):
             file, path = tempfile.mkstemp(dir=self.folder)
             with open(file, "wb") as zeros:  # who writes to memory where none is left is killed
                 zeros.write(bytes(n * np.int64().nbytes))
+            _mapped(path)
         except OSError:
             return None
         return _Mapped(path)

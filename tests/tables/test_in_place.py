@@ -3,6 +3,8 @@
 import errno
 import os
 import pickle
+import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -84,6 +86,34 @@ def test_nothing_is_written_to_a_file_that_is_closed_or_gone(tmp_path):
     assert Encoded.of(b"ab", 0, output.in_place).data is None
     output.close()
     assert Encoded.of(b"cd", 1, output.in_place).data == b"cd"
+
+
+def test_workers_that_outlive_the_main_process_write_nothing(tmp_path):
+    output = open_output(str(tmp_path / "out.csv"), SCHEMA, known=np.zeros(NUMBERS, np.int64))
+    mine = output.in_place
+    assert Encoded.of(b"ab", 0, replace(mine, owner=os.getppid())).data is None
+    with subprocess.Popen(["true"]) as other:
+        pass
+    assert Encoded.of(b"cd", 1, replace(mine, owner=other.pid)).data == b"cd"
+    output.close()
+
+
+def test_nothing_is_written_to_another_file_of_the_same_name(tmp_path):
+    path = tmp_path / "out.csv.partial"
+    output = open_output(str(tmp_path / "out.csv"), SCHEMA, known=np.zeros(NUMBERS, np.int64))
+    path.rename(tmp_path / "moved")
+    path.write_bytes(b"of another run")
+    assert Encoded.of(b"ab", 0, output.in_place).data == b"ab"
+    output.close()
+    assert path.read_bytes() == b"of another run"
+
+
+def test_a_closed_output_ends_with_the_last_block_that_was_taken(tmp_path):
+    output = open_output(str(tmp_path / "out.csv"), SCHEMA, known=np.zeros(NUMBERS, np.int64))
+    blocks = [Encoded.of(data, k, output.in_place) for k, data in enumerate((b"ab", b"cd"))]
+    output.take(blocks[0])
+    output.close()
+    assert (tmp_path / "out.csv.partial").read_bytes() == b"puzzle\nab"
 
 
 def test_a_block_that_was_made_in_two_ways_is_an_error_and_what_is_before_it_is_kept(tmp_path):
