@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 
+from batchsolve.tables.blocks import facts_of_opened
 from batchsolve.tables.checksums import Written
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class InPlace:
         ``k`` begins, as the place plus 1; or while that is not known, how large block ``k - 1`` is,
         as -1 less its bytes; or 0. The last one says whether the file is closed. What is set twice
         is the same, or says less and misleads nobody, so there is nothing to lock.
-    file : (int, int)
+    file : tuple of int
         Device and number of the file: another one may come to be at its path.
     owner : int
         The main process. Workers that outlive it must not write, for the run may go on already.
@@ -72,13 +73,13 @@ class InPlace:
 
     path: str
     known: Numbers
-    file: tuple[int, int]
+    file: tuple[int, ...]
     owner: int = field(default_factory=os.getpid)
 
     @classmethod
     def of(cls, file: IO[bytes], path: str, known: Numbers) -> InPlace:
         """Return how workers can write to a file that is open here."""
-        return cls(os.path.abspath(path), known, _identity(file))
+        return cls(os.path.abspath(path), known, facts_of_opened(path, file).place)
 
     def begins(self, number: int, place: int) -> None:
         """Note where a block begins: the first, or one whose predecessor was taken."""
@@ -96,7 +97,8 @@ class InPlace:
             if begin is None or self.known[NUMBERS - 1]:
                 return None
             with open(self.path, "r+b", buffering=0) as file:
-                if _identity(file) != self.file or self.owner not in (os.getpid(), os.getppid()):
+                is_mine = self.owner in (os.getpid(), os.getppid())
+                if not is_mine or facts_of_opened(self.path, file).place != self.file:
                     return None
                 _write_at(file.fileno(), data, begin)
         except OSError:  # the main process writes it instead, or says why that is not possible
@@ -118,11 +120,6 @@ class InPlace:
         begin = found - 1 + between
         self.begins(number + 1, begin + n_bytes)
         return begin
-
-
-def _identity(file: IO[bytes]) -> tuple[int, int]:
-    facts = os.fstat(file.fileno())
-    return facts.st_dev, facts.st_ino
 
 
 def _write_at(file: int, data: pa.Buffer | bytes, begin: int) -> None:
