@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
+import click
 
 from batchsolve.cli import app
-from batchsolve.cli.commands import ORDER
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
@@ -28,8 +27,10 @@ error. `batchsolve --version` prints the version.
 
 def page() -> str:
     """Return the page, in Markdown."""
-    commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
-    return "\n".join([HEAD, *(line for name in ORDER for line in _command(name, commands[name]))])
+    ctx = click.Context(app)
+    names = app.list_commands(ctx)
+    lines = (line for name in names for line in _command(name, app.get_command(ctx, name)))
+    return "\n".join([HEAD, *lines])
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
@@ -58,7 +59,8 @@ def _flags(option: Any) -> str:
 
 def _default(option: Any) -> str:
     default = getattr(option.default, "value", option.default)
-    return "" if default is None or option.is_flag or option.required else f" Default: `{default}`."
+    is_shown = default not in (None, ()) and not option.is_flag and not option.required
+    return f" Default: `{default}`." if is_shown else ""
 
 
 def _cell(text: str) -> str:

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

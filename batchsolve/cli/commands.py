@@ -9,58 +9,57 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Any
 
-import typer
-from typer.core import TyperGroup
+import click
+from click.exceptions import Exit
 
 import batchsolve
+from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Parameters
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
-# In the order of the list of commands: rows, one problem, its runs, job arrays, scaling.
-ORDER = (
-    *("solve", "dedupe", "count", "enumerate", "export", "runs", "graph", "sample"),
-    *("show", "draw", "estimate", "engines", "split", "merge", "scale", "report"),
-)
+# Command -> the module that it stands in, in the order of the list of commands: rows, one problem,
+# its runs, job arrays, scaling.
+_MODULES = {
+    **{"solve": "solve", "dedupe": "dedupe"},
+    **{"count": "trees", "enumerate": "trees", "export": "trees", "runs": "trees"},
+    **{"graph": "graphs", "sample": "graphs", "show": "problems", "draw": "draw"},
+    **{"estimate": "problems", "engines": "problems", "split": "trees", "merge": "trees"},
+    **{"scale": "scale", "report": "scale"},
+}
 
 
-class Commands(TyperGroup):
-    """The commands, listed by what one needs first."""
+class Commands(click.Group):
+    """The commands, listed by what one needs first; each is imported when it is asked for."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands in the order of `ORDER`."""
-        return sorted(super().list_commands(ctx), key=ORDER.index)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None if there is none of this name."""
+        # all of them for a name that there is not, so that click can say what may be meant
+        for module in {_MODULES[cmd_name]} if cmd_name in _MODULES else {*_MODULES.values()}:
+            import_module(f"batchsolve.cli.{module}")
+        return super().get_command(ctx, cmd_name)
 
 
-app = typer.Typer(
+app = Commands(
     name="batchsolve",
-    cls=Commands,
     help="Solve exact cover problems, Sudoku of every size first among them, in parallel.",
     epilog="batchsolve COMMAND --help shows the options of a command and examples.",
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    params=completion_options(),
 )
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"batchsolve {batchsolve.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
+click.version_option(
+    batchsolve.__version__, message="batchsolve %(version)s", help="Print the version."
+)(app)
 
 
 Function = Callable[..., int]
@@ -91,15 +90,18 @@ def command(
         parameters = Parameters.of(function)
 
         def run(**given: Any) -> None:
-            raise typer.Exit(_exit_code(lambda: function(**parameters.arguments(given))))
+            raise Exit(_exit_code(lambda: function(**parameters.arguments(given))))
 
-        # what typer looks at, to find out the options
-        signature = inspect.Signature(parameters.shown)
-        run.__signature__ = signature  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters.shown}
-        named = name or function.__name__
         below = "\n\n".join([_shown(examples), epilog or ""])
-        app.command(named, epilog=below, help=inspect.getdoc(function))(run)
+        app.add_command(
+            click.Command(
+                name or function.__name__,
+                callback=run,
+                params=parameters.shown,
+                help=inspect.getdoc(function),
+                epilog=below,
+            )
+        )
         return function
 
     return add

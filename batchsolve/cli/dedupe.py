@@ -7,10 +7,9 @@ import sys
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import JsonSummary, Quiet, Workers, only
+from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import progress, told_when_compiling
 from batchsolve.settings import FileSettings
 
@@ -30,14 +29,12 @@ Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "file
 )
 def dedupe(
     inputs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."
-        ),
+        tuple[str, ...],
+        Argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
     ],
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="OUT",
@@ -48,21 +45,19 @@ def dedupe(
     *,
     up_to_symmetry: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--up-to-symmetry",
             help="Puzzles are the same if relabelling, permuting rows, columns, bands and stacks, "
             "and transposing make one of the other.",
         ),
     ] = False,
     against: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE", help="Leave out what is in FILE, too; can be given several times."
-        ),
-    ] = None,
+        tuple[str, ...],
+        Option(metavar="FILE", help="Leave out what is in FILE, too; can be given several times."),
+    ] = (),
     mark: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--mark",
             help="Leave out nothing, but add a column first: where the same puzzle stands first, "
             "such as test.csv#17.",
@@ -88,7 +83,7 @@ def dedupe(
             inputs,
             output,
             up_to_symmetry=up_to_symmetry,
-            against=against or (),
+            against=against,
             mark=mark,
             **asdict(workers),
             on_progress=on_progress,

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
 
-import typer
-
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Problem, Puzzles, Quiet, only
+from batchsolve.cli.parameters import Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts, progress_bar, time_limited, told_when_compiling
 from batchsolve.errors import InputError, counted
@@ -46,7 +45,7 @@ def draw(
     problem: Problem,
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="FILE",
@@ -55,18 +54,18 @@ def draw(
     ],
     number: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--number",
             "-n",
             metavar="N",
-            min=1,
-            max=MOST_DRAWINGS,
+            least=1,
+            most=MOST_DRAWINGS,
             help=f"Most solutions to draw; by default {ONE} in .svg and {FEW} in .html.",
         ),
     ] = None,
     found: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--found",
             metavar="FROM",
             help="Draw solutions that enumerate has found: its directory, a file of export, or "
@@ -75,15 +74,13 @@ def draw(
     ] = None,
     form: Annotated[
         Format | None,
-        typer.Option(
-            "--format", metavar="svg|html", help="By default as FILE ends, and svg for -."
-        ),
+        Option("--format", metavar="svg|html", help="By default as FILE ends, and svg for -."),
     ] = None,
     *,
     search: FirstSearch,
     puzzles: Puzzles,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if FILE is -).")
+        bool, Option("--json", help="Print a summary line of JSON (on stderr if FILE is -).")
     ] = False,
     quiet: Quiet = False,
 ) -> int:

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
-import typer
-
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Json, Problem, Puzzles, Quiet
+from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts, print_facts, told_when_compiling
 from batchsolve.errors import InputError, OutputError, counted, listed, quoted
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
 BLOCK = 4096  # solutions that are written at a time
 
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random numbers.")]
-Distinct = Annotated[bool, typer.Option("--distinct", help="Draw no solution twice.")]
+Seed = Annotated[int, Option(metavar="N", help="Seed of the random numbers.")]
+Distinct = Annotated[bool, Option("--distinct", help="Draw no solution twice.")]
 
 
 def draw_to_file(
@@ -73,30 +72,28 @@ def draw_to_file(
 def graph(
     problem: Problem,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What count --memo --graph FILE has written.")
+        str, Argument(metavar="FILE", help="What count --memo --graph FILE has written.")
     ],
     with_: Annotated[
-        list[str] | None,
-        typer.Option(
+        tuple[str, ...],
+        Option(
             "--with", metavar="OPTION", help="Keep solutions with this option, a name or a number."
         ),
-    ] = None,
+    ] = (),
     without: Annotated[
-        list[str] | None,
-        typer.Option("--without", metavar="OPTION", help="Keep solutions without this option."),
-    ] = None,
+        tuple[str, ...],
+        Option("--without", metavar="OPTION", help="Keep solutions without this option."),
+    ] = (),
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Print N solutions, each drawn with the same chance."),
+        Option(metavar="N", help="Print N solutions, each drawn with the same chance."),
     ] = None,
     seed: Seed = 0,
     distinct: Distinct = False,
-    list_: Annotated[
-        bool, typer.Option("--list", help="Print all solutions, as JSON lines.")
-    ] = False,
+    list_: Annotated[bool, Option("--list", help="Print all solutions, as JSON lines.")] = False,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the graph of what is kept."),
+        Option("--output", "-o", metavar="FILE", help="Write the graph of what is kept."),
     ] = None,
     *,
     puzzles: Puzzles,
@@ -118,9 +115,9 @@ def graph(
     reading = read(problem, puzzles)
     with told_when_compiling(), interrupts() as check:
         kept = SolutionGraph.load(file, reading.problem)
-        for option in with_ or []:
+        for option in with_:
             kept = kept.with_option(_option(reading.problem, option))
-        for option in without or []:
+        for option in without:
             kept = kept.without_option(_option(reading.problem, option))
         if output is not None:
             _check_place(output)
@@ -150,21 +147,21 @@ def graph(
 )
 def sample(
     problem: Problem,
-    n: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many to draw.")] = 1,
+    n: Annotated[int, Option("--number", "-n", metavar="N", help="How many to draw.")] = 1,
     seed: Seed = 0,
     distinct: Distinct = False,
     weighted: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--weighted",
             help="Draw by random probes, with unequal chances; each comes with its weight.",
         ),
     ] = False,
     memory: Annotated[
-        int, typer.Option(metavar="MB", help="Megabytes that the graph of all solutions may take.")
+        int, Option(metavar="MB", help="Megabytes that the graph of all solutions may take.")
     ] = GRAPH_MEGABYTES,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+        str, Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
     ] = "-",
     *,
     puzzles: Puzzles,

@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-import typer
+import click
+from click import BadParameter
 
+from batchsolve.cli.parameters import Argument, Option, click_parameter
 from batchsolve.settings import FileSettings, SearchSettings, setting
 
 
@@ -42,7 +44,7 @@ def box_shape(text: str) -> tuple[int, int]:
     """Return the rows and columns of a box such as ``2x3``."""
     rows, _, columns = text.lower().partition("x")
     if not (rows.isdecimal() and columns.isdecimal()):
-        raise typer.BadParameter(f"{text!r} is no box shape; write rows x columns, such as 3x3")
+        raise BadParameter(f"{text!r} is no box shape; write rows x columns, such as 3x3")
     return int(rows), int(columns)
 
 
@@ -51,11 +53,11 @@ def depth_or_auto(text: str) -> int | None:
     if text == "auto":
         return None
     if not text.isdecimal():
-        raise typer.BadParameter(f"{text!r} is no depth; write a number, or auto")
+        raise BadParameter(f"{text!r} is no depth; write a number, or auto")
     return int(text)
 
 
-# A metavar names the form of a value, and so the function that reads it, if typer cannot.
+# A metavar names the form of a value, and so the function that reads it, if its type does not.
 _PARSERS: dict[str, Callable[[str], Any]] = {"RxC": box_shape, "D|auto": depth_or_auto}
 _FLAGS = {"jobs": ("--jobs", "-j"), "address": ("--scheduler", "--address")}
 
@@ -91,8 +93,8 @@ def meaning(name: str, what: str, **changes: Any) -> _Meaning:
     return _Meaning(name, {"help": what, **changes})
 
 
-def option(settings: type, name: str, **changes: Any) -> Any:
-    """Return the typer option of one field, for an `Annotated` parameter.
+def option_of(settings: type, name: str, **changes: Any) -> Option:
+    """Return the option of one field, for an `Annotated` parameter.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ def option(settings: type, name: str, **changes: Any) -> Any:
     """
     [declared] = [declared for declared in fields(settings) if declared.name == name]
     said = {**declared.metadata, **changes}
-    return typer.Option(
+    return Option(
         *_FLAGS.get(name, (f"--{name.replace('_', '-')}",)),
         help=said["help"],
         metavar=said["metavar"],
@@ -136,42 +138,36 @@ class _Group:
     def names(self) -> tuple[str, ...]:
         return self.only or tuple(declared.name for declared in fields(self.settings))
 
-    def parameters(self) -> Iterator[inspect.Parameter]:
+    def parameters(self) -> Iterator[click.Parameter]:
         types, defaults = get_type_hints(self.settings), self.settings()
         for name in self.names:
             changes = dict(self.changes.get(name, {}))
             default = changes.pop("default", getattr(defaults, name))
-            what = option(self.settings, name, **changes)
-            kind = types[name] if what.parser is None else Any  # typer would take a tuple apart
-            yield _parameter(name, Annotated[kind, what], default)
+            note = option_of(self.settings, name, **changes)
+            yield click_parameter(name, Annotated[types[name], note], default)
 
     def take(self, given: dict[str, Any]) -> Any:
         """Take the values of the options out of those given; return the settings."""
         return self.settings(**{name: given.pop(name) for name in self.names})
 
 
-def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    kind = inspect.Parameter.KEYWORD_ONLY  # which may have defaults in any order
-    return inspect.Parameter(name, kind, annotation=hint, default=default)
-
-
 @dataclass(frozen=True)
 class Parameters:
     """The parameters of a command: those of a function, its classes of settings taken apart."""
 
-    shown: list[inspect.Parameter]
+    shown: list[click.Parameter]
     groups: dict[str, _Group]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Parameters:
         """Return the parameters of the command that a function is to be."""
-        shown: list[inspect.Parameter] = []
+        shown: list[click.Parameter] = []
         groups: dict[str, _Group] = {}
         hints = get_type_hints(function, include_extras=True)
         for name, declared in inspect.signature(function).parameters.items():
             group = _Group.of(hints[name])
             if group is None:
-                shown.append(_parameter(name, hints[name], declared.default))
+                shown.append(click_parameter(name, hints[name], declared.default))
             else:
                 groups[name] = group
                 shown += group.parameters()
@@ -201,20 +197,20 @@ _HOW_WRITTEN = ("box", "alphabet", "blank", "column")
 
 Problem = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="PROBLEM",
         help="A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or "
         ".tiling file, or a family such as queens:12 or sudoku:2x3.",
     ),
 ]
 Puzzles = Annotated[FileSettings, only(*_HOW_WRITTEN)]
-Address = Annotated[str | None, option(Workers, "address")]
-Budget = Annotated[int | None, option(SearchSettings, "budget")]
-Engine = Annotated[str, option(SearchSettings, "engine")]
-Json = Annotated[bool, typer.Option("--json", help="Print a line of JSON.")]
+Address = Annotated[str | None, option_of(Workers, "address")]
+Budget = Annotated[int | None, option_of(SearchSettings, "budget")]
+Engine = Annotated[str, option_of(SearchSettings, "engine")]
+Json = Annotated[bool, Option("--json", help="Print a line of JSON.")]
 JsonSummary = Annotated[
-    bool, typer.Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
+    bool, Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print no progress and no summary, only errors.")
+    bool, Option("--quiet", "-q", help="Print no progress and no summary, only errors.")
 ]

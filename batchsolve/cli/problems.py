@@ -7,10 +7,9 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, how_written
+from batchsolve.cli.parameters import Option
 from batchsolve.cli.terminal import print_facts, told_when_compiling
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
 )
 def estimate(
     problem: Problem,
-    probes: Annotated[int, typer.Option(metavar="N", help="Number of random probes.")] = 1000,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random numbers.")] = 0,
+    probes: Annotated[int, Option(metavar="N", help="Number of random probes.")] = 1000,
+    seed: Annotated[int, Option(metavar="N", help="Seed of the random numbers.")] = 0,
     engine: Engine = "dlx",
     *,
     puzzles: Puzzles,

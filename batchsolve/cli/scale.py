@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from click import BadParameter
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option
+from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option_of
+from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts, told_when_compiling
 from batchsolve.errors import InputError, WorkersError, counted
 from batchsolve.settings import SearchSettings
@@ -36,14 +37,12 @@ def numbers(text: str, what: str) -> tuple[int, ...]:
         first, dots, last = part.strip().partition("..")
         ends = (first, last if dots else first)
         if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
-            raise typer.BadParameter(f"{what}: {part!r} is no number; write 1,2,4 or 1..4")
+            raise BadParameter(f"{what}: {part!r} is no number; write 1,2,4 or 1..4")
         more = range(int(ends[0]), int(ends[1]) + 1)
         if not more:
-            raise typer.BadParameter(f"{what}: {part!r} goes down; write {ends[1]}..{ends[0]}")
+            raise BadParameter(f"{what}: {part!r} goes down; write {ends[1]}..{ends[0]}")
         if len(found) + len(more) > MOST_NUMBERS:
-            raise typer.BadParameter(
-                f"{what}: {part!r} is more than {MOST_NUMBERS} runs; name some"
-            )
+            raise BadParameter(f"{what}: {part!r} is more than {MOST_NUMBERS} runs; name some")
         found += more
     return tuple(dict.fromkeys(found))
 
@@ -69,7 +68,7 @@ def names(text: str) -> tuple[str, ...]:
 
 ForecastWorkers = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--forecast-workers",
         metavar="LIST",
         help="Simulate the search on so many workers, such as 1024,100000.",
@@ -77,7 +76,7 @@ ForecastWorkers = Annotated[
 ]
 Latency = Annotated[
     float,
-    typer.Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
+    Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
 ]
 
 
@@ -91,18 +90,18 @@ Latency = Annotated[
 )
 def scale(
     problems: Annotated[
-        list[str],
-        typer.Argument(
+        tuple[str, ...],
+        Argument(
             metavar="PROBLEM...",
             help="As for count; each is searched alone. With --weak also a corpus.",
         ),
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="DIR", help="A new directory for the results.")
+        str, Option("--output", "-o", metavar="DIR", help="A new directory for the results.")
     ],
     jobs: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--jobs",
             "-j",
             metavar="LIST",
@@ -110,19 +109,19 @@ def scale(
         ),
     ] = None,
     split_depth: Annotated[
-        str, typer.Option("--split-depth", metavar="LIST", help="Depths, such as 0..8,auto.")
+        str, Option("--split-depth", metavar="LIST", help="Depths, such as 0..8,auto.")
     ] = "auto",
     backend: Annotated[
-        str, typer.Option("--backend", metavar="LIST", help="Backends, such as threading,loky.")
+        str, Option("--backend", metavar="LIST", help="Backends, such as threading,loky.")
     ] = "threading",
     address: Address = None,
     engine: Annotated[
-        str, typer.Option("--engine", metavar="LIST", help="Engines, such as auto,dlx.")
+        str, Option("--engine", metavar="LIST", help="Engines, such as auto,dlx.")
     ] = "auto",
-    repeat: Annotated[int, typer.Option(metavar="N", help="Runs of every combination.")] = 3,
+    repeat: Annotated[int, Option(metavar="N", help="Runs of every combination.")] = 3,
     weak: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--weak",
             metavar="N",
             help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
@@ -130,12 +129,12 @@ def scale(
     ] = None,
     budget: Budget = None,
     time_limit: Annotated[
-        float | None, option(SearchSettings, "time_limit", help="Stop each run after S seconds.")
+        float | None, option_of(SearchSettings, "time_limit", help="Stop each run after S seconds.")
     ] = None,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an experiment that was interrupted.")
+        bool, Option("--resume", help="Go on with an experiment that was interrupted.")
     ] = False,
     *,
     puzzles: Puzzles,
@@ -204,7 +203,7 @@ def scale(
 )
 def report(
     directory: Annotated[
-        str, typer.Argument(metavar="DIR", help="What scale has written, perhaps interrupted.")
+        str, Argument(metavar="DIR", help="What scale has written, perhaps interrupted.")
     ],
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,

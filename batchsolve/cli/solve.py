@@ -8,10 +8,9 @@ from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import JsonSummary, Quiet, Workers, meaning, only
+from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import progress, told_when_compiling
 from batchsolve.settings import FileSettings, SearchSettings
 
@@ -51,8 +50,8 @@ Files = Annotated[
 )
 def solve(
     inputs: Annotated[
-        list[str],
-        typer.Argument(
+        tuple[str, ...],
+        Argument(
             metavar="INPUT...",
             help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
             "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
@@ -61,7 +60,7 @@ def solve(
     ],
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="OUT",
@@ -75,7 +74,7 @@ def solve(
     files: Files,
     on_invalid: Annotated[
         OnInvalid,
-        typer.Option(
+        Option(
             metavar="report|stop", help="Report invalid rows in their place, or stop at the first."
         ),
     ] = OnInvalid.report,

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from click import BadParameter
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.graphs import draw_to_file
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
+from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import (
     TimeIsUp,
@@ -33,21 +34,21 @@ if TYPE_CHECKING:
 
 UpToSymmetry = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--up-to-symmetry",
         help="Solutions that are the same but for turning and reflecting the board count once.",
     ),
 ]
 Generators = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--symmetries",
         metavar="FILE",
         help="Solutions that these symmetries make of one another count once; a JSON list of "
         "objects that say which item becomes which.",
     ),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in DIR, or begin it.")]
+Resume = Annotated[bool, Option("--resume", help="Go on with the run in DIR, or begin it.")]
 
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
@@ -66,25 +67,23 @@ EPILOG = (
 def count(
     problem: Problem,
     run: Annotated[
-        str | None, typer.Option("--run", metavar="DIR", help="Keep the run there, to resume it.")
+        str | None, Option("--run", metavar="DIR", help="Keep the run there, to resume it.")
     ] = None,
     resume: Resume = False,
     stacks: Annotated[
         str | None,
-        typer.Option(
-            "--stacks", metavar="FILE", help="Search only the stacks in this file; see split."
-        ),
+        Option("--stacks", metavar="FILE", help="Search only the stacks in this file; see split."),
     ] = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
     search: SearchSettings,
     memo: Annotated[
-        bool, typer.Option("--memo", help="Count equal remainders once (--engine memo:MB).")
+        bool, Option("--memo", help="Count equal remainders once (--engine memo:MB).")
     ] = False,
     memo_size: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--memo-size",
             metavar="MB",
             help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
@@ -92,7 +91,7 @@ def count(
     ] = None,
     graph: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--graph",
             metavar="FILE",
             help="With --memo: write the graph of all solutions; see graph.",
@@ -176,10 +175,10 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     """Return the name of the engine that these options ask for."""
     if not memo:
         if size is not None:
-            raise typer.BadParameter("--memo-size needs --memo")
+            raise BadParameter("--memo-size needs --memo")
         return engine
     if engine.partition(":")[0] not in (AUTO, "memo"):
-        raise typer.BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
+        raise BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
 
 
@@ -196,7 +195,7 @@ def enumerate_(
     problem: Problem,
     output: Annotated[
         str,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             metavar="DIR",
@@ -206,7 +205,7 @@ def enumerate_(
     resume: Resume = False,
     best: Annotated[
         int | None,
-        typer.Option("--best", metavar="K", help="Only the K cheapest, by the costs of options."),
+        Option("--best", metavar="K", help="Only the K cheapest, by the costs of options."),
     ] = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
@@ -233,7 +232,7 @@ def enumerate_(
             group = _group(reading.problem, up_to_symmetry, symmetries)
             search = rest()
         if best is not None and group is not False:
-            raise typer.BadParameter("--best cannot be asked for up to symmetry")
+            raise BadParameter("--best cannot be asked for up to symmetry")
         task = reading.problem, reading.stack
         with progress(quiet, TREE_BAR, tree_on) as on_progress:
             how: dict[str, Any] = {
@@ -296,10 +295,10 @@ def _nothing_as_json(as_json: bool, workers: Workers, stream: Any) -> Iterator[N
     "far; 2 wrong usage, or a file that cannot be read or written.",
 )
 def export(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="The run of an enumerate.")],
+    directory: Annotated[str, Argument(metavar="DIR", help="The run of an enumerate.")],
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
+        Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
     ],
 ) -> int:
     """Make one sorted file of the solutions of a run."""
@@ -317,7 +316,7 @@ def export(
 
 @command(examples=("batchsolve runs counting", "batchsolve runs counting --json"))
 def runs(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="A run.")],
+    directory: Annotated[str, Argument(metavar="DIR", help="A run.")],
     as_json: Json = False,
 ) -> int:
     """Show what a run has done and has left."""
@@ -337,12 +336,12 @@ def runs(
 )
 def split(
     problem: Problem,
-    depth: Annotated[int, typer.Option(metavar="D", help="How deep to expand the tree.")],
+    depth: Annotated[int, Option(metavar="D", help="How deep to expand the tree.")],
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="DIR", help="Where to write the files.")
+        str, Option("--output", "-o", metavar="DIR", help="Where to write the files.")
     ],
     files: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of files; by default one a stack.")
+        int | None, Option(metavar="N", help="Number of files; by default one a stack.")
     ] = None,
     engine: Engine = "dlx",
     *,
@@ -371,8 +370,8 @@ def split(
 )
 def merge(
     results: Annotated[
-        list[str],
-        typer.Argument(metavar="RESULT...", help="What count --stacks PART --json printed."),
+        tuple[str, ...],
+        Argument(metavar="RESULT...", help="What count --stacks PART --json printed."),
     ],
     as_json: Json = False,
 ) -> int:

@@ -99,13 +99,14 @@ NOT_CHANGED = ("--backend", "--scheduler")
 @cache
 def _options() -> dict[str, list[str]]:
     """Return the options of every command that take a value, and those that take none."""
-    from typer.main import get_command
+    import click
 
     from batchsolve.cli import app
 
-    commands: Any = get_command(app)
+    ctx = click.Context(app)
     found = {}
-    for name, command in commands.commands.items():
+    for name in app.list_commands(ctx):
+        command: Any = app.get_command(ctx, name)
         flags = [each.opts[0] for each in command.params if each.param_type_name == "option"]
         found[name] = [flag for flag in flags if flag not in NOT_CHANGED]
     return found

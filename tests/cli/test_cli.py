@@ -8,18 +8,18 @@ import subprocess
 import sys
 from dataclasses import fields
 
+import click
 import pytest
+from click.testing import CliRunner
 from numba import njit
-from typer.main import get_command
-from typer.testing import CliRunner
 
 from batchsolve.cli import app
-from batchsolve.cli.commands import ORDER
 from batchsolve.cli.options import Workers
 from batchsolve.cli.terminal import COMPILING, print_facts, told_when_compiling
 from batchsolve.settings import FileSettings, SearchSettings
 
-COMMANDS = get_command(app).commands
+CONTEXT = click.Context(app)
+COMMANDS = {name: app.get_command(CONTEXT, name) for name in app.list_commands(CONTEXT)}
 
 # what each command offers of a class of settings; `meant` says it in a help of its own
 SEARCH = {field.name for field in fields(SearchSettings)}
@@ -62,8 +62,8 @@ def test_help_says_what_every_option_does(command):
 def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
     text = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
     listed = [line.split() for line in text.partition("Commands:\n")[2].splitlines() if line]
-    assert [words[0] for words in listed[: len(COMMANDS)]] == list(ORDER)
-    assert sorted(ORDER) == sorted(COMMANDS)
+    assert [words[0] for words in listed[: len(COMMANDS)]] == list(COMMANDS)
+    assert sorted(app.commands) == sorted(COMMANDS)
     assert "..." not in text.partition("Commands:\n")[2]
 
 
@@ -85,11 +85,66 @@ def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef")])
 def test_shells_can_complete_commands(shell, word):
-    shows = python(MAIN, _BATCHSOLVE_COMPLETE=f"source_{shell}")
+    shows = python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_source")
     assert word in shows.stdout
     typed = {"COMP_WORDS": "batchsolve enum", "COMP_CWORD": "1"}
-    done = python(MAIN, _BATCHSOLVE_COMPLETE="complete_bash", **typed)
-    assert done.stdout.split() == ["enumerate"]
+    done = python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed)
+    assert done.stdout.split() == ["plain,enumerate"]
+
+
+@pytest.mark.parametrize("words", ["solve puzz", "solve x --output so", "count queens.d"])
+def test_shells_complete_the_names_of_files(words):
+    typed = {"COMP_WORDS": f"batchsolve {words}", "COMP_CWORD": str(len(words.split()))}
+    done = python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed)
+    assert done.stdout.split() == [f"file,{words.split()[-1]}"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "place", "starts"),
+    [
+        ("bash", ".bash_completions/batchsolve.sh", ".bashrc"),
+        ("zsh", ".zfunc/_batchsolve", ".zshrc"),
+        ("fish", ".config/fish/completions/batchsolve.fish", None),
+    ],
+)
+def test_completion_is_installed_once(tmp_path, shell, place, starts):
+    if starts:
+        (tmp_path / starts).write_text("alias ll='ls -l'")
+    where = {"HOME": str(tmp_path), "SHELL": f"/bin/{shell}"}
+    for _ in range(2):
+        done = python(MAIN, "--install-completion", **where)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert place in done.stderr
+    script = python(MAIN, "--show-completion", **where)
+    assert (tmp_path / place).read_text() == script.stdout.rstrip("\n") + "\n"
+    if starts:
+        kept, _, added = (tmp_path / starts).read_text().partition("\n")
+        assert kept == "alias ll='ls -l'"
+        assert len(added.split("\n")) == 2
+    if shell == "bash":
+        asks = "shopt -s expand_aliases; . ~/.bashrc; complete -p batchsolve"
+        done = subprocess.run(
+            ["bash", "--norc", "-c", asks],
+            env={**os.environ, **where},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "-F _batchsolve_completion batchsolve" in done.stdout
+
+
+@pytest.mark.parametrize("shell", ["", "/bin/tcsh"])
+def test_completion_of_another_shell_says_what_there_is(shell, tmp_path):
+    done = python(MAIN, "--install-completion", SHELL=shell, HOME=str(tmp_path))
+    assert done.returncode == 2
+    assert "bash, zsh, fish" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_command_that_there_is_not_is_answered_with_those_that_may_be_meant():
+    done = CliRunner().invoke(app, ["sole"])
+    assert done.exit_code == 2
+    assert "'solve'" in done.stderr
 
 
 @pytest.mark.parametrize(("command", "settings", "names"), OFFERED)
@@ -248,7 +303,7 @@ def test_compiling_is_said_for_the_first_of_many_kernels(quiet, times, capsys):
 
 
 @pytest.mark.parametrize(
-    ("module", "arguments"), [("typer", ["--help"]), ("numba", ["count", "queens:4"])]
+    ("module", "arguments"), [("click", ["--help"]), ("numba", ["count", "queens:4"])]
 )
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, arguments):
     script = f"""

@@ -3,11 +3,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import coloured_problems, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import covers
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

@@ -3,12 +3,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import coloured_problems, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from oracles import covers
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import bounded_problems, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bounded_covers, covers, orbits, orbits_by_burnside
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

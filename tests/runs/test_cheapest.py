@@ -5,11 +5,11 @@ import random
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import problems_with_costs
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import bounded_covers, cheapest_costs
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

@@ -8,7 +8,7 @@ import sqlite3
 from contextlib import contextmanager
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

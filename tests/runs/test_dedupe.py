@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import canonical_form
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve import InputError, OutputError, Stacks
@@ -251,7 +251,7 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
         (("-", "--found", "-", "-o", "out.svg"), "the problem or its solutions, not both"),
         (("queens:4", "--found", "x", "-o", "-", "--node-limit", "5"), "--found does not search"),
         (("queens:4", "-o", "nowhere/out.svg"), "nowhere/out.svg: cannot be written"),
-        (("queens:4", "-n", "0", "-o", "-"), "greater than or equal to 1"),
+        (("queens:4", "-n", "0", "-o", "-"), "not in the range 1<=x<=10000"),
     ],
 )
 def test_what_the_command_refuses(arguments, message, tmp_path, monkeypatch):

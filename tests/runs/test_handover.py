@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pyarrow.csv as pacsv
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

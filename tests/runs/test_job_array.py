@@ -5,7 +5,7 @@ import random
 from dataclasses import asdict
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from batchsolve import InputError
 from batchsolve.cli import app

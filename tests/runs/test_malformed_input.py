@@ -11,8 +11,8 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from cutting import small_blocks
-from typer.testing import CliRunner
 
 from batchsolve.cli import app
 

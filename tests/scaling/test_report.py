@@ -11,7 +11,7 @@ from itertools import pairwise
 import bench_engines
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from batchsolve.cli import app
 from batchsolve.scaling import drawing, plots, task_plots

@@ -7,9 +7,9 @@ from datetime import datetime
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app

@@ -10,12 +10,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import coloured_problems, problems, problems_with_costs
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import bounded_covers, covers
 from scipy import sparse
-from typer.testing import CliRunner
 
 from batchsolve import ExactCover, InputError, Sudoku
 from batchsolve.cli import app

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from failing import Failing
 from soak_jobs import dask_cluster, processes
-from typer.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve import errors
