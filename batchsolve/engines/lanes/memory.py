@@ -195,8 +195,11 @@ def keep_room(covers: Covers) -> None:
 
 
 def room_for_frontier(longest: int, n_cells: int) -> Frontier:
-    """Return room for a few stacks, given the length of the longest of the task."""
-    n = 16
+    """Return room for as many stacks as most frontiers have, given the longest of the task.
+
+    What is not written takes no memory; to double the room takes longer than to make it.
+    """
+    n = 256
     return Frontier(
         np.zeros(n + 1, np.int64),
         np.empty(n * (longest + n_cells), np.uint32),
