@@ -28,7 +28,7 @@ from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Done, Pool
 
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; some hundredths of a second
-UNTRIED_NODES = 20_000  # of a task before that, so that no worker is long at a slow engine
+UNTRIED_NODES = 10_000  # of a task before that, for all wait for the last that is out
 TRIAL_SECONDS = 0.05  # what loading the kernels of an engine takes at least
 FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
@@ -417,6 +417,7 @@ class TreeSearch:
         begin = time.monotonic()
         try:
             yield from self._split()
+            scheduler.forget_rate()  # what an engine prepares at first counted in it
             try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
             untried = len(self._engines) > 1
             while scheduler.n_waiting and not goal.enough:
