@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    get_completion_class,
+)
 
 PROGRAM, VARIABLE = "batchsolve", "_BATCHSOLVE_COMPLETE"
 
@@ -24,11 +32,41 @@ _PLACES = {
 }
 
 
+class _OrFiles(ShellComplete):
+    """Completes what is no command and no option as the name of a file."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
+        """Return commands or options, or have the shell look for files."""
+        found = super().get_completions(args, incomplete)
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+@add_completion_class
+class _Bash(_OrFiles, BashComplete):
+    pass
+
+
+@add_completion_class
+class _Zsh(_OrFiles, ZshComplete):
+    pass
+
+
+@add_completion_class
+class _Fish(_OrFiles, FishComplete):
+    pass
+
+
+class CannotInstallError(click.ClickException):
+    """The script of a shell cannot be written."""
+
+    exit_code = 2
+
+
 def completion_options() -> list[click.Parameter]:
-    """Return the options that print and install the script of the shell at work."""
+    """Return the options that install and print the script of a shell."""
     return [
-        _flag("--install-completion", _install, "Install completion for the current shell."),
-        _flag("--show-completion", _show, "Print the script of completion for that shell."),
+        _flag("--install-completion", _install, "Install completion for the shell in $SHELL."),
+        _flag("--show-completion", _show, "Print the script that completes in that shell."),
     ]
 
 
@@ -38,26 +76,30 @@ def _flag(name: str, do: Any, what: str) -> click.Option:
 
 
 def _show(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
+    if wanted and not ctx.resilient_parsing:  # which is while a word is completed
         click.echo(_script(_shell()))
         ctx.exit()
 
 
 def _install(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if not wanted:
+    if not wanted or ctx.resilient_parsing:
         return
-    shell, home = _shell(), Path.home()
+    shell, home = _shell(), Path(os.path.expanduser("~"))
     place, starts, line = _PLACES[shell]
-    try:
-        (home / place).parent.mkdir(parents=True, exist_ok=True)
-        (home / place).write_text(_script(shell), encoding="utf-8")
-        if starts and line not in _lines(home / starts):
-            with (home / starts).open("a", encoding="utf-8") as file:
-                file.write(f"\n{line}\n")
-    except OSError as error:
-        raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+    _write(home / place, "w", _script(shell))
+    if starts and line not in _lines(home / starts):
+        _write(home / starts, "a", f"\n{line}\n")
     click.echo(f"{home / place} completes commands in {shell}; open a new shell", err=True)
     ctx.exit()
+
+
+def _write(path: Path, mode: str, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotInstallError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _lines(path: Path) -> list[str]:

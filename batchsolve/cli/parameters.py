@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import Any, get_args, get_origin
 
 import click
-from click.shell_completion import CompletionItem
 
 REQUIRED = inspect.Parameter.empty
 
@@ -32,11 +31,11 @@ class Argument:
         many = get_origin(kind) is tuple
         return click.Argument(
             [name],
+            type=get_args(kind)[0] if many else kind,
             nargs=-1 if many else 1,
-            required=default is REQUIRED,
             help=self.help,
             metavar=self.metavar,
-            shell_complete=_file_names,
+            **_unless_given(default),
         )
 
 
@@ -75,23 +74,27 @@ class Option:
         if kind is bool:
             return click.Option(declared, is_flag=True, default=default, help=self._help)
         many = self._parser is None and get_origin(kind) is tuple
-        how: dict[str, Any] = {"required": True} if default is REQUIRED else {"default": default}
         return click.Option(
             declared,
             type=self._type(get_args(kind)[0] if many else kind),
             multiple=many,
             help=self._help,
             metavar=self._metavar,
-            shell_complete=_file_names if kind is str else None,
-            **how,
+            **_unless_given(default),
         )
 
     def _type(self, kind: Any) -> Any:
         if self._parser is not None:
             return self._parser
         if self._least is not None or self._most is not None:
-            return click.IntRange(self._least, self._most)
+            numbers = click.IntRange(self._least, self._most)
+            numbers.name = "integer"  # in messages
+            return numbers
         return click.Choice(list(kind)) if issubclass(kind, StrEnum) else kind
+
+
+def _unless_given(default: Any) -> dict[str, Any]:
+    return {"required": True} if default is REQUIRED else {"default": default}
 
 
 def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
@@ -109,10 +112,3 @@ def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
         [kind] = (each for each in get_args(kind) if each is not type(None))
     parameter: click.Parameter = note.parameter(name, kind, default)
     return parameter
-
-
-def _file_names(
-    ctx: click.Context, parameter: click.Parameter, begun: str
-) -> list[CompletionItem[str]]:
-    """Have the shell complete a word as a file name, if it is no command and no option."""
-    return [CompletionItem(begun, type="file")]

@@ -92,11 +92,32 @@ def test_shells_can_complete_commands(shell, word):
     assert done.stdout.split() == ["plain,enumerate"]
 
 
-@pytest.mark.parametrize("words", ["solve puzz", "solve x --output so", "count queens.d"])
+def completed(words, **environment):
+    """Return what is offered to bash for the last of some words."""
+    typed = {"COMP_WORDS": f"batchsolve {words}", "COMP_CWORD": str(len(words.split(" ")))}
+    return python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed, **environment)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "solve puzz",
+        "solve x --output so",
+        "count queens.d",
+        "dedupe a.csv --against b",
+        "graph queens : 6 queens.z",  # bash takes words with colons apart
+        "count x.ec --limit 1",
+    ],
+)
 def test_shells_complete_the_names_of_files(words):
-    typed = {"COMP_WORDS": f"batchsolve {words}", "COMP_CWORD": str(len(words.split()))}
-    done = python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed)
-    assert done.stdout.split() == [f"file,{words.split()[-1]}"]
+    assert completed(words).stdout.split() == [f"file,{words.split()[-1]}"]
+
+
+@pytest.mark.parametrize("flag", ["--install-completion", "--show-completion"])
+def test_completing_a_word_installs_and_prints_nothing(flag, tmp_path):
+    done = completed(f"{flag} enum", HOME=str(tmp_path), SHELL="/bin/bash")
+    assert done.stdout.split() == ["plain,enumerate"]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -139,6 +160,13 @@ def test_completion_of_another_shell_says_what_there_is(shell, tmp_path):
     assert done.returncode == 2
     assert "bash, zsh, fish" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_completion_that_cannot_be_installed_is_one_message(tmp_path):
+    (tmp_path / ".bash_completions").touch()
+    done = python(MAIN, "--install-completion", SHELL="/bin/bash", HOME=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: {tmp_path}/.bash_completions/batchsolve.sh: cannot")
 
 
 def test_a_command_that_there_is_not_is_answered_with_those_that_may_be_meant():
@@ -194,7 +222,7 @@ def test_values_out_of_bounds_are_refused(command, name, value, bound):
         ("--split-depth", "-1", "write a number, or auto"),
         ("--split-depth", "deep", "write a number, or auto"),
         ("--box", "6", "write rows x columns, such as 3x3"),
-        ("--limit", "few", "--limit"),
+        ("--limit", "few", "'few' is not a valid integer."),
     ],
 )
 def test_values_of_another_form_are_refused(name, value, why):

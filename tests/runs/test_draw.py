@@ -252,6 +252,7 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
         (("queens:4", "--found", "x", "-o", "-", "--node-limit", "5"), "--found does not search"),
         (("queens:4", "-o", "nowhere/out.svg"), "nowhere/out.svg: cannot be written"),
         (("queens:4", "-n", "0", "-o", "-"), "not in the range 1<=x<=10000"),
+        (("queens:4", "-n", "few", "-o", "-"), "'few' is not a valid integer."),
     ],
 )
 def test_what_the_command_refuses(arguments, message, tmp_path, monkeypatch):
