@@ -26,11 +26,22 @@ EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 # Command -> the module that it stands in, in the order of the list of commands: rows, one problem,
 # its runs, job arrays, scaling.
 _MODULES = {
-    **{"solve": "solve", "dedupe": "dedupe"},
-    **{"count": "trees", "enumerate": "trees", "export": "trees", "runs": "trees"},
-    **{"graph": "graphs", "sample": "graphs", "show": "problems", "draw": "draw"},
-    **{"estimate": "problems", "engines": "problems", "split": "trees", "merge": "trees"},
-    **{"scale": "scale", "report": "scale"},
+    "solve": "solve",
+    "dedupe": "dedupe",
+    "count": "trees",
+    "enumerate": "trees",
+    "export": "trees",
+    "runs": "trees",
+    "graph": "graphs",
+    "sample": "graphs",
+    "show": "problems",
+    "draw": "draw",
+    "estimate": "problems",
+    "engines": "problems",
+    "split": "trees",
+    "merge": "trees",
+    "scale": "scale",
+    "report": "scale",
 }
 
 
