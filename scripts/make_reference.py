@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-
-from batchsolve.cli import app
+from batchsolve.cli.commands import all_commands
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
@@ -27,10 +25,8 @@ error. `batchsolve --version` prints the version.
 
 def page() -> str:
     """Return the page, in Markdown."""
-    ctx = click.Context(app)
-    names = app.list_commands(ctx)
-    lines = (line for name in names for line in _command(name, app.get_command(ctx, name)))
-    return "\n".join([HEAD, *lines])
+    commands = all_commands().items()
+    return "\n".join([HEAD, *(line for each in commands for line in _command(*each))])
 
 
 def _command(name: str, command: Any) -> Iterator[str]:

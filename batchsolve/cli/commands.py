@@ -54,9 +54,10 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None if there is none of this name."""
-        # all of them for a name that there is not, so that click can say what may be meant
-        for module in {_MODULES[cmd_name]} if cmd_name in _MODULES else {*_MODULES.values()}:
-            import_module(f"batchsolve.cli.{module}")
+        if cmd_name in _MODULES:
+            _add_commands_of(_MODULES[cmd_name])
+        else:
+            all_commands()  # so that click can say which may be meant
         return super().get_command(ctx, cmd_name)
 
 
@@ -71,6 +72,18 @@ app = Commands(
 click.version_option(
     batchsolve.__version__, message="batchsolve %(version)s", help="Print the version."
 )(app)
+
+
+def all_commands() -> dict[str, click.Command]:
+    """Import all commands; return them by their names, in the order of their list."""
+    for module in set(_MODULES.values()):
+        _add_commands_of(module)
+    return {name: app.commands[name] for name in _MODULES}
+
+
+def _add_commands_of(module: str) -> None:
+    """Import a module, which adds its commands to the app."""
+    import_module(f"batchsolve.cli.{module}")
 
 
 Function = Callable[..., int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,27 +71,29 @@ def completion_options() -> list[click.Parameter]:
     ]
 
 
-def _flag(name: str, do: Any, what: str) -> click.Option:
+def _flag(name: str, do: Callable[[], None], what: str) -> click.Option:
+    """Return a flag that does something, and ends the command."""
+
+    def heard(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:  # which is while a word is completed
+            do()
+            ctx.exit()
+
     how: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True}
-    return click.Option([name], callback=do, help=what, **how)
+    return click.Option([name], callback=heard, help=what, **how)
 
 
-def _show(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:  # which is while a word is completed
-        click.echo(_script(_shell()))
-        ctx.exit()
+def _show() -> None:
+    click.echo(_script(_shell()))
 
 
-def _install(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
-        return
+def _install() -> None:
     shell, home = _shell(), Path(os.path.expanduser("~"))
     place, starts, line = _PLACES[shell]
     _write(home / place, "w", _script(shell))
     if starts and line not in _lines(home / starts):
         _write(home / starts, "a", f"\n{line}\n")
     click.echo(f"{home / place} completes commands in {shell}; open a new shell", err=True)
-    ctx.exit()
 
 
 def _write(path: Path, mode: str, text: str) -> None:

@@ -108,7 +108,7 @@ def option_of(settings: type, name: str, **changes: Any) -> Option:
     [declared] = [declared for declared in fields(settings) if declared.name == name]
     said = {**declared.metadata, **changes}
     return Option(
-        *_FLAGS.get(name, (f"--{name.replace('_', '-')}",)),
+        *_FLAGS.get(name, ()),
         help=said["help"],
         metavar=said["metavar"],
         parser=_PARSERS.get(said["metavar"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import cache
 from random import Random
-from typing import Any
 
 from fuzzing.cases import FINE, Case, Change, Draft, Outcome
 from fuzzing.grids import known_puzzles
@@ -99,14 +98,10 @@ NOT_CHANGED = ("--backend", "--scheduler")
 @cache
 def _options() -> dict[str, list[str]]:
     """Return the options of every command that take a value, and those that take none."""
-    import click
+    from batchsolve.cli.commands import all_commands
 
-    from batchsolve.cli import app
-
-    ctx = click.Context(app)
     found = {}
-    for name in app.list_commands(ctx):
-        command: Any = app.get_command(ctx, name)
+    for name, command in all_commands().items():
         flags = [each.opts[0] for each in command.params if each.param_type_name == "option"]
         found[name] = [flag for flag in flags if flag not in NOT_CHANGED]
     return found

@@ -8,18 +8,17 @@ import subprocess
 import sys
 from dataclasses import fields
 
-import click
 import pytest
 from click.testing import CliRunner
 from numba import njit
 
 from batchsolve.cli import app
+from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import Workers
 from batchsolve.cli.terminal import COMPILING, print_facts, told_when_compiling
 from batchsolve.settings import FileSettings, SearchSettings
 
-CONTEXT = click.Context(app)
-COMMANDS = {name: app.get_command(CONTEXT, name) for name in app.list_commands(CONTEXT)}
+COMMANDS = all_commands()
 
 # what each command offers of a class of settings; `meant` says it in a help of its own
 SEARCH = {field.name for field in fields(SearchSettings)}
