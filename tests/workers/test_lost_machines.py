@@ -1,5 +1,7 @@
 """A cluster whose machines are lost while a search goes on, for good or until another joins."""
 
+import time
+
 import pytest
 from soak_jobs import dask_cluster
 
@@ -8,21 +10,25 @@ from batchsolve.problems.families import family
 from batchsolve.runs.count import count
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 211_716
-# slow enough for a loss to be noticed before all is done: what runs on a machine that is lost goes
-# on for a moment
 HOW = {"engine": "algorithm-x", "budget": 1000}
 
 
 class Loses:
-    """Loses machines of a cluster, each at a share of the tree."""
+    """Loses machines of a cluster, each at a share of the tree.
 
-    def __init__(self, *losses):
-        self.losses = list(losses)
+    Workers on a machine that is lost take tasks for some seconds more. Where none is left, results
+    are taken slowly from then on: `pause` seconds each, or all could be done before that is known.
+    """
+
+    def __init__(self, *losses, pause=0.0):
+        self.losses, self.pause = list(losses), pause
 
     def __call__(self, search):
         while self.losses and search.finished_share > self.losses[0][0]:
             assert not search.complete
             self.losses.pop(0)[1]()
+        if not self.losses:
+            time.sleep(self.pause)
 
 
 @pytest.fixture
@@ -57,7 +63,7 @@ def ends_and_is_resumed(directory, losses, **workers):
         bs.Run(directory, QUEENS, engine=HOW["engine"]) as run,
         pytest.raises(bs.WorkersError, match=r"no worker is left, and none has joined in 0\.5 s"),
     ):
-        run.search(on_progress=Loses(*losses), **workers, **how)
+        run.search(on_progress=Loses(*losses, pause=0.1), **workers, **how)
     with bs.Run(directory, QUEENS, engine=HOW["engine"], resume=True) as run:
         result = run.search(**how)
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
