@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make every figure of the README from nothing: environment, measurements, scaling reports.
+# Make the figures of the README: environment, measurements, scaling reports.
 set -euo pipefail
 caller=$PWD
 cd "$(dirname "$0")/.."

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from batchsolve.errors import InputError
+from batchsolve.errors import BatchsolveError, InputError, OutputError
 from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
 from batchsolve.workers.pool import Pool, Work
 
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks that may be read before the first is written
 
 
-class OneTask:
-    """What waits as a piece, but is one task."""
+@dataclass(frozen=True, eq=False)
+class BlockTask:
+    """Something to be done with a block: a piece that is one task.
 
+    Attributes
+    ----------
+    number : int
+        Which block of the input it is.
+    block : object
+    """
+
+    number: int
+    block: Any
     is_fresh: ClassVar[bool] = True
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
@@ -22,17 +33,34 @@ class OneTask:
         return [self]
 
 
-class BlockGoal(Goal):
-    """A goal that hands back blocks of an input in their order, with what was made of them.
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What a worker made of a block.
 
-    What was made of a block has an ``output`` and an ``error``, which is None or raised.
+    Attributes
+    ----------
+    output : object
+    error : InputError or OutputError or None
+        Why the block cannot be read or written.
+    n_nodes, seconds : int, float
+        Nodes visited, and how long that took.
     """
 
+    output: Any = None
+    error: InputError | OutputError | None = None
+    n_nodes: int = 0
+    seconds: float = 0.0
+
+
+class BlockGoal(Goal):
+    """A goal that hands back blocks of an input in their order, with what was made of them."""
+
     enough = False
+    first_task: type[BlockTask]  # what is done with a block at first
 
     def __init__(self) -> None:
         self._blocks: dict[int, Any] = {}  # those not handed back, by their numbers
-        self._made: dict[int, Any] = {}
+        self._made: dict[int, Made] = {}
         self._n_opened = self._n_returned = 0
 
     @property
@@ -45,7 +73,7 @@ class BlockGoal(Goal):
         number = self._n_opened
         self._blocks[number] = block
         self._n_opened += 1
-        return self._fresh(number, block)
+        return self.first_task(number, block)
 
     def settled(self) -> Iterator[tuple[Any, Any]]:
         """Hand back the next blocks of the input with their output, up to the first still open.
@@ -63,9 +91,9 @@ class BlockGoal(Goal):
                 raise made.error
             yield block, made.output
 
-    def _fresh(self, number: int, block: Any) -> Any:
-        """Return a block as the piece that it is at first."""
-        raise NotImplementedError
+    def lose(self, piece: Any, reason: str) -> list[Any]:
+        """Raise the error of a block that no worker can do anything with."""
+        raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
 
 def most_ahead(jobs: int) -> int:

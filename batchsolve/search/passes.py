@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
-from batchsolve.errors import BatchsolveError, InputError, OutputError
-from batchsolve.search.in_order import BlockGoal, OneTask, work_in_order
+from batchsolve.errors import InputError, OutputError
+from batchsolve.search.in_order import BlockGoal, BlockTask, Made, work_in_order
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool
@@ -30,44 +30,28 @@ class Passes(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
-class _Look(OneTask):
-    """A block that waits to be looked at; also the task."""
-
-    number: int
-    block: Any
+class _Look(BlockTask):
+    """A block that is to be looked at."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Write(OneTask):
-    """A block that waits to be written; also the task."""
+class _Write(BlockTask):
+    """A block that is to be written."""
 
-    number: int
-    block: Any
     decision: Any
-
-
-@dataclass(frozen=True, eq=False)
-class _Made:
-    """What a worker made of a block; nodes and seconds are for budgets, which are not needed."""
-
-    output: Any = None
-    error: InputError | OutputError | None = None
-    n_nodes: ClassVar[int] = 0
-    seconds: ClassVar[float] = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class _Work:
     passes: Passes
 
-    def do(self, task: _Look | _Write) -> _Made:
+    def do(self, task: _Look | _Write) -> Made:
         try:
             if isinstance(task, _Look):
-                return _Made(self.passes.look(task.block))
-            return _Made(self.passes.write(task.block, task.decision))
+                return Made(self.passes.look(task.block))
+            return Made(self.passes.write(task.block, task.decision))
         except (InputError, OutputError) as error:
-            return _Made(error=error)
+            return Made(error=error)
 
     def halves(self, task: Any) -> list[tuple[int, int, Any]]:
         return []
@@ -76,19 +60,18 @@ class _Work:
 class _Goal(BlockGoal):
     """Takes what was found in the order of the input, and hands back what was written so."""
 
+    first_task = _Look
+
     def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
         super().__init__()
         self._decide = decide
-        self._found: dict[int, _Made] = {}  # not decided
+        self._found: dict[int, Made] = {}  # not decided
         self._n_decided = 0
-
-    def _fresh(self, number: int, block: Any) -> _Look:
-        return _Look(number, block)
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         return piece, piece
 
-    def accept(self, piece: _Look | _Write, made: _Made) -> list[Any]:
+    def accept(self, piece: _Look | _Write, made: Made) -> list[Any]:
         if isinstance(piece, _Write):
             self._made[piece.number] = made
             return []
@@ -103,9 +86,6 @@ class _Goal(BlockGoal):
             else:
                 self._made[number] = found
         return decided
-
-    def lose(self, piece: Any, reason: str) -> list[Any]:
-        raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
 
 def in_two_passes(

@@ -8,9 +8,9 @@ new, and what was found. Whoever keeps them can resume from any of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -59,17 +59,17 @@ class Piece:
     def __len__(self) -> int:
         return len(self.stacks)
 
-    def between(self, begin: int, end: int) -> Piece:
+    def between(self, begin: int, end: int) -> Self:
         """Return the stacks at the places begin .. end - 1."""
-        stacks = self.stacks.between(begin, end)
-        return Piece(stacks, self.weights[begin:end], self.ids[begin:end], self.keeps_roots)
+        stacks, there = self.stacks.between(begin, end), slice(begin, end)
+        return replace(self, stacks=stacks, weights=self.weights[there], ids=self.ids[there])
 
-    def take(self, which: npt.NDArray[Any]) -> Piece:
+    def take(self, which: npt.NDArray[Any]) -> Self:
         """Return the stacks at these places, or where a mask is true."""
         stacks = self.stacks.take(which)
-        return Piece(stacks, self.weights[which], self.ids[which], self.keeps_roots)
+        return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
-    def cut(self, n_pieces: int, most_stacks: int) -> list[Piece]:
+    def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
         """Cut into at most n pieces of about equal weight; see `batchsolve.search.rules`."""
         if not len(self):
             return []
