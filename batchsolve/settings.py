@@ -1,20 +1,30 @@
 """What can be set, declared once: names, defaults, bounds and help, for functions and commands.
 
+Arguments of functions are checked here, too: what is no whole number, or no text, is one error that
+names it, and not a limit that is never met.
+
 This module imports nothing heavy, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
 
+import operator
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from typing import Any
+from numbers import Real
+from typing import Any, TypeVar
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, listed, quoted
 
 AUTO = "auto"
 """The engine that suits the problem."""
 
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
+
+MOST_SEED = 2**128 - 1
+"""The largest seed of random numbers."""
 
 GRAPH_MEGABYTES = 1024
 """What a graph of covers may take by default."""
@@ -37,7 +47,7 @@ def setting(default: Any, what: str, *, least: float | None = None, metavar: str
 
 
 def check_bounds(settings: Any) -> None:
-    """Refuse settings that are not None and lie outside the bounds of their fields.
+    """Make settings that have bounds integers, unless they are None; refuse all others.
 
     Raises
     ------
@@ -54,9 +64,133 @@ def check_bounds(settings: Any) -> None:
         least, value = declared.metadata.get("least"), getattr(settings, declared.name)
         if least is None or value is None:
             continue
-        if not least <= value <= UNLIMITED:
-            bound = f"at most {UNLIMITED}" if value > UNLIMITED else f"{least} or more"
-            raise InputError(f"{declared.name} is {bound}, not {value}")
+        object.__setattr__(settings, declared.name, whole_number(declared.name, value, least))
+
+
+def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
+    """Return an argument as an integer of Python.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    value : object
+        An integer of Python or NumPy.
+    least, most : int
+
+    Raises
+    ------
+    InputError
+        If it is no whole number, or out of bounds.
+
+    Examples
+    --------
+    >>> whole_number("jobs", 1.5)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: jobs is a whole number, not 1.5
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise InputError(f"{name} is a whole number, not {quoted(value)}")
+    if not least <= number <= most:
+        bound = f"at most {most}" if number > most else f"{least} or more"
+        raise InputError(f"{name} is {bound}, not {number}")
+    return number
+
+
+def path_of(what: str, path: Any) -> str:
+    """Return the name of a file or a directory as text.
+
+    Raises
+    ------
+    InputError
+        If it is no name, or an empty one, which a script has where a variable is not set.
+
+    Examples
+    --------
+    >>> path_of("the output", "")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: the output needs a name, not ''
+    """
+    if path and isinstance(path, str | bytes | os.PathLike):
+        return os.fsdecode(path)
+    raise InputError(f"{what} needs a name, not {quoted(path)}")
+
+
+def paths_of(what: str, paths: Any) -> list[str]:
+    """Return one name of a file, or a sequence of them, as a list."""
+    is_one = isinstance(paths, str | bytes) or not isinstance(paths, Iterable)
+    return [path_of(what, path) for path in ([paths] if is_one else paths)]
+
+
+def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
+    """Check what is said of how grids are written; return the rows and columns of a box.
+
+    Parameters
+    ----------
+    box : (int, int) or None
+    **texts : str or None
+        Other settings, by name.
+
+    Raises
+    ------
+    InputError
+        If one of them is something else.
+
+    Examples
+    --------
+    >>> checked_box("2x3")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3'
+    """
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise InputError(f"{name} is text, not {quoted(text)}")
+    if box is None:
+        return None
+    try:
+        rows, columns = map(operator.index, box)
+    except (TypeError, ValueError):
+        raise InputError(f"box is a pair, such as (2, 3), not {quoted(box)}") from None
+    if min(rows, columns) < 1:
+        raise InputError(f"a box has 1 row and column or more, not {box}")
+    return rows, columns
+
+
+_Settings = TypeVar("_Settings")
+
+
+def settings_of(kind: type[_Settings], given: _Settings | None, each: dict[str, Any]) -> _Settings:
+    """Return settings that are given whole, or else field by field.
+
+    Raises
+    ------
+    InputError
+        If they are given in both ways, for one of them would be ignored.
+
+    Examples
+    --------
+    >>> settings_of(SearchSettings, SearchSettings(), {"limit": 1})
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
+    """
+    if given is None:
+        return kind(**each)
+    if each:
+        raise InputError(
+            f"settings are given whole, and beside them {listed(each)}; change the whole ones with "
+            f"dataclasses.replace"
+        )
+    if not isinstance(given, kind):
+        raise InputError(f"settings are a {kind.__name__}, not {quoted(given)}")
+    return given
 
 
 @dataclass(frozen=True)
@@ -107,8 +241,9 @@ class SearchSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise InputError(f"time_limit is more than 0 seconds, not {self.time_limit}")
+        limit = self.time_limit
+        if limit is not None and not (isinstance(limit, Real) and limit > 0):
+            raise InputError(f"time_limit is more than 0 seconds, not {quoted(limit)}")
 
 
 @dataclass(frozen=True)
@@ -168,5 +303,5 @@ class FileSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        if self.box is not None and min(self.box) < 1:
-            raise InputError(f"a box has 1 row and column or more, not {self.box}")
+        texts = {name: getattr(self, name) for name in ("column", "alphabet", "blank")}
+        object.__setattr__(self, "box", checked_box(self.box, **texts))

@@ -205,7 +205,11 @@ def enumerate_(
     resume: Resume = False,
     best: Annotated[
         int | None,
-        Option("--best", metavar="K", help="Only the K cheapest, 100,000 at most, by the costs of options."),
+        Option(
+            "--best",
+            metavar="K",
+            help="Only the K cheapest, by the costs of options; 100,000 at most.",
+        ),
     ] = None,
     *,
     up_to_symmetry: UpToSymmetry = False,

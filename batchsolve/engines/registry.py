@@ -227,7 +227,7 @@ def registered(name: str) -> Registered:
     >>> registered("lanes").capabilities.sudoku_only
     True
     """
-    base, colon, _ = name.partition(":")
+    base, colon, _ = str(name).partition(":")
     if base not in _ENGINES or (colon and not _ENGINES[base].has_size):
         raise InputError(f"no engine is called {name!r}; there is: {', '.join(_ENGINES)}")
     return _ENGINES[base]

@@ -24,6 +24,7 @@ from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.canonical_grids import search_grids
 from batchsolve.problems.canonical_search import search_forms
 from batchsolve.problems.drawings import read_grid
+from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.kernels import kernel
 from batchsolve.problems.sudoku import Sudoku
 
@@ -175,6 +176,7 @@ def check_shape(problem: Sudoku) -> None:
     batchsolve.errors.ProblemError: grids of 25×25 with boxes of 5×5 have too many symmetries for \
 canonical forms; those up to 20×20 with boxes of 4×5 have forms
     """
+    check_kind(problem, Sudoku)
     height, width, n = problem.box_rows, problem.box_columns, problem.n_digits
     stacks, bands = n // width, n // height
     symmetries = factorial(stacks) * factorial(width) ** stacks * (1 + (height == width))

@@ -5,11 +5,15 @@ item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option 
 secondary items *colours*; any number of options may share a secondary item that all of them give
 the same colour. A primary item may have *bounds*: a least and a most number of options that have
 it, instead of exactly one. Options may have *costs*.
+
+Searches look for covers without needless options, as Knuth's do: an option that has secondary items
+only, which a cover can have or lack, is never chosen.
 """
 
 from __future__ import annotations
 
 import hashlib
+import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -21,6 +25,9 @@ from batchsolve.errors import ProblemError, counted, quoted
 from batchsolve.problems.bounds import bounds_by_name, checked_bounds
 from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
 from batchsolve.problems.costs import checked_costs
+from batchsolve.settings import whole_number
+
+MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 
 
 class ExactCover:
@@ -94,8 +101,10 @@ class ExactCover:
     ) -> None:
         self.indptr = _whole_numbers(indptr, "indptr").astype(np.int64)
         entries = _whole_numbers(indices, "indices")
-        self.n_items = int(n_items)
-        self.n_primary = self.n_items if n_primary is None else int(n_primary)
+        self.n_items = whole_number("n_items", n_items, 0, MOST_ITEMS)
+        self.n_primary = self.n_items
+        if n_primary is not None:
+            self.n_primary = whole_number("n_primary", n_primary)
         self.item_names = None if item_names is None else tuple(map(str, item_names))
         self.option_names = None if option_names is None else tuple(map(str, option_names))
         self._check_shape(entries)
@@ -232,7 +241,7 @@ class ExactCover:
             indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
         if np.any(values != 1):
             raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
-        last = sorted(set(secondary))
+        last = sorted(set(_whole_numbers(list(secondary), "secondary").tolist()))
         if last and not 0 <= last[0] <= last[-1] < n_columns:
             raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
         order = [c for c in range(n_columns) if c not in set(last)] + last
@@ -335,7 +344,7 @@ class ExactCover:
         """
         chosen: set[int] = set()
         holders: dict[int, list[int]] = {}  # item -> the options that have it
-        for o in map(int, cover):
+        for o in option_numbers(cover):
             if not 0 <= o < self.n_options:
                 raise ProblemError(f"not a cover: option {o} is not in 0 .. {self.n_options - 1}")
             if o in chosen:
@@ -360,7 +369,7 @@ class ExactCover:
         ProblemError
             If an option does not exist, two options share an item, or more than its bounds allow.
         """
-        options = list(map(int, stack))
+        options = option_numbers(stack)
         position = self.clash_position(options)
         if position >= 0:
             raise ProblemError(f"no partial cover: {self.explain_clash(options, position)}")
@@ -510,6 +519,42 @@ class ExactCover:
         if not entries.any():
             return None
         return entries.astype(np.uint32)
+
+
+def check_kind(problem: object, kind: type[ExactCover]) -> None:
+    """Raise `ProblemError` if a problem is none of this kind, such as a name of one."""
+    if not isinstance(problem, kind):
+        raise ProblemError(
+            f"the problem must be of the class {kind.__name__}, not {quoted(problem)}; "
+            f"read_problem reads what a text names"
+        )
+
+
+def option_numbers(options: Iterable[int]) -> list[int]:
+    """Return options as integers of Python.
+
+    Raises
+    ------
+    ProblemError
+        If there are other things among them.
+
+    Examples
+    --------
+    >>> option_numbers(np.array([3, 1], np.uint32))
+    [3, 1]
+    >>> option_numbers([0.5])
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: options are a sequence of whole numbers, not [0.5]
+    """
+    given: Any = options
+    try:
+        given = list(options)
+        return [*map(operator.index, given)]
+    except TypeError:
+        raise ProblemError(
+            f"options are a sequence of whole numbers, not {quoted(given)}"
+        ) from None
 
 
 def _whole_numbers(

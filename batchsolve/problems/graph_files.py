@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from batchsolve.errors import InputError, first_line
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.json_records import (
     SEAL,
     TEXT,
@@ -92,6 +92,7 @@ def _nodes_as_text(graph: SolutionGraph, order: npt.NDArray[np.uint32]) -> str:
 
 def read_graph(path: str | os.PathLike[str], problem: ExactCover) -> SolutionGraph:
     """Read a graph; see `SolutionGraph.load`."""
+    check_kind(problem, ExactCover)
     name = os.fspath(path)
     with open(path, "rb") as file:
         data = file.read()

@@ -22,9 +22,10 @@ from numba import uint64
 
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.diagrams import U, make, room_for_nodes, with_room
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
+from batchsolve.settings import MOST_SEED, whole_number
 
 W = uint64
 
@@ -334,10 +335,7 @@ class SolutionGraph:
         >>> sorted(sorted(cover.tolist())[0] for cover in drawn)
         [1, 2, 3, 4]
         """
-        if not 0 <= n <= MOST_SAMPLES:
-            raise InputError(f"a sample is of 0 to {MOST_SAMPLES:,} covers, not {n:,}")
-        if seed < 0:
-            raise InputError(f"a seed is 0 or more, not {seed}")
+        n, seed = checked_draws(n, seed)
         count = self.count
         if n and not count:
             raise InputError("there is no cover to be drawn")
@@ -402,6 +400,7 @@ class SolutionGraph:
         return read_graph(path, problem)
 
     def _restricted(self, option: int, wanted: bool) -> SolutionGraph:
+        [option] = option_numbers([option])
         if not 0 <= option < self.problem.n_options:
             raise ProblemError(
                 f"there is no option {option}; the last one is {self.problem.n_options - 1}"
@@ -426,6 +425,14 @@ class SolutionGraph:
     @cached_property
     def _longest(self) -> int:
         return int(_longest(self.high, self.low))
+
+
+def checked_draws(n: int, seed: int) -> tuple[int, int]:
+    """Return the size of a sample and the seed of its random numbers, if both are possible."""
+    return (
+        whole_number("the size of a sample", n, most=MOST_SAMPLES),
+        whole_number("a seed", seed, most=MOST_SEED),
+    )
 
 
 def random_numbers(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.kernels import helper, kernel
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -117,6 +117,7 @@ class Sudoku(ExactCover):
     """
 
     def __init__(self, box_rows: int = 3, box_columns: int = 3) -> None:
+        box_rows, box_columns = option_numbers([box_rows, box_columns])
         n = box_rows * box_columns
         if box_rows < 1 or box_columns < 1 or n > MOST_DIGITS:
             raise ProblemError(
@@ -193,6 +194,8 @@ class Sudoku(ExactCover):
         """Return grids as a uint8 array of shape (n, N²) after checking shape and digits."""
         array = np.asarray(grids)
         n = self.n_digits
+        if array.shape == (0,):  # no grids at all, in a list
+            array = np.empty((0, n * n), np.uint8)
         if array.ndim == 3 and array.shape[1:] == (n, n):
             array = array.reshape(len(array), -1)
         if array.ndim != 2 or array.shape[1] != n * n:

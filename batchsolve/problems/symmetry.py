@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, quoted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -246,6 +246,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
     >>> [len(symmetries(family(name))) for name in ("pentominoes:6x10", "queens:8", "langford:4")]
     [4, 8, 2]
     """
+    check_kind(problem, ExactCover)
     if isinstance(problem, Sudoku):
         raise ProblemError(
             "a Sudoku has more symmetries than can be tried; compare canonical forms instead "

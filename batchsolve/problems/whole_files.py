@@ -22,7 +22,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(partial, "wb") as file:
             yield file
         os.replace(partial, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename == partial:
+            error.filename = os.fspath(path)
         if os.path.exists(partial):
             os.remove(partial)
         raise

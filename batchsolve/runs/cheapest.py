@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from batchsolve.engines.choice import engine_for_cheapest
-from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, summary
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.cheapest import Cheapest, CheapestGoal, CheapestOf
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
-from batchsolve.settings import SearchSettings
+from batchsolve.settings import SearchSettings, settings_of, whole_number
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 from batchsolve.workers.pool import Pool
 
@@ -116,10 +112,8 @@ def cheapest(
     >>> cheapest(problem).covers
     [PricedCover(cost=22, options=[1, 2])]
     """
-    chosen = search or SearchSettings(**settings)
-    problem, stack = problem_and_stack(problem, stack)
-    begin = Stacks.from_lists([np.asarray(stack).tolist()])
-    problem.check_stack(begin[0])
+    chosen = settings_of(SearchSettings, search, settings)
+    problem, begin = problem_and_stack(problem, stack)
     best = the_cheapest(problem, wanted)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
@@ -153,10 +147,8 @@ def write_cheapest(
 
 def the_cheapest(problem: ExactCover, wanted: int) -> Cheapest:
     """Return room for so many of the cheapest covers."""
-    is_whole = isinstance(wanted, int | np.integer) and not isinstance(wanted, bool)
-    if not is_whole or not 1 <= wanted <= MOST_WANTED:
-        raise InputError(f"1 to {MOST_WANTED:,} of the cheapest covers can be had, not {wanted}")
-    return Cheapest.of(problem, int(wanted))
+    number = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
+    return Cheapest.of(problem, number)
 
 
 def search_for_cheapest(

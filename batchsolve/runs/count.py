@@ -19,8 +19,8 @@ from batchsolve.problems.symmetry import Symmetries, symmetries
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Render, TreeSearch
-from batchsolve.settings import SearchSettings
-from batchsolve.tables.reading import Puzzle, problem_and_stack
+from batchsolve.settings import SearchSettings, settings_of
+from batchsolve.tables.reading import Puzzle, problem_and_stacks
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -145,11 +145,11 @@ def count(
     >>> count("queens:8").count, count("queens:8", up_to_symmetry=True).count
     (92, 12)
     """
-    chosen = search or SearchSettings(**settings)
-    problem, stack = problem_and_stack(problem, stack)
-    group = symmetries_for(problem, stack, up_to_symmetry)
+    chosen = settings_of(SearchSettings, search, settings)
+    problem, begin = problem_and_stacks(problem, stack)
+    group = symmetries_for(problem, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
-        tree = _search(problem, stack, pool, chosen, group=group)
+        tree = _search(problem, begin, pool, chosen, group=group)
         for _ in tree.run():
             tell(tree)
         return summary(tree, pool)
@@ -188,11 +188,11 @@ def solutions(
     >>> len(next(found)), len(list(found))
     (16, 287)
     """
-    chosen = search or SearchSettings(**settings)
-    problem, stack = problem_and_stack(problem, stack)
-    group = symmetries_for(problem, stack, up_to_symmetry)
+    chosen = settings_of(SearchSettings, search, settings)
+    problem, begin = problem_and_stacks(problem, stack)
+    group = symmetries_for(problem, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool:
-        for done in _search(problem, stack, pool, chosen, collect=True, group=group).run():
+        for done in _search(problem, begin, pool, chosen, collect=True, group=group).run():
             if done.result.output is not None:
                 yield from done.result.output
 
@@ -225,7 +225,8 @@ def write_covers(
     -------
     Count
     """
-    chosen = search or SearchSettings(**settings)
+    chosen = settings_of(SearchSettings, search, settings)
+    problem, begin = problem_and_stacks(problem, stack)
     renderer = CoverRenderer(problem, notation)
 
     def write(changes: Changes) -> None:
@@ -234,8 +235,8 @@ def write_covers(
         file.flush()
 
     with Pool(jobs, backend, address) as pool:
-        group = symmetries_for(problem, stack, up_to_symmetry)
-        tree = _search(problem, stack, pool, chosen, write, True, renderer.json_lines, group)
+        group = symmetries_for(problem, begin, up_to_symmetry)
+        tree = _search(problem, begin, pool, chosen, write, True, renderer.json_lines, group)
         for _ in tree.run():
             if on_progress is not None:
                 on_progress(tree)
@@ -244,7 +245,7 @@ def write_covers(
 
 def _search(
     problem: ExactCover,
-    stack: Stack | Stacks,
+    begin: Stacks,
     pool: Pool,
     settings: SearchSettings,
     keep: Callable[[Changes], None] = lambda changes: None,
@@ -252,9 +253,6 @@ def _search(
     render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
-    stacks = stack if isinstance(stack, Stacks) else Stacks.from_lists([np.asarray(stack).tolist()])
-    for one in stacks:
-        problem.check_stack(one)
     engines = engines_for(settings.engine, problem)
     if group is not None and not collect:  # workers look at covers, and forget them
         collect, render = True, forget
@@ -263,7 +261,7 @@ def _search(
         engines,
         pool,
         settings,
-        Piece.whole(stacks),
+        Piece.whole(begin),
         keep=keep,
         collect=collect,
         render=render,
@@ -275,9 +273,7 @@ def forget(covers: Stacks) -> None:
     """Make nothing of covers, which are only counted."""
 
 
-def symmetries_for(
-    problem: ExactCover, stack: Stack | Stacks, wanted: UpToSymmetry
-) -> Symmetries | None:
+def symmetries_for(problem: ExactCover, begin: Stacks, wanted: UpToSymmetry) -> Symmetries | None:
     """Return the symmetries that are wanted and leave a stack as it is; None if none are."""
     if wanted is False:
         return None
@@ -286,12 +282,12 @@ def symmetries_for(
         raise InputError(f"up_to_symmetry is True or a group of Symmetries, not {group!r}")
     if group.images.shape[1] != problem.n_options:
         raise InputError(f"{group!r} are not of {problem!r}")
-    if isinstance(stack, Stacks):
+    if len(begin) != 1:
         raise InputError(
             "a part of a search cannot be counted up to symmetry: what symmetries make of its "
             "solutions may be in other parts"
         )
-    return group.that_keep([o for o in map(int, stack) if o < problem.n_options])
+    return group.that_keep([o for o in begin[0].tolist() if o < problem.n_options])
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:

@@ -23,7 +23,7 @@ from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, shown
 from batchsolve.runs.solve_file import refuse_own_output
 from batchsolve.search.passes import in_two_passes
-from batchsolve.settings import FileSettings
+from batchsolve.settings import FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encoder, encoder_for
@@ -187,16 +187,14 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    several = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
-    others = [against] if isinstance(against, str | os.PathLike) else against
     with shown(on_progress, kept_on, ROW_BAR) as tell:
         run = _Dedupe(
-            [os.fspath(path) for path in several],
-            [os.fspath(path) for path in others],
-            os.fspath(output),
+            paths_of("the input", inputs),
+            paths_of("a file to compare with", against),
+            path_of("the output", output),
             up_to_symmetry,
             mark,
-            files or FileSettings(**settings),
+            settings_of(FileSettings, files, settings),
             Pool(jobs, backend, address),
             tell,
         )

@@ -6,17 +6,15 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from batchsolve.errors import InputError, counted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.pictures.boards import Board
 from batchsolve.problems.pictures.page import page
 from batchsolve.problems.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.whole_files import whole_file
 from batchsolve.tables.outputs import disk_errors
-from batchsolve.tables.reading import Puzzle, Reading, read_problem
+from batchsolve.tables.reading import Puzzle, Reading, reading_of
 
 FORMATS = ("svg", "html")
 MOST_CELLS = 5_000_000  # of all drawings of a file together; some hundred megabytes
@@ -147,16 +145,10 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
         ...
     batchsolve.errors.ProblemError: the problem cannot be drawn: it has no items called r1c1, ...
     """
-    reading = _reading(problem)
-    options = [*map(int, cover)] or reading.stack.tolist()
+    reading = reading_of(problem)
+    options = option_numbers(cover) or reading.stack.tolist()
     drawing = drawn(reading.problem, options, reading.stack.tolist(), reading.notation)
     return Picture(title or reading.name, [drawing])
-
-
-def _reading(problem: Puzzle) -> Reading:
-    if isinstance(problem, ExactCover):
-        return Reading(problem, np.empty(0, np.uint32), repr(problem))
-    return read_problem(problem) if isinstance(problem, str) else problem
 
 
 def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | None) -> Picture:

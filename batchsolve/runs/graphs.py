@@ -11,11 +11,11 @@ import numpy.typing as npt
 from batchsolve.engines import check_support, get_engine
 from batchsolve.engines.graph_drawing import draw
 from batchsolve.errors import InputError
-from batchsolve.problems.solution_graph import MOST_SAMPLES, SolutionGraph
+from batchsolve.problems.solution_graph import SolutionGraph, checked_draws
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.search.estimator import weighted_covers
-from batchsolve.settings import GRAPH_MEGABYTES
+from batchsolve.settings import GRAPH_MEGABYTES, whole_number
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 MOST_MEGABYTES = 2**30
@@ -67,17 +67,14 @@ def solution_graph(
         ...
     batchsolve.errors.InputError: the graph of all covers takes more than 1 megabyte, ...
     """
-    if not 1 <= memory <= MOST_MEGABYTES:
-        raise InputError(f"memory is 1 to {MOST_MEGABYTES} megabytes, not {memory}")
-    problem, stack = problem_and_stack(problem, stack)
+    memory = whole_number("memory", memory, 1, MOST_MEGABYTES)
+    problem, begin = problem_and_stack(problem, stack)
     if problem.bounds is not None:
         raise InputError(
             f"a graph of solutions has no room for bounds of items: {problem!r}; count or "
             f"enumerate it, or draw weighted samples"
         )
-    problem.check_stack(stack)
-    options = np.asarray(stack, np.uint32)
-    return draw(problem, options, megabytes=memory, ordered=ordered, check=check)
+    return draw(problem, begin[0], megabytes=memory, ordered=ordered, check=check)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,14 +180,9 @@ def sample(
 def _weighted(
     problem: Puzzle, n: int, stack: Stack, seed: int, check: Callable[[], None]
 ) -> Samples:
-    if not 0 <= n <= MOST_SAMPLES:
-        raise InputError(f"a sample is of 0 to {MOST_SAMPLES:,} covers, not {n:,}")
-    if seed < 0:
-        raise InputError(f"a seed is 0 or more, not {seed}")
-    problem, stack = problem_and_stack(problem, stack)
-    problem.check_stack(stack)
+    n, seed = checked_draws(n, seed)
+    problem, begin = problem_and_stack(problem, stack)
     engine = get_engine("dlx")
     check_support(engine, problem)
-    begin = np.asarray(stack).tolist()
-    covers, weights, probes = weighted_covers(engine, problem, begin, n, seed, check)
+    covers, weights, probes = weighted_covers(engine, problem, begin[0].tolist(), n, seed, check)
     return Samples(covers, None, weights, probes)

@@ -97,7 +97,7 @@ class Journal:
             mine["notes"] = dict(notes)
         with disk_errors(path):  # it says why, where SQLite says "unable to open database file"
             open(path, "ab").close()
-        self._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
+        self._db = _connected(path)
         try:
             with self._errors():
                 self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -128,7 +128,7 @@ class Journal:
             raise JournalError(f"{path}: there is no journal")
         journal = cls.__new__(cls)
         journal.path, journal._file = path, _identity(path)
-        journal._db = sqlite3.connect(path, timeout=0.2, isolation_level=None)
+        journal._db = _connected(path)
         try:
             with journal._errors():
                 journal._check()
@@ -290,6 +290,10 @@ class Journal:
     def _errors(self) -> Iterator[None]:
         try:
             yield
+        except sqlite3.ProgrammingError as error:  # of the caller: nothing was done
+            raise JournalError(
+                f"{self.path}: the run is closed; open it again, and go on with resume"
+            ) from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -301,6 +305,11 @@ class Journal:
             raise self.damaged(error) from error
         except (TypeError, ValueError, KeyError, RecursionError, struct.error) as error:
             raise self.damaged(error) from error
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    """Open a database; another thread may go on with it."""
+    return sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
 
 
 def _identity(path: str) -> tuple[int, int]:

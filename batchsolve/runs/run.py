@@ -9,6 +9,8 @@ the run is resumed.
 from __future__ import annotations
 
 import os
+import re
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -34,13 +36,14 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Render, Totals, TreeSearch
-from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.settings import AUTO, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import disk_errors, sync_directory
-from batchsolve.tables.reading import Puzzle, Reading, problem_and_stack, read_problem
+from batchsolve.tables.reading import Puzzle, problem_and_stack, reading_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
+_PART_NAME = re.compile(r"\d{8,}\.parquet")  # nothing else is ever removed
 SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
 
 
@@ -108,19 +111,15 @@ class Run:
         notation: Notation | None = None,
         name: str | None = None,
     ) -> None:
-        if isinstance(problem, str):
-            problem = read_problem(problem)
-        if isinstance(problem, Reading):
-            notation = notation or problem.notation
-            name = name or problem.name
-        problem, stack = problem_and_stack(problem, stack)
-        self._directory = os.fspath(directory)
+        reading = reading_of(problem)
+        notation, name = notation or reading.notation, name or reading.name
+        problem, begin = problem_and_stack(reading, stack)
+        self._directory = path_of("the directory of a run", directory)
         self._problem = problem
         self._collect = collect
         self._engine = engine
         self._notation = notation
-        self._stack: list[int] = np.asarray(stack, np.int64).tolist()
-        problem.check_stack(self._stack)
+        self._stack: list[int] = begin[0].tolist()
         self._best = None if cheapest is None else the_cheapest(problem, cheapest)
         kind = CHEAPEST if self._best else "enumerate" if collect else "count"
         settings = {
@@ -129,16 +128,17 @@ class Run:
             "engine": engine,
             "alphabet": notation.name if collect and notation else None,
         }
-        self._group = symmetries_for(problem, self._stack, up_to_symmetry)
+        self._group = symmetries_for(problem, begin, up_to_symmetry)
         if self._best:
-            settings["best"] = cheapest
+            settings["best"] = self._best.wanted
             if self._group:
                 raise InputError("the cheapest covers cannot be asked for up to symmetry")
         if self._group is not None:
             settings["symmetries"] = self._group.fingerprint
+        self._one_at_a_time = threading.Lock()
         self._make_directory(resume)
         path = os.path.join(self._directory, JOURNAL)
-        self._journal = Journal(path, kind, settings, {"name": name or repr(problem)})
+        self._journal = Journal(path, kind, settings, {"name": name})
         try:
             self._begin: tuple[Piece, Totals] | None = self._load()
             self._remove_unrecorded_parts()
@@ -182,11 +182,26 @@ class Run:
         Count
             The sums of this and all earlier searches of the run.
         """
-        chosen = replace(search or SearchSettings(**settings), engine=self._engine)
+        chosen = settings_of(SearchSettings, search, settings)
+        chosen = replace(chosen, engine=self._engine)
+        self._journal.parts()  # raises an error if the run is closed
+        if not self._one_at_a_time.acquire(blocking=False):
+            raise InputError(f"{self._directory}: another thread searches this run just now")
+        try:
+            return self._search(chosen, Pool(jobs, backend, address), on_progress)
+        finally:
+            self._one_at_a_time.release()
+
+    def _search(
+        self,
+        chosen: SearchSettings,
+        workers: Pool,
+        on_progress: Callable[[TreeSearch], None] | bool | None,
+    ) -> Count:
         begin, self._totals = self._begin or self._load()
         if self._totals.nodes:
             LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+        with workers as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
             tree = self._tree(pool, chosen, begin)
             try:
                 for _ in tree.run():
@@ -271,7 +286,8 @@ class Run:
     def _remove_unrecorded_parts(self) -> None:
         folder = os.path.join(self._directory, SOLUTIONS)
         parts = self._journal.parts()
-        for name in set(os.listdir(folder)) - {part.name for part in parts}:
+        unrecorded = set(os.listdir(folder)) - {part.name for part in parts}
+        for name in filter(_PART_NAME.fullmatch, unrecorded):
             os.remove(os.path.join(folder, name))
         for part in parts:
             check_part(self._directory, part)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, counted, quoted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.drawings import html_grid, read_grid
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.search.rows import RowSearch, Writer
-from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
+from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
 from batchsolve.tables.reader import Batch
@@ -183,6 +183,7 @@ def solve_batch(
     >>> solve_batch(["1.....2..3.....4", "11.............."])
     BatchResult(2 rows: 1 invalid, 1 unique)
     """
+    limit = whole_number("limit", limit, 1)
     corpus = _corpus_of(grids, problem, alphabet, blank)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     writer = _Arrays(corpus.problem, limit)
@@ -242,10 +243,13 @@ def answered(
 def _corpus_of(
     grids: Any, problem: Sudoku | None, alphabet: str | None, blank: str | None
 ) -> RowsOfPuzzles:
+    if problem is not None and not isinstance(problem, Sudoku):
+        raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
     texts = text_column(grids)
     if texts is None:
-        problem = problem or _problem_of(np.asarray(grids))
-        return _GridArray(problem, problem.as_grids(grids))
+        array = _array_of(grids)
+        problem = problem or _problem_of(array)
+        return _GridArray(problem, problem.as_grids(array))
     box = (problem.box_rows, problem.box_columns) if problem else None
     return Corpus([TableSource(pa.table({"puzzle": texts}))], "puzzle", box, alphabet, blank)
 
@@ -358,6 +362,14 @@ def solve(
         box=(problem.box_rows, problem.box_columns),
         alphabet=notation.name,
     )
+
+
+def _array_of(grids: Any) -> npt.NDArray[Any]:
+    """Return grids that are no texts as an array."""
+    try:
+        return np.asarray(grids)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"grids are an array, or texts in a list: {error}") from error
 
 
 def _problem_of(grids: npt.NDArray[Any]) -> Sudoku:

@@ -22,7 +22,14 @@ from batchsolve.runs.destinations import Output, Parts, WrittenRows, destination
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, rows_on, shown
 from batchsolve.search.rows import RowSearch
-from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
+from batchsolve.settings import (
+    UNLIMITED,
+    FileSettings,
+    SearchSettings,
+    path_of,
+    paths_of,
+    settings_of,
+)
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Position, numbered
 from batchsolve.tables.checksums import Written
@@ -176,21 +183,20 @@ def solve_file(
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    several = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     names = {declared.name for declared in fields(SearchSettings)}
     wanted = {name: value for name, value in settings.items() if name in names}
     others = {name: value for name, value in settings.items() if name not in names}
-    chosen = search or SearchSettings(**wanted)
+    chosen = settings_of(SearchSettings, search, wanted)
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
-    given = [os.fspath(path) for path in several]
+    given = paths_of("the input", inputs)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         summary = FileRun(
             given,
             files_of(given),
-            os.fspath(output),
+            path_of("the output", output),
             replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
-            files or FileSettings(**others),
+            settings_of(FileSettings, files, others),
             Pool(jobs, backend, address),
             tell,
         ).run()

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from batchsolve.problems.answers import Answers
 from batchsolve.runs.solve import answered
-from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.settings import AUTO, SearchSettings, whole_number
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
@@ -76,6 +76,7 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
+    limit = whole_number("limit", limit, 1)
     corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet, blank)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     answers = AnswerTable(corpus.reader, limit, stats, canonical)

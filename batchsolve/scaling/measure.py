@@ -26,7 +26,7 @@ from batchsolve.scaling.task_log import TaskLog
 from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import LEAST_BUDGET
 from batchsolve.search.tree import TreeSearch, TreeWork
-from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting
+from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting, whole_number
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.tables.sources import split_suffixes
@@ -141,8 +141,8 @@ class Plan:
     def __post_init__(self) -> None:
         check_bounds(self)
         for jobs in self.jobs:
-            if jobs is not None and jobs < 1:
-                raise InputError(f"the number of jobs is 1 or more, not {jobs}")
+            if jobs is not None:
+                whole_number("the number of jobs", jobs, 1)
         for depth in self.split_depths:
             self.settings(depth)
 

@@ -24,6 +24,7 @@ from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.rules import FIRST_BUDGET, first_budget
+from batchsolve.settings import MOST_SEED, whole_number
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single one
@@ -110,18 +111,14 @@ def estimate(
     >>> estimate("queens:12").solutions  # as small a tree is searched whole
     14200.0
     """
-    if not 2 <= probes <= MOST_PROBES:
-        raise InputError(f"an estimate needs 2 to {MOST_PROBES:,} probes, not {probes:,}")
-    if seed < 0:
-        raise InputError(f"a seed is 0 or more, not {seed}")
-    problem, stack = problem_and_stack(problem, stack)
-    problem.check_stack(stack)
+    probes = whole_number("the number of probes", probes, 2, MOST_PROBES)
+    seed = whole_number("a seed", seed, most=MOST_SEED)
+    problem, begin = problem_and_stack(problem, stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
     speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes take long
-    begin = Stacks.from_lists([np.asarray(stack).tolist()])
     top = _Top.of(kernel, problem, begin, int(speed * TOP_NODES))
     if not len(top.stacks):
         return _exact(top)

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task, check_support, get_engine
-from batchsolve.errors import InputError
 from batchsolve.problems.stacks import Stacks
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings import whole_number
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 
@@ -77,12 +76,8 @@ def split(
     >>> len(parts.stacks), parts.count, parts.nodes
     (8, 0, 5)
     """
-    if not 0 <= depth <= UNLIMITED:
-        bound = "0 or more" if depth < 0 else f"at most {UNLIMITED}"
-        raise InputError(f"a split depth is {bound}, not {depth}")
-    problem, stack = problem_and_stack(problem, stack)
-    begin = Stacks.from_lists([np.asarray(stack).tolist()])
-    problem.check_stack(begin[0])
+    depth = whole_number("a split depth", depth)
+    problem, begin = problem_and_stack(problem, stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)
     outcome = kernel.search(problem, Task.of(begin, depth=depth))

@@ -15,6 +15,7 @@ from batchsolve.errors import InputError, listed, quoted, shortened
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
 from batchsolve.tables.layouts import GridLines
 from batchsolve.tables.opening import open_all
@@ -101,6 +102,7 @@ class Corpus:
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
+        box = checked_box(box, column=column, alphabet=alphabet, blank=blank)
         self._size = size or TASKS
         self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema

@@ -6,6 +6,7 @@ speak; none of them is imported here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,13 @@ def arrow_table(table: Any) -> pa.Table:
     1
     """
     try:
-        if _library(table) == "pandas":
+        if _library(table) == "pandas" and hasattr(table, "columns"):
             return pa.Table.from_pandas(table, preserve_index=False)
         if isinstance(table, pa.RecordBatch):
             return pa.Table.from_batches([table])
         if hasattr(table, "__arrow_c_stream__"):
             return pa.table(table)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, ValueError) as error:
         raise InputError(f"the table: {str(error).splitlines()[0]}") from error
     raise InputError(
         f"a {type(table).__name__} is no table; give one of Arrow, a data frame of pandas or "
@@ -93,6 +94,8 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
         column = _series(values)
         return None if pa.types.is_struct(column.type) else column
+    if not isinstance(values, Sequence | np.ndarray):
+        return None
     array = np.asarray(values, dtype=object) if isinstance(values, np.ndarray) else values
     if len(array) and all(value is None or isinstance(value, str) for value in array):
         return pa.chunked_array([pa.array(array, pa.string())])

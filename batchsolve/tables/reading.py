@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, ProblemError, listed, quoted, shortened
 from batchsolve.problems.drawings import NoGridError, draw_grid, html_grid, read_grid
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.exact_cover_files import (
     read_dlx,
     read_ec,
@@ -36,6 +36,7 @@ from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.tiling_files import BEGINNING, SUFFIX, read_tiling
+from batchsolve.settings import path_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, open_source, split_suffixes
 
@@ -95,7 +96,7 @@ class Reading:
 
 
 def read_problem(
-    text: str,
+    text: str | os.PathLike[str],
     *,
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
@@ -106,7 +107,7 @@ def read_problem(
 
     Parameters
     ----------
-    text : str
+    text : str or path
         * a file with one grid: a line of N² characters or numbers, N lines of N, or a drawing;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.json``, or ``.npz`` with a CSR matrix;
@@ -137,6 +138,7 @@ def read_problem(
     >>> reading.problem, reading.stack.size, reading.name
     (ExactCover(n_items=34, n_primary=12, n_options=36), 0, 'queens:6')
     """
+    text = path_of("a problem", text)
     if text == "-" or os.path.exists(text):
         if column is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
@@ -153,44 +155,78 @@ def read_problem(
     return _reading(family(text), text)
 
 
-Puzzle = ExactCover | Reading | str
+Puzzle = ExactCover | Reading | str | os.PathLike[str]
 """What functions of one problem take: it, one that was read, or what `read_problem` reads."""
 
 
-def problem_and_stack(problem: Puzzle, stack: Any = ()) -> tuple[ExactCover, Any]:
+def reading_of(problem: Puzzle) -> Reading:
+    """Return the problem that is meant, as if it had been read.
+
+    Examples
+    --------
+    >>> reading_of("queens:6").name, reading_of(ExactCover([0, 1], [0], 1)).name
+    ('queens:6', 'ExactCover(n_items=1, n_primary=1, n_options=1)')
+    """
+    if isinstance(problem, ExactCover):
+        return Reading(problem, np.empty(0, np.uint32), repr(problem))
+    return problem if isinstance(problem, Reading) else read_problem(problem)
+
+
+def problem_and_stacks(
+    problem: Puzzle, stack: Iterable[int] | Stacks = ()
+) -> tuple[ExactCover, Stacks]:
     """Return the problem that is meant, and where to begin.
 
     Parameters
     ----------
-    problem : ExactCover, Reading or str
-    stack : sequence of int, or Stacks
+    problem : ExactCover, Reading, str or path
+    stack : iterable of int, or Stacks
         Where to begin; by default with the clues that were read.
+
+    Returns
+    -------
+    problem : ExactCover
+    stacks : Stacks
+        One, or those given; partial covers all of them.
 
     Raises
     ------
     InputError
-        If clues were read, and a stack lacks some of them.
+        If there is no such problem, or clues were read, and a stack lacks some of them.
+    ProblemError
+        If a stack is no partial cover.
 
     Examples
     --------
-    >>> problem_and_stack("queens:6")
-    (ExactCover(n_items=34, n_primary=12, n_options=36), ())
+    >>> problem_and_stacks("queens:6")
+    (ExactCover(n_items=34, n_primary=12, n_options=36), Stacks(1 stacks of 0 to 0 options))
     """
-    if isinstance(problem, ExactCover):
-        return problem, stack
-    reading = read_problem(problem) if isinstance(problem, str) else problem
-    if not reading.stack.size:
-        return reading.problem, stack
-    if not len(stack):
-        return reading.problem, reading.stack
-    clues = set(reading.stack.tolist())
-    for one in stack if isinstance(stack, Stacks) else [np.asarray(stack)]:
-        if not clues <= set(one.tolist()):
+    reading = reading_of(problem)
+    clues: list[int] = reading.stack.tolist()
+    if isinstance(stack, Stacks):
+        lists = [one.tolist() for one in stack]
+    else:
+        lists = [option_numbers(stack) or clues]
+    for one in lists:
+        reading.problem.check_stack(one)
+        if not set(clues).issubset(one):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "
                 f"(Reading.stack), or give the problem alone (Reading.problem)"
             )
-    return reading.problem, stack
+    stacks = stack if isinstance(stack, Stacks) else Stacks.from_lists(lists)
+    return reading.problem, stacks
+
+
+def problem_and_stack(problem: Puzzle, stack: Iterable[int] = ()) -> tuple[ExactCover, Stacks]:
+    """Return the problem that is meant, and the one stack to begin with.
+
+    As `problem_and_stacks`, for functions that begin at one place.
+    """
+    problem, stacks = problem_and_stacks(problem, stack)
+    if len(stacks) != 1:
+        raise InputError(f"there is one stack to begin with here, not {len(stacks)}")
+    return problem, stacks
 
 
 def describe(reading: Reading) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from batchsolve.errors import InputError, check_installed
+from batchsolve.settings import whole_number
 from batchsolve.workers.base import Capabilities, Here, Shared, Workers
 
 __all__ = ["BACKENDS", "Capabilities", "Here", "Shared", "Workers", "get_workers"]
@@ -45,8 +46,8 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
     """
     if backend not in _BACKENDS:
         raise InputError(f"no backend is called {backend!r}; there is: {', '.join(BACKENDS)}")
-    if jobs is not None and jobs < 1:
-        raise InputError(f"the number of jobs is 1 or more, not {jobs}")
+    if jobs is not None:
+        jobs = whole_number("the number of jobs", jobs, 1)
     if backend in _NEEDS:
         check_installed(f"the backend {backend!r}", _NEEDS[backend], extra=backend)
     module, name = _BACKENDS[backend]

@@ -1,0 +1,162 @@
+"""Arguments of the library: numbers of NumPy are numbers, and what is wrong is one clear error."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import batchsolve as bs
+
+GRID = "1.....2..3.....4"
+SEVERAL = "1.....2..3......"
+PRICED = bs.ExactCover.from_options([["a"], ["a"]], costs=[1, 2])
+SOME = bs.Stacks.from_lists([[1], [2]])
+INTEGERS = (np.int8, np.uint8, np.int64, np.uint64)
+
+
+@pytest.mark.parametrize("integer", INTEGERS)
+def test_numbers_of_numpy_are_numbers(integer, tmp_path):
+    two, hundred = integer(2), integer(100)
+    blank = np.zeros((2, 16), np.uint8)
+    for name, value in (("limit", two), ("node_limit", hundred)):
+        settings = {"limit": 1000, name: value}
+        found = bs.solve_batch(blank, **settings, jobs=1)
+        right = bs.solve_batch(blank, **{key: int(n) for key, n in settings.items()}, jobs=1)
+        assert found.n_solutions.tolist() == right.n_solutions.tolist()
+        assert found.status.tolist() == right.status.tolist()
+    assert bs.solve(SEVERAL, limit=two).status == "multiple"
+    how = {"jobs": two, "budget": hundred, "split_depth": two}
+    assert bs.count(bs.Sudoku(two, two), **how).count == 288
+    assert len(bs.split("queens:6", depth=two).stacks) > 0
+    assert len(bs.sample("queens:6", two, seed=two, memory=hundred)) == 2
+    with bs.Run(tmp_path / "run", PRICED, cheapest=two) as run:
+        run.search()
+    with bs.Run(tmp_path / "run", PRICED, cheapest=2, resume=True) as run:
+        assert [cover.cost for cover in run.cheapest_covers] == [1, 2]
+
+
+def test_large_boxes_of_small_integers_are_refused():
+    with pytest.raises(bs.ProblemError, match="gives 256 digits"):
+        bs.Sudoku(np.uint8(16), np.uint8(16))
+
+
+def test_items_beyond_32_bits_are_refused():
+    with pytest.raises(bs.InputError, match="n_items is at most 4294967295, not 4294967297"):
+        bs.ExactCover([0, 1, 2], [0, 2**32], 2**32 + 1, 1)
+
+
+def test_a_stack_may_be_any_iterable():
+    drawn = bs.sample("queens:6", 50, stack=(option for option in [1]), weighted=True)
+    assert all(1 in cover for cover in drawn)
+    assert bs.count("queens:6", iter([1])).count == bs.count("queens:6", [1]).count == 1
+
+
+def test_no_grids_have_no_answers():
+    nothing = bs.solve_batch([], bs.Sudoku(2, 2))
+    assert (len(nothing), nothing.solutions.shape) == (0, (0, 16))
+    assert len(bs.canonical_forms(bs.Sudoku(2, 2), []).grids) == 0
+
+
+WRONG = {
+    "limit is a whole number, not 1.5": lambda: bs.count("queens:6", limit=1.5),
+    "limit is a whole number, not 2.5": lambda: bs.solve(SEVERAL, limit=2.5),
+    "limit is a whole number, not None": lambda: bs.solve(SEVERAL, limit=None),
+    "limit is a whole number, not True": lambda: bs.count("queens:6", limit=True),
+    "limit is a whole number, not '3'": lambda: bs.count("queens:6", limit="3"),
+    "node_limit is a whole number, not 1.5": lambda: bs.count("queens:6", node_limit=1.5),
+    "split_depth is a whole number, not 1.5": lambda: bs.count("queens:6", split_depth=1.5),
+    "budget is a whole number, not nan": lambda: bs.count("queens:6", budget=float("nan")),
+    "chunk is a whole number, not 1.5": lambda: bs.solve_file("a", "b", chunk=1.5),
+    "a split depth is a whole number, not 1.5": lambda: bs.split("queens:6", depth=1.5),
+    "the number of jobs is a whole number, not 1.5": lambda: bs.count("queens:6", jobs=1.5),
+    "the number of probes is at most 1": lambda: bs.estimate("queens:6", probes=10**9),
+    "the size of a sample is a whole number, not 1.5": lambda: bs.sample("queens:6", 1.5),
+    "a seed is 0 or more, not -1": lambda: bs.sample("queens:6", 1, seed=-1),
+    "memory is a whole number, not '1'": lambda: bs.solution_graph("queens:6", memory="1"),
+    "the number of cheapest covers is 1 or more, not 0": lambda: bs.cheapest(PRICED, 0),
+    "time_limit is more than 0 seconds, not '3'": lambda: bs.count("queens:6", time_limit="3"),
+    "no engine is called None": lambda: bs.count("queens:6", engine=None),
+    "settings are given whole, and beside them 'limit'": lambda: bs.count(
+        "queens:6", search=bs.SearchSettings(), limit=1
+    ),
+    "settings are a SearchSettings, not 5": lambda: bs.count("queens:6", search=5),
+    "whole numbers, not \\[0.9\\]": lambda: bs.count("queens:6", [0.9]),
+    "whole numbers, not \\['0'\\]": lambda: bs.count("queens:6", ["0"]),
+    "whole numbers, not \\[\\[0\\]\\]": lambda: bs.split("queens:6", [[0]]),
+    "whole numbers, not None": lambda: bs.count("queens:6", None),
+    "whole numbers, not \\[0.5\\]": lambda: bs.family("queens:6").verify([0.5]),
+    "whole numbers, not \\[1.5\\]": lambda: bs.solution_graph("queens:6").with_option(1.5),
+    "whole numbers, not \\[None\\]": lambda: bs.draw("queens:6", [None]),
+    "option 18446744073709551616 does not exist": lambda: bs.count("queens:6", [2**64]),
+    "one stack to begin with here, not 2": lambda: bs.split("queens:6", SOME),
+    "a problem needs a name, not None": lambda: bs.count(None),
+    "a problem needs a name, not 1": lambda: bs.read_problem(1),
+    "class ExactCover, not 'queens:6'": lambda: bs.symmetries("queens:6"),
+    "class Sudoku, not 'sudoku:2x2'": lambda: bs.canonical_forms("sudoku:2x2", []),
+    "class ExactCover, not 'langford:3'": lambda: bs.SolutionGraph.load("graph", "langford:3"),
+    "a puzzle is text, not None": lambda: bs.solve(None),
+    "a puzzle is text, not b'1": lambda: bs.solve(GRID.encode()),
+    "box is a pair, such as \\(2, 3\\), not 2": lambda: bs.solve(GRID, box=2),
+    "box is a pair, such as \\(2, 3\\), not '2x2'": lambda: bs.solve_file("a", "b", box="2x2"),
+    "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
+    "alphabet is text, not 5": lambda: bs.solve(GRID, alphabet=5),
+    "blank is text, not 5": lambda: bs.solve_batch([GRID], blank=5),
+    "grids are an array, or texts in a list": lambda: bs.solve_batch([[1, 2], [1]]),
+    "grids must have shape": lambda: bs.solve_batch(iter([GRID])),
+    "the problem is a Sudoku, such as": lambda: bs.solve_batch([GRID], "2x2"),
+    "the input needs a name, not 5": lambda: bs.solve_file(5, "out.csv"),
+    "the output needs a name, not None": lambda: bs.solve_file("in.csv", None),
+    "the output needs a name, not ''": lambda: bs.dedupe("in.csv", ""),
+    "the directory of a run needs a name, not ''": lambda: bs.Run("", "queens:6"),
+    "secondary must hold whole numbers": lambda: bs.ExactCover.from_matrix([[1, 1]], [0.5]),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_arguments_are_one_error_that_names_them(message):
+    with pytest.raises((bs.InputError, bs.ProblemError), match=message):
+        WRONG[message]()
+
+
+def test_a_directory_without_a_name_harms_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine = Path("solutions", "mine.txt")
+    mine.parent.mkdir()
+    mine.write_text("precious")
+    for name in ("", "."):
+        with pytest.raises(bs.BatchsolveError):
+            bs.Run(name, "queens:6")
+    assert mine.read_text() == "precious"
+
+
+def test_a_run_removes_none_but_its_own_files(tmp_path):
+    with bs.Run(tmp_path / "run", "queens:6", collect=True) as run:
+        run.search(limit=1)
+    stray, mine = (tmp_path / "run" / "solutions" / name for name in ("00000009.parquet", "my.txt"))
+    stray.write_text("of a step that did not happen")
+    mine.write_text("precious")
+    with bs.Run(tmp_path / "run", "queens:6", collect=True, resume=True) as run:
+        assert run.search().count == 4
+    assert not stray.exists()
+    assert mine.read_text() == "precious"
+
+
+def test_a_run_may_go_on_in_another_thread_but_not_in_two(tmp_path):
+    with bs.Run(tmp_path / "run", "queens:6") as run:
+        errors = []
+
+        def in_the_midst(search):
+            try:
+                run.search()
+            except bs.InputError as error:
+                errors.append(str(error))
+
+        thread = threading.Thread(target=run.search, kwargs={"on_progress": in_the_midst})
+        thread.start()
+        thread.join()
+        assert run.search().count == 4
+    assert errors
+    assert all("another thread searches this run" in error for error in errors)
+    with pytest.raises(bs.JournalError, match="the run is closed; open it again"):
+        run.search()
