@@ -59,7 +59,7 @@ def read_and_write(path: str) -> None:
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
         answers.covers = batch.stacks(corpus.problem)
-        encoder.rows(table.rows(batch, answers).table)
+        encoder.rows(table.rows(batch, answers)[0])
 
 
 def repeated(path: str, rows: int | None, folder: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -60,10 +59,6 @@ def list_of(kind: Kind) -> Kind:
 
 TEXT = Kind("a text", lambda value: isinstance(value, str))
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
-SECONDS = Kind(
-    "a number from 0 on",
-    lambda value: type(value) in (int, float) and math.isfinite(value) and value >= 0,
-)
 
 
 def parse(text: str, form: Form) -> dict[str, Any]:

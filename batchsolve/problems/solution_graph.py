@@ -29,7 +29,6 @@ from batchsolve.settings import MOST_SEED, whole_number
 
 W = uint64
 
-WORD = 2**64
 BLOCK = 4096  # covers that are listed at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64

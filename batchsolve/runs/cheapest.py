@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -12,7 +12,7 @@ from batchsolve.engines.choice import engine_for_cheapest
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.count import Count, Stack, summary
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
-from batchsolve.search.cheapest import Cheapest, CheapestGoal, CheapestOf
+from batchsolve.search.cheapest import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import SearchSettings, settings_of, whole_number
@@ -169,8 +169,8 @@ def search_for_cheapest(
         totals,
         keep,
         collect=True,
-        render=CheapestOf(best),
-        goal=partial(CheapestGoal, best, best.problem, settings),
+        render=partial(cheapest_of, replace(best, covers=[])),
+        goal=partial(CheapestGoal, best, settings),
     )
 
 

@@ -18,7 +18,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetry import Symmetries, symmetries
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Render, TreeSearch
+from batchsolve.search.tree import Render, Totals, TreeSearch
 from batchsolve.settings import SearchSettings, settings_of
 from batchsolve.tables.reading import Puzzle, problem_and_stacks
 from batchsolve.workers.base import LOG
@@ -149,7 +149,7 @@ def count(
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
-        tree = _search(problem, begin, pool, chosen, group=group)
+        tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
         for _ in tree.run():
             tell(tree)
         return summary(tree, pool)
@@ -192,7 +192,9 @@ def solutions(
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool:
-        for done in _search(problem, begin, pool, chosen, collect=True, group=group).run():
+        whole = Piece.whole(begin)
+        tree = search_tree(problem, whole, pool, chosen, collect=True, group=group)
+        for done in tree.run():
             if done.result.output is not None:
                 yield from done.result.output
 
@@ -236,40 +238,46 @@ def write_covers(
 
     with Pool(jobs, backend, address) as pool:
         group = symmetries_for(problem, begin, up_to_symmetry)
-        tree = _search(problem, begin, pool, chosen, write, True, renderer.json_lines, group)
+        whole = Piece.whole(begin)
+        tree = search_tree(
+            problem, whole, pool, chosen, None, write, True, renderer.json_lines, group
+        )
         for _ in tree.run():
             if on_progress is not None:
                 on_progress(tree)
         return summary(tree, pool)
 
 
-def _search(
+def search_tree(
     problem: ExactCover,
-    begin: Stacks,
+    begin: Piece,
     pool: Pool,
     settings: SearchSettings,
+    totals: Totals | None = None,
     keep: Callable[[Changes], None] = lambda changes: None,
     collect: bool = False,
     render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
+    """Return the search of a tree, perhaps of covers up to symmetry; see `TreeSearch`."""
     engines = engines_for(settings.engine, problem)
     if group is not None and not collect:  # workers look at covers, and forget them
-        collect, render = True, forget
+        collect, render = True, _forget
     return TreeSearch(
         problem,
         engines,
         pool,
         settings,
-        Piece.whole(begin),
-        keep=keep,
+        begin,
+        totals,
+        keep,
         collect=collect,
         render=render,
         symmetries=group,
     )
 
 
-def forget(covers: Stacks) -> None:
+def _forget(covers: Stacks) -> None:
     """Make nothing of covers, which are only counted."""
 
 

@@ -380,8 +380,7 @@ class _Dedupe:
                 rows_of_file += n
                 n_rows += n
                 yield encoded
-                share = corpus.share_before(block.end)
-                expected = round(n_rows / share) if share else None
+                expected = corpus.expected_rows(n_rows, block.end)
                 self.on_progress(DedupeProgress(n, self.totals, expected))
         except RowsError as error:
             raise error.after(rows_of_file if error.name == name else 0) from None

@@ -11,17 +11,16 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
-from batchsolve.tables.answers import AnsweredRows, AnswerTable
+from batchsolve.search.rows import Writer
+from batchsolve.tables.answers import AnswerTable, RowSums
 from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
 from batchsolve.tables.checksums import Written, checksum_at
 from batchsolve.tables.encoders import Encoder, encoder_for
@@ -30,6 +29,7 @@ from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import (
     FORMATS,
     ROW_GROUP,
+    Output,
     check_output,
     open_output,
     partial_path,
@@ -44,7 +44,7 @@ _PART = re.compile(r"part-\d{6,}\.parquet")
 
 @dataclass(frozen=True, eq=False)
 class WrittenRows:
-    """The finished rows of a block, and what they add to the sums.
+    """The finished rows of a block, as workers return them.
 
     Attributes
     ----------
@@ -52,65 +52,13 @@ class WrittenRows:
         What there is to write.
     part : Part or None
         The part that they are.
-    n_rows, tally, disagree, nodes, first_invalid
-        See `AnsweredRows`.
+    sums : RowSums
+        What they add to the sums.
     """
 
     encoded: Encoded
     part: Part | None
-    n_rows: int
-    tally: npt.NDArray[np.int64]
-    disagree: int
-    nodes: int
-    first_invalid: tuple[int, str] | None
-
-    @classmethod
-    def of(cls, rows: AnsweredRows, encoded: Encoded, part: str | None = None) -> WrittenRows:
-        """Return what a worker has made of its rows, perhaps as a part of some name."""
-        n_rows = len(rows.table)
-        made = Part(part, n_rows, encoded.written.checksum) if part else None
-        sums = rows.tally, rows.disagree, rows.nodes, rows.first_invalid
-        return cls(encoded, made, n_rows, *sums)
-
-
-class Writer(Protocol):
-    """Makes the finished rows of a block, in a worker."""
-
-    def write(self, batch: Batch, answers: Answers) -> WrittenRows:
-        """Write the answers to a block."""
-        ...
-
-
-class Output(Protocol):
-    """A destination that is being written to.
-
-    Attributes
-    ----------
-    writer : Writer
-        What workers do.
-    """
-
-    writer: Writer
-
-    def write(self, rows: WrittenRows) -> None:
-        """Take the next rows."""
-        ...
-
-    def written(self) -> Written:
-        """Return what `Destination.open` goes on from, parts aside."""
-        ...
-
-    def sync(self) -> None:
-        """Make everything taken so far durable; other threads may go on to write."""
-        ...
-
-    def finish(self) -> None:
-        """Put the finished output into its place."""
-        ...
-
-    def close(self) -> None:
-        """Leave the output as it is, to be resumed."""
-        ...
+    sums: RowSums
 
 
 class Destination(Protocol):
@@ -158,8 +106,15 @@ class Destination(Protocol):
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
-    ) -> Output:
+    ) -> tuple[Writer, Output]:
         """Open it: anew, or with what was written, of which the rest is discarded.
+
+        Returns
+        -------
+        writer : Writer
+            What workers do: it makes `WrittenRows`.
+        output : Output
+            What takes them, encoded.
 
         Parameters
         ----------
@@ -221,7 +176,7 @@ class OneFile:
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
-    ) -> Output:
+    ) -> tuple[Writer, Output]:
         """See `Destination`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
@@ -229,7 +184,7 @@ class OneFile:
         placed = self.path != "-" and not table.has_times
         known = pool.numbers(NUMBERS) if placed else None
         output = open_output(self.path, table.schema, written, known)
-        return _Appended(output, _Encoding(table, encoder_for(self.path), output.in_place))
+        return _Encoding(table, encoder_for(self.path), output.in_place), output
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,21 +196,9 @@ class _Encoding:
     in_place: InPlace | None
 
     def write(self, batch: Batch, answers: Answers) -> WrittenRows:
-        rows = self.table.rows(batch, answers)
-        encoded = Encoded.of(self.encoder.rows(rows.table), batch.number, self.in_place)
-        return WrittenRows.of(rows, encoded)
-
-
-class _Appended:
-    """Appends rows to one file; see `Output`."""
-
-    def __init__(self, output: Any, writer: Writer) -> None:
-        self._output, self.writer = output, writer
-        self.written, self.sync = output.written, output.sync
-        self.finish, self.close = output.finish, output.close
-
-    def write(self, rows: WrittenRows) -> None:
-        self._output.take(rows.encoded)
+        rows, sums = self.table.rows(batch, answers)
+        encoded = Encoded.of(self.encoder.rows(rows), batch.number, self.in_place)
+        return WrittenRows(encoded, None, sums)
 
 
 @dataclass(frozen=True)
@@ -319,13 +262,13 @@ class Parts:
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
-    ) -> Output:
+    ) -> tuple[Writer, Output]:
         """See `Destination`."""
         self.folder.make()
         for part in parts:
             self._check(part)
         writer = _PartWriter(table, self.folder, pool.sees_files or is_address(self.path))
-        return _PartsTaken(writer, len(parts))
+        return writer, _PartsTaken(self.folder, table.schema, len(parts))
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
@@ -363,13 +306,14 @@ class _PartWriter:
     puts: bool
 
     def write(self, batch: Batch, answers: Answers) -> WrittenRows:
-        rows = self.table.rows(batch, answers)
-        name, data = part_name(batch.number), _parquet(rows.table)
+        rows, sums = self.table.rows(batch, answers)
+        name, data = part_name(batch.number), _parquet(rows)
         encoded = Encoded.of(data)
+        part = Part(name, sums.n_rows, encoded.written.checksum)
         if self.puts:
             self.folder.put(name, data)
             encoded = replace(encoded, data=None)
-        return WrittenRows.of(rows, encoded, name)
+        return WrittenRows(encoded, part, sums)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
@@ -381,17 +325,16 @@ def _parquet(table: pa.Table) -> pa.Buffer:
 class _PartsTaken:
     """Takes the parts of a folder; see `Output`."""
 
-    def __init__(self, writer: _PartWriter, n_parts: int) -> None:
-        self.writer: Writer = writer
-        self._folder, self._schema = writer.folder, writer.table.schema
-        self._n_parts = n_parts
-        self.sync = self._folder.sync
+    in_place: InPlace | None = None
+
+    def __init__(self, folder: Folder, schema: pa.Schema, n_parts: int) -> None:
+        self._folder, self._schema, self._n_parts = folder, schema, n_parts
+        self.sync = folder.sync
         self._remove_others({part_name(k) for k in range(n_parts)})
 
-    def write(self, rows: WrittenRows) -> None:
-        assert rows.part is not None
-        if rows.encoded.data is not None:
-            self._folder.put(rows.part.name, rows.encoded.data)
+    def take(self, block: Encoded) -> None:
+        if block.data is not None:  # blocks are taken in order, so this is its number
+            self._folder.put(part_name(self._n_parts), block.data)
         self._n_parts += 1
 
     def written(self) -> Written:

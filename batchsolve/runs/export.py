@@ -27,6 +27,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.tables.checksums import checksum_at
+from batchsolve.tables.encoders import ArrowStreams
 from batchsolve.tables.outputs import check_output, disk_errors, open_sink
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
@@ -259,14 +260,10 @@ def _loads(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def _spill(run: pa.Table, file: IO[bytes]) -> Iterator[_Page]:
     """Append a sorted table to a file; yield its pages."""
-    options = pa.ipc.IpcWriteOptions(compression="lz4")
     for piece in _pieces(run, PAGE_BYTES):
-        buffer = pa.BufferOutputStream()
-        with pa.ipc.new_stream(buffer, piece.schema, options=options) as stream:
-            stream.write_table(piece)
         first = _keys(piece.slice(0, 1))[0].as_py()
         begin = file.tell()
-        yield _Page(first, begin, file.write(buffer.getvalue()))
+        yield _Page(first, begin, file.write(ArrowStreams().rows(piece)))
 
 
 def _merge(pages: list[_Page], file: IO[bytes]) -> Iterator[pa.Table]:

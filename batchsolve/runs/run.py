@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, JournalError, OutputError, counted
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.render import CoverRenderer, joined
@@ -30,12 +29,19 @@ from batchsolve.runs.cheapest import (
     search_for_cheapest,
     the_cheapest,
 )
-from batchsolve.runs.count import Count, Stack, UpToSymmetry, forget, summary, symmetries_for
+from batchsolve.runs.count import (
+    Count,
+    Stack,
+    UpToSymmetry,
+    search_tree,
+    summary,
+    symmetries_for,
+)
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Render, Totals, TreeSearch
+from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import disk_errors, sync_directory
@@ -225,23 +231,9 @@ class Run:
         """Return the search of what is left."""
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
-        render: Render | None = None
-        if self._collect:
-            render = CoverRenderer(self._problem, self._notation).parquet
-        elif self._group is not None:
-            render = forget
-        return TreeSearch(
-            self._problem,
-            engines_for(settings.engine, self._problem),
-            pool,
-            settings,
-            begin,
-            self._totals,
-            self.keep,
-            collect=render is not None,
-            render=render,
-            symmetries=self._group,
-        )
+        render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
+        how = self._totals, self.keep, self._collect, render, self._group
+        return search_tree(self._problem, begin, pool, settings, *how)
 
     def _make_directory(self, resume: bool) -> None:
         with disk_errors(self._directory):

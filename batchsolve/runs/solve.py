@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from batchsolve.problems.drawings import html_grid, read_grid
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.search.rows import RowSearch, Writer
+from batchsolve.search.rows import Writer, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
@@ -205,44 +205,21 @@ def solve_batch(
     return BatchResult(**joined, messages=messages, notation=corpus.notation)
 
 
-class RowsOfPuzzles(Protocol):
-    """Puzzles to solve: a `Corpus`, or an array."""
-
-    @property
-    def problem(self) -> Sudoku:
-        """The empty grid."""
-        ...
-
-    @property
-    def notation(self) -> Notation:
-        """How puzzles are written."""
-        ...
-
-    @property
-    def reader(self) -> Any:
-        """What reads blocks, here or in a worker."""
-        ...
-
-    def blocks(self) -> Iterator[Any]:
-        """Cut the puzzles into blocks."""
-        ...
-
-
 def answered(
-    corpus: RowsOfPuzzles, writer: Writer, settings: SearchSettings, pool: Pool
+    corpus: Corpus | _GridArray, writer: Writer, settings: SearchSettings, pool: Pool
 ) -> Iterator[Any]:
     """Yield what a writer makes of the answers to the blocks of a corpus, in order."""
     engine = engine_for_rows(settings.engine, corpus.problem)
     limit = settings.limit or UNLIMITED
     handover = handover_for_rows(settings.engine, corpus.problem, limit)
-    search = RowSearch(corpus.problem, engine, pool, settings, corpus.reader, writer, handover)
-    for _, written in search.run(corpus.blocks()):
+    how = corpus.problem, engine, pool, settings, corpus.reader, writer, handover
+    for _, written in search_rows(corpus.blocks(), *how):
         yield written
 
 
 def _corpus_of(
     grids: Any, problem: Sudoku | None, alphabet: str | None, blank: str | None
-) -> RowsOfPuzzles:
+) -> Corpus | _GridArray:
     if problem is not None and not isinstance(problem, Sudoku):
         raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
     texts = text_column(grids)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from queue import SimpleQueue
 from typing import Any
@@ -18,10 +19,10 @@ from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
 from batchsolve.errors import InputError, OutputError, counted
 from batchsolve.problems.answers import Status
-from batchsolve.runs.destinations import Output, Parts, WrittenRows, destination_of
+from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, rows_on, shown
-from batchsolve.search.rows import RowSearch
+from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
     UNLIMITED,
     FileSettings,
@@ -35,6 +36,7 @@ from batchsolve.tables.blocks import TASKS, Block, Position, numbered
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
+from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, facts_of, files_of, is_address
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -302,20 +304,22 @@ class FileRun:
             journal.remove()  # the run was stopped between its last two steps
             return
         parts = journal.parts() if journal else []
-        output = self.destination.open(table, written, parts, self.pool)
-        rows = RowSearch(
+        writer, output = self.destination.open(table, written, parts, self.pool)
+        blocks = numbered(corpus.blocks(self.begin, self.settings.chunk), len(parts))
+        rows = search_rows(
+            blocks if self.pool.sees_files else map(Block.carried, blocks),
             corpus.problem,
             engine,
             self.pool,
             self.search,
             corpus.reader,
-            output.writer,
+            writer,
             handover,
             max(1, self.destination.block_size.most // TASKS.most),
         )
         try:
             if not finished:
-                self._write_answers(corpus, rows, output, journal, len(parts))
+                self._write_answers(corpus, rows, output, journal)
             self.record(journal, output, finished=True)
             output.finish()
         except BaseException as error:
@@ -331,22 +335,19 @@ class FileRun:
     def _write_answers(
         self,
         corpus: Corpus,
-        rows: RowSearch,
+        rows: Generator[tuple[Block, WrittenRows]],
         output: Output,
         journal: Journal | None,
-        n_parts: int,
     ) -> None:
-        blocks = numbered(corpus.blocks(self.begin, self.settings.chunk), n_parts)
-        if not self.pool.sees_files:
-            blocks = map(Block.carried, blocks)
         self.record(journal, output)
-        self.on_progress(Progress(0, self.totals, self._expected_rows(corpus)))
+        expected = corpus.expected_rows(self.totals.rows, self.begin)
+        self.on_progress(Progress(0, self.totals, expected))
         try:
-            with RecordsBehind(self, journal, output) as records:
-                for block, written in rows.run(blocks):
+            with closing(rows), RecordsBehind(self, journal, output) as records:
+                for block, written in rows:
                     self._take(block, written, output)
-                    expected = self._expected_rows(corpus)
-                    self.on_progress(Progress(written.n_rows, self.totals, expected))
+                    expected = corpus.expected_rows(self.totals.rows, self.begin)
+                    self.on_progress(Progress(written.sums.n_rows, self.totals, expected))
                     records.make_if_due()
         except InputError as error:
             self.record(journal, output)  # the rows before the fault are good
@@ -355,28 +356,24 @@ class FileRun:
                 raise error.after(rows_before) from None
             raise
 
-    def _expected_rows(self, corpus: Corpus) -> int | None:
-        share = corpus.share_before(self.begin) if self.begin else None
-        return round(self.totals.rows / share) if share else None
-
     def _take(self, block: Block, written: WrittenRows, output: Output) -> None:
         """Put the rows of a block into the output, and add them to the sums."""
-        totals = self.totals
-        if written.first_invalid and self.settings.stop_on_invalid:
-            place, why = written.first_invalid
+        totals, sums = self.totals, written.sums
+        if sums.first_invalid and self.settings.stop_on_invalid:
+            place, why = sums.first_invalid
             raise InputError(f"row {totals.rows + place + 1}: {why}")
-        output.write(written)
+        output.take(written.encoded)
         if written.part is not None:
             self.unrecorded.append(written.part)
-        for status, n in zip(Status, written.tally.tolist(), strict=True):
+        for status, n in zip(Status, sums.tally.tolist(), strict=True):
             name = status.name.lower()
             setattr(totals, name, getattr(totals, name) + n)
-        totals.disagree += written.disagree
-        totals.nodes += written.nodes
-        totals.rows += written.n_rows
+        totals.disagree += sums.disagree
+        totals.nodes += sums.nodes
+        totals.rows += sums.n_rows
         if block.name != self.file_name:
             self.file_name, self.rows_of_file = block.name, 0
-        self.rows_of_file += written.n_rows
+        self.rows_of_file += sums.n_rows
         self.begin = block.end
 
     def _refuse_leftovers(self) -> None:

@@ -92,4 +92,4 @@ class _Tables:
     answers: AnswerTable
 
     def write(self, batch: Batch, answers: Answers) -> pa.Table:
-        return self.answers.rows(batch, answers).table
+        return self.answers.rows(batch, answers)[0]

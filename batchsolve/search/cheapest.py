@@ -107,23 +107,11 @@ class Cheapest:
         return last.cost - np.array(after, np.int64)
 
 
-class CheapestOf:
-    """What a worker makes of the covers of a task: the cheapest of them.
-
-    Parameters
-    ----------
-    cheapest : Cheapest
-        Whose problem it is, and how many covers are wanted.
-    """
-
-    def __init__(self, cheapest: Cheapest) -> None:
-        self._none = replace(cheapest, covers=[])
-
-    def __call__(self, covers: Stacks) -> list[Priced]:
-        """Return the cheapest of some covers, ascending."""
-        found = replace(self._none, covers=[])
-        found.add(map(self._none.priced, covers))
-        return found.covers
+def cheapest_of(room: Cheapest, covers: Stacks) -> list[Priced]:
+    """Return the cheapest of some covers, ascending: what a worker makes of those of a task."""
+    found = replace(room, covers=[])
+    found.add(map(room.priced, covers))
+    return found.covers
 
 
 class CheapestGoal(TreeGoal):
@@ -133,14 +121,13 @@ class CheapestGoal(TreeGoal):
     ----------
     cheapest : Cheapest
         Those found before; added to as results come.
-    problem, settings, begin, totals, keep
+    settings, begin, totals, keep
         As for `TreeGoal`.
     """
 
     def __init__(
         self,
         cheapest: Cheapest,
-        problem: ExactCover,
         settings: SearchSettings,
         begin: Piece,
         totals: Totals,
@@ -148,7 +135,7 @@ class CheapestGoal(TreeGoal):
     ) -> None:
         if settings.limit is not None:
             raise InputError("a limit and the cheapest covers do not go together; name one of them")
-        super().__init__(problem, settings, True, begin, totals, keep)
+        super().__init__(cheapest.problem, settings, True, begin, totals, keep)
         self._cheapest = cheapest
 
     def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:

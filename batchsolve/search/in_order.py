@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from batchsolve.errors import BatchsolveError, InputError, OutputError
 from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
+from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool, Work
 
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks that may be read before the first is written
@@ -34,6 +36,20 @@ class BlockTask:
 
 
 @dataclass(frozen=True, eq=False)
+class ReadTask(BlockTask):
+    """A block that is to be read, and searched for so many nodes at most."""
+
+    budget: int = UNLIMITED
+
+
+@dataclass(frozen=True, eq=False)
+class WriteTask(BlockTask):
+    """A block that is to be written, with what is known of its rows."""
+
+    answers: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Made:
     """What a worker made of a block.
 
@@ -56,7 +72,6 @@ class BlockGoal(Goal):
     """A goal that hands back blocks of an input in their order, with what was made of them."""
 
     enough = False
-    first_task: type[BlockTask]  # what is done with a block at first
 
     def __init__(self) -> None:
         self._blocks: dict[int, Any] = {}  # those not handed back, by their numbers
@@ -68,12 +83,12 @@ class BlockGoal(Goal):
         """Number of blocks that are not handed back."""
         return len(self._blocks)
 
-    def open(self, block: Any) -> Any:
-        """Return the next block of the input as a piece."""
+    def open(self, block: Any) -> ReadTask:
+        """Return the next block of the input, to be read."""
         number = self._n_opened
         self._blocks[number] = block
         self._n_opened += 1
-        return self.first_task(number, block)
+        return ReadTask(number, block)
 
     def settled(self) -> Iterator[tuple[Any, Any]]:
         """Hand back the next blocks of the input with their output, up to the first still open.
@@ -90,6 +105,10 @@ class BlockGoal(Goal):
             if made.error is not None:
                 raise made.error
             yield block, made.output
+
+    def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
+        """Return a block as its own task."""
+        return piece, piece
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
         """Raise the error of a block that no worker can do anything with."""
@@ -119,26 +138,19 @@ def work_in_order(
     """
     source = iter(blocks)
     failure: InputError | None = None
-    exhausted = False
 
     def refill() -> None:
-        nonlocal exhausted, failure
-        while not exhausted and goal.n_open < most_ahead(pool.jobs):
-            try:
-                block = next(source, None)
-            except InputError as error:
-                block, failure = None, error  # what was read before it is answered all the same
-            exhausted = block is None
-            if block is not None:
+        nonlocal source, failure
+        try:
+            for block in islice(source, max(0, most_ahead(pool.jobs) - goal.n_open)):
                 scheduler.add_behind(goal.open(block))
+        except InputError as error:  # what was read before it is answered all the same
+            source, failure = iter(()), error
 
     refill()
     while goal.n_open:
-        tasks = Draws(scheduler)
-        for _ in run_round(scheduler, goal, pool, work, tasks):
+        for _ in run_round(scheduler, goal, pool, work, Draws(scheduler)):
             yield from goal.settled()
             refill()
-        yield from goal.settled()
-        refill()
     if failure is not None:
         raise failure

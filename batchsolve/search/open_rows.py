@@ -20,7 +20,7 @@ from batchsolve.engines import Outcome, Task
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings import UNLIMITED, SearchSettings
 
 
 class LatePiece(Piece):
@@ -42,14 +42,14 @@ class OpenRows:
         Number of rows.
     stacks : Stacks
         A stack for every row that is searched, in order.
-    limit, node_limit : int
-        Covers wanted of each row, and nodes that its search may visit.
+    settings : SearchSettings
     after : int
         Nodes after which a row is handed over; `UNLIMITED` if none is.
     """
 
-    def __init__(self, n: int, stacks: Stacks, limit: int, node_limit: int, after: int) -> None:
-        self._limit, self._node_limit = limit, node_limit
+    def __init__(self, n: int, stacks: Stacks, settings: SearchSettings, after: int) -> None:
+        self._limit = settings.limit or UNLIMITED  # covers wanted of each row
+        self._node_limit = node_limit = settings.node_limit or UNLIMITED
         self._answers = Answers.unknown(n)
         self._own = stacks if after < node_limit else Stacks.empty()  # of rows that may yet go
         self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its present engine

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from batchsolve.errors import InputError, OutputError
-from batchsolve.search.in_order import BlockGoal, BlockTask, Made, work_in_order
+from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, work_in_order
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool
@@ -30,26 +30,15 @@ class Passes(Protocol):
         ...
 
 
-class _Look(BlockTask):
-    """A block that is to be looked at."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Write(BlockTask):
-    """A block that is to be written."""
-
-    decision: Any
-
-
 @dataclass(frozen=True, eq=False)
 class _Work:
     passes: Passes
 
-    def do(self, task: _Look | _Write) -> Made:
+    def do(self, task: ReadTask | WriteTask) -> Made:
         try:
-            if isinstance(task, _Look):
+            if isinstance(task, ReadTask):
                 return Made(self.passes.look(task.block))
-            return Made(self.passes.write(task.block, task.decision))
+            return Made(self.passes.write(task.block, task.answers))
         except (InputError, OutputError) as error:
             return Made(error=error)
 
@@ -60,19 +49,14 @@ class _Work:
 class _Goal(BlockGoal):
     """Takes what was found in the order of the input, and hands back what was written so."""
 
-    first_task = _Look
-
     def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
         super().__init__()
         self._decide = decide
         self._found: dict[int, Made] = {}  # not decided
         self._n_decided = 0
 
-    def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
-        return piece, piece
-
-    def accept(self, piece: _Look | _Write, made: Made) -> list[Any]:
-        if isinstance(piece, _Write):
+    def accept(self, piece: ReadTask | WriteTask, made: Made) -> list[Any]:
+        if isinstance(piece, WriteTask):
             self._made[piece.number] = made
             return []
         self._found[piece.number] = made
@@ -82,7 +66,7 @@ class _Goal(BlockGoal):
             found, block = self._found.pop(number), self._blocks[number]
             self._n_decided += 1
             if found.error is None:
-                decided.append(_Write(number, block, self._decide(block, found.output)))
+                decided.append(WriteTask(number, block, self._decide(block, found.output)))
             else:
                 self._made[number] = found
         return decided

@@ -9,8 +9,8 @@ all of its rows. How a block is read and how its answers are written is for the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.in_order import BlockGoal, BlockTask, Made, most_ahead, work_in_order
+from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import LatePiece, OpenRows
 from batchsolve.search.pieces import Piece
 from batchsolve.search.scheduler import Scheduler
@@ -57,35 +57,13 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadTask(BlockTask):
-    """A block that is to be read and searched; with a budget of 0 nodes it is only read."""
+class OpenBlock:
+    """What a worker made of a block of which some rows are open: those, and their stacks."""
 
-    budget: int = UNLIMITED
-
-
-@dataclass(frozen=True, eq=False)
-class WriteTask(BlockTask):
-    """A block whose rows are settled, and that is to be written."""
-
-    answers: Answers
-
-
-@dataclass(frozen=True, eq=False)
-class LateTask:
-    """A row that is handed over, to be searched by the other engine."""
-
-    task: Task
-
-
-@dataclass(frozen=True, eq=False)
-class BlockResult(Made):
-    """What a worker made of a block of which perhaps some rows are open: those, and their stacks.
-
-    Such a block has no output yet.
-    """
-
-    rows: OpenRows | None = None
-    left: list[Piece] = field(default_factory=list)
+    rows: OpenRows
+    left: list[Piece]
+    n_nodes: int
+    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,31 +71,27 @@ class RowWork:
     """What a worker does with a task of rows."""
 
     engine: Engine
-    late_engine: Engine | None
     problem: ExactCover
+    settings: SearchSettings
     reader: Reader
     writer: Writer
-    limit: int
-    node_limit: int
-    after: int
-    depth: int
-    keeps_roots: bool
+    handover: Handover | None
 
-    def do(self, task: ReadTask | WriteTask | LateTask | Task) -> Made | Found:
+    def do(self, task: ReadTask | WriteTask | Task) -> Made | OpenBlock | Found:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, ReadTask | WriteTask):
-            try:
-                return self._read(task) if isinstance(task, ReadTask) else self._write(task)
-            except (InputError, OutputError) as error:
-                return Made(error=error)
-        engine = self.engine
-        if isinstance(task, LateTask):
-            assert self.late_engine is not None
-            engine, task = self.late_engine, task.task
-        begin = time.perf_counter()
-        outcome = engine.search(self.problem, task)
-        seconds = time.perf_counter() - begin
-        return Found(outcome, None, seconds, int(outcome.counts.sum()))
+        if isinstance(task, Task):  # only rows that are handed over are searched whole
+            engine = self.handover.engine if self.handover and task.whole else self.engine
+            begin = time.perf_counter()
+            outcome = engine.search(self.problem, task)
+            seconds = time.perf_counter() - begin
+            return Found(outcome, None, seconds, int(outcome.counts.sum()))
+        try:
+            batch = self.reader.read(task.block)
+        except InputError as error:
+            return Made(error=error)
+        if isinstance(task, WriteTask):
+            return self._written(batch, task.answers)
+        return self._searched(batch, task.number, task.budget)
 
     def halves(self, task: Any) -> list[tuple[int, int, Task]]:
         """Cut a task of stacks in two, between two rows; a block is one piece."""
@@ -126,38 +100,40 @@ class RowWork:
         firsts = np.flatnonzero(np.diff(task.stacks.roots)) + 1
         return halves_at(task, int(firsts[firsts.size // 2])) if firsts.size else []
 
-    def _write(self, task: WriteTask) -> Made:
-        return Made(self.writer.write(self.reader.read(task.block), task.answers))
+    def _written(
+        self, batch: Batch, answers: Answers, n_nodes: int = 0, seconds: float = 0
+    ) -> Made:
+        try:
+            return Made(self.writer.write(batch, answers), None, n_nodes, seconds)
+        except OutputError as error:
+            return Made(error=error)
 
-    def _read(self, task: ReadTask) -> BlockResult:
-        batch = self.reader.read(task.block)
+    def _searched(self, batch: Batch, number: int, budget: int) -> Made | OpenBlock:
+        settings, whole = self.settings, self.engine.capabilities.whole_stacks
         stacks = batch.stacks(self.problem)
-        rows = OpenRows(len(batch), stacks, self.limit, self.node_limit, self.after)
-        n = len(stacks)
-        piece = Piece(stacks, np.ones(n), np.full(n, task.number), self.keeps_roots)
+        after = self.handover.after if self.handover else UNLIMITED
+        rows = OpenRows(len(batch), stacks, settings, after)
+        n, keeps_roots = len(stacks), min(after, settings.node_limit or UNLIMITED) < UNLIMITED
+        piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots)
         left = [piece]
         n_nodes, seconds = 0, 0.0
-        if task.budget > 0:
+        if budget > 0:
             begin = time.perf_counter()
-            whole = self.engine.capabilities.whole_stacks
+            depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
             # a row that its own stack solves has one cover, and no other to be compared with
-            search = replace(
-                rows.task_of(stacks, task.budget, whole), depth=self.depth, unordered_levels=1
-            )
-            outcome = self.engine.search(self.problem, search)
+            task = rows.task_of(stacks, budget, whole)
+            task = replace(task, depth=depth, unordered_levels=1)
+            outcome = self.engine.search(self.problem, task)
             seconds = time.perf_counter() - begin
             n_nodes = int(outcome.nodes.sum())
             left = rows.add(piece, outcome, seconds)
         if rows.is_settled:
-            output = self.writer.write(batch, rows.answers())
-            return BlockResult(output, n_nodes=n_nodes, seconds=seconds)
-        return BlockResult(n_nodes=n_nodes, seconds=seconds, rows=rows, left=left)
+            return self._written(batch, rows.answers(), n_nodes, seconds)
+        return OpenBlock(rows, left, n_nodes, seconds)
 
 
 class RowGoal(BlockGoal):
     """The goal of rows: an answer to each, handed back block by block in the order of the input."""
-
-    first_task = ReadTask
 
     def __init__(self, whole: bool, size: int) -> None:
         super().__init__()
@@ -170,23 +146,21 @@ class RowGoal(BlockGoal):
             return piece, replace(piece, budget=min(piece.budget, self._size * budget))
         if isinstance(piece, WriteTask):
             return piece, piece
-        number = int(piece.ids[0])
+        number, is_late = int(piece.ids[0]), isinstance(piece, LatePiece)
         rows = self._open[number]
-        if isinstance(piece, LatePiece):
-            return piece, LateTask(rows.task_of(piece.stacks, budget, whole=True))
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
-            return wanted, rows.task_of(wanted.stacks, budget, self._whole)
+            return wanted, rows.task_of(wanted.stacks, budget, self._whole or is_late)
         written = self._with_written(number, [])
         return (written[0], written[0]) if written else (wanted, None)
 
-    def accept(self, piece: Any, result: Made | Found) -> list[Any]:
+    def accept(self, piece: Any, result: Made | OpenBlock | Found) -> list[Any]:
         """Take what was found; return what is left to be done."""
         if isinstance(result, Found):
             number = int(piece.ids[0])
             left = self._open[number].add(piece, result.outcome, result.seconds)
             return self._with_written(number, left)
-        if isinstance(result, BlockResult) and result.rows is not None:
+        if isinstance(result, OpenBlock):
             self._open[piece.number] = result.rows
             return result.left
         self._made[piece.number] = result
@@ -210,11 +184,26 @@ class RowGoal(BlockGoal):
         return [WriteTask(number, self._blocks[number], answers)]
 
 
-class RowSearch:
-    """A search of rows.
+def search_rows(
+    blocks: Iterable[Any],
+    problem: ExactCover,
+    engine: Engine,
+    pool: Pool,
+    settings: SearchSettings,
+    reader: Reader,
+    writer: Writer,
+    handover: Handover | None = None,
+    size: int = 1,
+) -> Generator[tuple[Any, Any]]:
+    """Search blocks; yield each with its output, in order, while the next are worked on.
+
+    Under a node limit, or where rows may be handed over, rows are not split, and all stacks of a
+    row stay in one piece: where its search stops must not depend on who searches what. Nor are they
+    split if the engine searches stacks whole.
 
     Parameters
     ----------
+    blocks : iterable
     problem : ExactCover
     engine : Engine
     pool : Pool
@@ -228,60 +217,15 @@ class RowSearch:
     size : int
         How many times as much as a usual task a block holds.
 
-    Attributes
-    ----------
-    most_ahead : int
-        How many blocks may be read before the first of them is handed back.
-
-    Notes
-    -----
-    Under a node limit, or where rows may be handed over, rows are not split, and all stacks of a
-    row stay in one piece: where its search stops must not depend on who searches what. Nor are they
-    if the engine searches stacks whole.
+    Raises
+    ------
+    InputError, OutputError
+        If a block cannot be read or written, after all blocks before it were yielded.
     """
-
-    def __init__(
-        self,
-        problem: ExactCover,
-        engine: Engine,
-        pool: Pool,
-        settings: SearchSettings,
-        reader: Reader,
-        writer: Writer,
-        handover: Handover | None = None,
-        size: int = 1,
-    ) -> None:
-        limit = settings.limit or UNLIMITED
-        node_limit = settings.node_limit or UNLIMITED
-        if handover is not None and handover.after >= node_limit:
-            handover = None
-        whole = engine.capabilities.whole_stacks
-        keeps_roots = settings.node_limit is not None or handover is not None
-        depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
-        after = handover.after if handover else UNLIMITED
-        self._work = RowWork(
-            engine,
-            handover.engine if handover else None,
-            problem,
-            reader,
-            writer,
-            limit,
-            node_limit,
-            after,
-            depth,
-            keeps_roots,
-        )
-        self._pool = pool
-        self._goal = RowGoal(whole, size)
-        self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget)
-        self.most_ahead = most_ahead(pool.jobs)
-
-    def run(self, blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Search blocks; yield each with its output, in order, while the next are worked on.
-
-        Raises
-        ------
-        InputError, OutputError
-            If a block cannot be read or written, after all blocks before it were yielded.
-        """
-        yield from work_in_order(blocks, self._scheduler, self._goal, self._pool, self._work)
+    whole = engine.capabilities.whole_stacks
+    if whole or (handover and handover.after >= (settings.node_limit or UNLIMITED)):
+        handover = None
+    work = RowWork(engine, problem, settings, reader, writer, handover)
+    goal = RowGoal(whole, size)
+    scheduler = Scheduler(goal, pool.jobs, settings.budget)
+    yield from work_in_order(blocks, scheduler, goal, pool, work)

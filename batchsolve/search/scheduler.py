@@ -4,6 +4,9 @@ It knows pieces, budgets and who is busy with what. What is wanted of a piece, a
 what was found, is for its `Goal` to say; where workers are, for the pool. Fresh pieces go behind
 all others and frontiers go on top, so that a search goes deep before it goes wide and what waits
 stays short.
+
+What waits is a `Piece`, or a `BlockTask`, which is one task. It can be `cut`; and `is_fresh` says
+whether its task gets a full budget, for beginning it costs more than a short task saves.
 """
 
 from __future__ import annotations
@@ -23,26 +26,6 @@ from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done, Lost, Pool, Work
 
 
-class Waiting(Protocol):
-    """What waits in the queue: a `Piece`, or something else that is one task.
-
-    Attributes
-    ----------
-    is_fresh : bool
-        Whether its task gets a full budget, for beginning it costs more than a short task saves.
-    """
-
-    is_fresh: bool
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
-        """Cut into at most n pieces, or a few more if they were too long."""
-        ...
-
-    def between(self, begin: int, end: int) -> Any:
-        """Return the part of the stacks begin .. end - 1."""
-        ...
-
-
 class Goal(Protocol):
     """What is searched for."""
 
@@ -58,7 +41,7 @@ class Goal(Protocol):
 
         Parameters
         ----------
-        piece : Waiting
+        piece : Piece or BlockTask
         budget : int
             Nodes that the task may visit.
         promised : int

@@ -136,18 +136,17 @@ def halves_at(task: Task, place: int) -> list[tuple[int, int, Task]]:
     n = len(task.stacks)
     if not 0 < place < n:
         return []
-    return [(begin, end, part_of(task, begin, end)) for begin, end in ((0, place), (place, n))]
-
-
-def part_of(task: Task, begin: int, end: int) -> Task:
-    """Return the task with the stacks begin .. end - 1 only."""
-    return replace(
-        task,
-        stacks=task.stacks.between(begin, end),
-        limits=task.limits[begin:end],
-        allowances=task.allowances[begin:end],
-        ceilings=None if task.ceilings is None else task.ceilings[begin:end],
-    )
+    halves = []
+    for begin, end in ((0, place), (place, n)):
+        part = replace(
+            task,
+            stacks=task.stacks.between(begin, end),
+            limits=task.limits[begin:end],
+            allowances=task.allowances[begin:end],
+            ceilings=None if task.ceilings is None else task.ceilings[begin:end],
+        )
+        halves.append((begin, end, part))
+    return halves
 
 
 class TreeGoal:
@@ -172,6 +171,8 @@ class TreeGoal:
         Why stacks could not be searched; they stay outstanding for a later run.
     depth : int
         The level at which nodes are handed back; set while the tree is split.
+    open_weight : float
+        The share of the tree that is not finished, but for rounding.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class TreeGoal:
         self._collect = collect
         self._keep = keep
         self._cover_bytes = 4 * longest_cover(problem)
-        self._open_weight = float(begin.weights.sum())
+        self.open_weight = float(begin.weights.sum())
         self._next_id = int(begin.ids.max(initial=-1)) + 1
         self._changes = Changes()
         self._waiting = 0  # bytes
@@ -196,13 +197,7 @@ class TreeGoal:
         self._seconds_before = totals.seconds
         self.totals = totals
         self.failures: list[str] = []
-        self.n_lost = 0
         self.depth = UNLIMITED
-
-    @property
-    def finished_share(self) -> float:
-        """How much of the tree is finished, from 0 to 1."""
-        return min(1.0, max(0.0, 1.0 - self._open_weight))
 
     @property
     def enough(self) -> bool:
@@ -245,7 +240,7 @@ class TreeGoal:
         totals.count += n_covers
         totals.nodes += found.n_nodes
         totals.subproblems += int(np.count_nonzero(searched))
-        self._open_weight += float(left.weights.sum() - piece.weights.sum())
+        self.open_weight += float(left.weights.sum() - piece.weights.sum())
         is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
         if found.output is not None:
@@ -256,7 +251,6 @@ class TreeGoal:
 
     def lose(self, piece: Piece, reason: str) -> list[Piece]:
         """Note that a piece cannot be searched; it is left for a later run."""
-        self.n_lost += len(piece)
         self.failures.append(reason)
         return []
 
@@ -290,11 +284,9 @@ class TreeGoal:
         self._kept_at = time.monotonic()
 
 
-def _bytes_of(output: Any) -> int:
-    """Return how much memory an output takes; cheapest covers are too few to count."""
-    if isinstance(output, Stacks):
-        return output.options.nbytes
-    return output.size if isinstance(output, pa.Buffer) else 0
+def _bytes_of(output: Stacks | pa.Buffer) -> int:
+    """Return how much memory an output takes."""
+    return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
 
 
 def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:
@@ -341,6 +333,10 @@ class TreeSearch:
 
     Attributes
     ----------
+    totals : Totals
+        The sums so far.
+    failures : list of str
+        Why stacks could not be searched; they stay outstanding for a later run.
     rates : dict of str to float
         Nodes a second of every engine that was tried; empty if there was no choice to be made.
     """
@@ -376,6 +372,7 @@ class TreeSearch:
         self._work = TreeWork(engine, problem, render, symmetries)
         make = goal or partial(TreeGoal, problem, settings, collect)
         self._goal = make(begin, totals or Totals(), keep)
+        self.totals, self.failures = self._goal.totals, self._goal.failures
         first = first_budget(problem.indices.size)
         self._scheduler = Scheduler(self._goal, pool.jobs, settings.budget, first)
         self._scheduler.add(begin)
@@ -387,16 +384,6 @@ class TreeSearch:
         return self._work.engine.name
 
     @property
-    def totals(self) -> Totals:
-        """The sums so far."""
-        return self._goal.totals
-
-    @property
-    def failures(self) -> list[str]:
-        """Why stacks could not be searched; they stay outstanding for a later run."""
-        return self._goal.failures
-
-    @property
     def outstanding(self) -> Piece:
         """What is left, but for what failed; in no certain order."""
         return Piece.join(self._scheduler.left())
@@ -404,12 +391,12 @@ class TreeSearch:
     @property
     def finished_share(self) -> float:
         """How much of the tree is finished, from 0 to 1."""
-        return self._goal.finished_share
+        return min(1.0, max(0.0, 1.0 - self._goal.open_weight))
 
     @property
     def complete(self) -> bool:
         """Whether nothing is left to search."""
-        return self._scheduler.is_empty and not self._goal.n_lost
+        return self._scheduler.is_empty and not self.failures
 
     def run(self) -> Iterator[Done]:
         """Search until nothing is outstanding or a limit is reached; yield results as they come."""

@@ -18,12 +18,12 @@ _STATUS_NAMES = pa.array(STATUS_NAMES)
 
 
 @dataclass(frozen=True, eq=False)
-class AnsweredRows:
-    """Some consecutive rows of the output, and what they add to the sums.
+class RowSums:
+    """What some consecutive rows add to the sums of a corpus.
 
     Attributes
     ----------
-    table : pyarrow.Table
+    n_rows : int
     tally : ndarray of int64, shape (number of `Status`,)
         Rows of each status.
     disagree : int
@@ -34,7 +34,7 @@ class AnsweredRows:
         The first invalid row, counted from 0, and what is wrong with it.
     """
 
-    table: pa.Table
+    n_rows: int
     tally: npt.NDArray[np.int64]
     disagree: int
     nodes: int
@@ -101,8 +101,8 @@ class AnswerTable:
         given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]
         self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
-    def rows(self, batch: Batch, answers: Answers) -> AnsweredRows:
-        """Return the output rows of a batch."""
+    def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
+        """Return the output rows of a batch, and what they add to the sums."""
         n = len(answers)
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
@@ -131,8 +131,9 @@ class AnswerTable:
         if self.has_times:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
-        return AnsweredRows(
-            pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema),
+        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
+        return table, RowSums(
+            n,
             np.bincount(status, minlength=len(Status)),
             disagree,
             int(answers.nodes.sum()),

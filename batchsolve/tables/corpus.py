@@ -172,12 +172,12 @@ class Corpus:
             offset = begin.offset if number == begin.source else 0
             yield from source.blocks(number, offset, self._size)
 
-    def share_before(self, position: Position) -> float | None:
-        """Return which share of the corpus lies before a point; None if its length is not known."""
-        if not self._ends or not self._ends[-1]:
+    def expected_rows(self, n_rows: int, position: Position | None) -> int | None:
+        """Return how many rows there are, judging by those before a point; None if unknown."""
+        if position is None or not self._ends:
             return None
-        before = self._ends[position.source - 1] if position.source else 0
-        return (before + position.offset) / self._ends[-1]
+        before = position.offset + (self._ends[position.source - 1] if position.source else 0)
+        return round(n_rows * self._ends[-1] / before) if before else None
 
     def _check_schemas(self) -> None:
         """Refuse files of different columns."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, shortened
+from batchsolve.errors import InputError, first_line, shortened
 
 
 def arrow_table(table: Any) -> pa.Table:
@@ -41,7 +41,7 @@ def arrow_table(table: Any) -> pa.Table:
         if hasattr(table, "__arrow_c_stream__"):
             return pa.table(table)
     except (pa.ArrowException, ValueError) as error:
-        raise InputError(f"the table: {str(error).splitlines()[0]}") from error
+        raise InputError(f"the table: {first_line(error)}") from error
     raise InputError(
         f"a {type(table).__name__} is no table; give one of Arrow, a data frame of pandas or "
         f"polars, or what has __arrow_c_stream__"
@@ -110,7 +110,7 @@ def _series(values: Any) -> pa.ChunkedArray:
             return pa.chunked_array(values)
         return pa.chunked_array([pa.Array.from_pandas(values)])
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"the series: {shortened(str(error).splitlines()[0])}") from error
+        raise InputError(f"the series: {shortened(first_line(error))}") from error
 
 
 def _library(value: Any) -> str:

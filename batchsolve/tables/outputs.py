@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.errors import InputError, JournalError, OutputError, first_line
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.in_place import Encoded, InPlace
@@ -45,10 +45,6 @@ class Output(Protocol):
     """
 
     in_place: InPlace | None
-
-    def write(self, data: pa.Buffer | bytes) -> None:
-        """Append what an encoder made of the next rows."""
-        ...
 
     def take(self, block: Encoded) -> None:
         """Append the next block, or go on behind it if a worker has written it."""
@@ -104,7 +100,7 @@ class _File:
         self._written = Written()
         try:
             if written is None:
-                self.write(header)
+                self._append(header, Written.of(header))
             else:
                 self._go_on_from(written)
         except BaseException:
@@ -125,9 +121,6 @@ class _File:
                     f"those that were written; delete it and its journal to begin again"
                 )
             self._file.truncate()
-
-    def write(self, data: pa.Buffer | bytes) -> None:
-        self._append(data, Written.of(data))
 
     def take(self, block: Encoded) -> None:
         if block.data is not None:
@@ -190,15 +183,12 @@ class _StandardOutput:
 
     def __init__(self, header: bytes) -> None:
         self._file = sys.stdout.buffer
-        self.write(header)
-
-    def write(self, data: pa.Buffer | bytes) -> None:
-        with disk_errors("standard output"):
-            self._file.write(data)
+        self.take(Encoded.of(header))
 
     def take(self, block: Encoded) -> None:
         assert block.data is not None
-        self.write(block.data)
+        with disk_errors("standard output"):
+            self._file.write(block.data)
 
     def written(self) -> Written:
         return Written()
@@ -288,7 +278,7 @@ class Sink:
 
     def write(self, table: pa.Table) -> None:
         """Encode and append the next rows."""
-        self._output.write(self._encoder.rows(table))
+        self._output.take(Encoded.of(self._encoder.rows(table)))
 
 
 def open_sink(path: str, schema: pa.Schema) -> Sink:
@@ -366,5 +356,5 @@ def disk_errors(path: str) -> Iterator[None]:
     except (BrokenPipeError, OutputError):
         raise
     except OSError as error:
-        reason = error.strerror or str(error).splitlines()[0]
+        reason = error.strerror or first_line(error)
         raise OutputError(f"{path}: cannot be written: {reason}") from error

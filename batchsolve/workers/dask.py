@@ -131,7 +131,7 @@ class DaskWorkers(Workers):
                     _check_address(self._address)
                 client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
             except (OSError, ValueError) as error:
-                reason = str(error).splitlines()[0]
+                reason = first_line(error)
                 raise InputError(
                     f"{self._address}: no Dask scheduler answers ({reason}); "
                     "write tcp://host:port, or tls://host:port for one with TLS"

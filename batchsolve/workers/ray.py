@@ -25,7 +25,7 @@ from ray.util.joblib import ray_backend
 from ray.util.multiprocessing import Pool
 from ray.util.multiprocessing.pool import ResultThread
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, first_line
 from batchsolve.workers.base import (
     Capabilities,
     Workers,
@@ -175,7 +175,7 @@ class RayWorkers(Workers):
                 socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
             ray.init(self._address, **quiet)
         except (OSError, ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
+            reason = first_line(error)
             raise InputError(
                 f"{self._address}: no Ray cluster answers ({reason}); write host:port, or auto"
             ) from error

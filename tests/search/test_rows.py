@@ -8,7 +8,8 @@ from oracles import sudoku_solutions
 import batchsolve as bs
 from batchsolve.engines import get_engine
 from batchsolve.engines.choice import Handover, engine_for_rows
-from batchsolve.search.rows import RowSearch
+from batchsolve.search.in_order import most_ahead
+from batchsolve.search.rows import search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
 
@@ -47,8 +48,8 @@ def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="thread
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
     engine = engine or engine_for_rows("auto", problem)
     with Pool(jobs, backend) as pool:
-        search = RowSearch(problem, engine, pool, settings, AsTheyAre(), AsTheyAre(), handover)
-        found = list(search.run(blocks))
+        how = problem, engine, pool, settings, AsTheyAre(), AsTheyAre(), handover
+        found = list(search_rows(blocks, *how))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
 
@@ -227,8 +228,9 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     problem = bs.Sudoku(2, 2)
     with Pool(jobs) as pool:
         settings = SearchSettings(limit=2)
-        search = RowSearch(problem, get_engine("dlx"), pool, settings, Unreadable(), AsTheyAre())
-        found = search.run(grids[k : k + 1] for k in range(5))
+        blocks = (grids[k : k + 1] for k in range(5))
+        how = problem, get_engine("dlx"), pool, settings, Unreadable(), AsTheyAre()
+        found = search_rows(blocks, *how)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
             next(found)
@@ -245,9 +247,9 @@ def test_blocks_are_not_read_far_ahead():
     problem = bs.Sudoku(2, 2)
     with Pool(2) as pool:
         settings = SearchSettings(limit=2)
-        search = RowSearch(problem, get_engine("dlx"), pool, settings, AsTheyAre(), AsTheyAre())
-        for n_done, _ in enumerate(search.run(blocks())):
-            assert len(drawn) <= n_done + 1 + search.most_ahead
+        how = problem, get_engine("dlx"), pool, settings, AsTheyAre(), AsTheyAre()
+        for n_done, _ in enumerate(search_rows(blocks(), *how)):
+            assert len(drawn) <= n_done + 1 + most_ahead(2)
     assert len(drawn) == 40
 
 

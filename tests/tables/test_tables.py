@@ -29,6 +29,7 @@ from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import PlainFile, Position, Stream, cut
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
+from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import open_output, open_sink, partial_path
 from batchsolve.tables.reader import Batch, Reader
@@ -508,10 +509,10 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
         if random.random() < 0.3:  # interrupted after rows that are not in its journal
             output.sync()
             written = output.written()
-            output.write(encoder.rows(table.slice(begin, 5)))
+            output.take(Encoded.of(encoder.rows(table.slice(begin, 5))))
             output.close()
             output = open_output(pieces, SCHEMA, written)
-        output.write(encoder.rows(table.slice(begin, size)))
+        output.take(Encoded.of(encoder.rows(table.slice(begin, size))))
         begin += size
     assert not os.path.exists(pieces)
     output.finish()
