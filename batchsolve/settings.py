@@ -97,6 +97,8 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     if number is None or isinstance(value, bool):
         raise InputError(f"{name} is a whole number, not {quoted(value)}")
     if not least <= number <= most:
+        if most < UNLIMITED:
+            raise InputError(f"{name} is {least:,} to {most:,}, not {number:,}")
         bound = f"at most {most}" if number > most else f"{least} or more"
         raise InputError(f"{name} is {bound}, not {number}")
     return number

@@ -42,7 +42,7 @@ def test_large_boxes_of_small_integers_are_refused():
 
 
 def test_items_beyond_32_bits_are_refused():
-    with pytest.raises(bs.InputError, match="n_items is at most 4294967295, not 4294967297"):
+    with pytest.raises(bs.InputError, match="n_items is 0 to 4,294,967,295, not 4,294,967,297"):
         bs.ExactCover([0, 1, 2], [0, 2**32], 2**32 + 1, 1)
 
 
@@ -70,11 +70,13 @@ WRONG = {
     "chunk is a whole number, not 1.5": lambda: bs.solve_file("a", "b", chunk=1.5),
     "a split depth is a whole number, not 1.5": lambda: bs.split("queens:6", depth=1.5),
     "the number of jobs is a whole number, not 1.5": lambda: bs.count("queens:6", jobs=1.5),
-    "the number of probes is at most 1": lambda: bs.estimate("queens:6", probes=10**9),
+    "the number of probes is 2 to 1,000,000, not 1,000,000,000": lambda: bs.estimate(
+        "queens:6", probes=10**9
+    ),
     "the size of a sample is a whole number, not 1.5": lambda: bs.sample("queens:6", 1.5),
     "a seed is 0 or more, not -1": lambda: bs.sample("queens:6", 1, seed=-1),
     "memory is a whole number, not '1'": lambda: bs.solution_graph("queens:6", memory="1"),
-    "the number of cheapest covers is 1 or more, not 0": lambda: bs.cheapest(PRICED, 0),
+    "the number of cheapest covers is 1 to 100,000, not 0": lambda: bs.cheapest(PRICED, 0),
     "time_limit is more than 0 seconds, not '3'": lambda: bs.count("queens:6", time_limit="3"),
     "no engine is called None": lambda: bs.count("queens:6", engine=None),
     "settings are given whole, and beside them 'limit'": lambda: bs.count(
@@ -90,8 +92,10 @@ WRONG = {
     "whole numbers, not \\[None\\]": lambda: bs.draw("queens:6", [None]),
     "option 18446744073709551616 does not exist": lambda: bs.count("queens:6", [2**64]),
     "one stack to begin with here, not 2": lambda: bs.split("queens:6", SOME),
-    "a problem needs a name, not None": lambda: bs.count(None),
-    "a problem needs a name, not 1": lambda: bs.read_problem(1),
+    "a problem is text, such as 'queens:8' or the name of a file, not None": lambda: bs.count(None),
+    "a problem is text, such as 'queens:8' or the name of a file, not 1": lambda: bs.read_problem(
+        1
+    ),
     "class ExactCover, not 'queens:6'": lambda: bs.symmetries("queens:6"),
     "class Sudoku, not 'sudoku:2x2'": lambda: bs.canonical_forms("sudoku:2x2", []),
     "class ExactCover, not 'langford:3'": lambda: bs.SolutionGraph.load("graph", "langford:3"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -147,7 +147,7 @@ def count(
     """
     chosen = settings_of(SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
-    group = symmetries_for(problem, begin, up_to_symmetry)
+    group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
         for _ in tree.run():
@@ -190,7 +190,7 @@ def solutions(
     """
     chosen = settings_of(SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
-    group = symmetries_for(problem, begin, up_to_symmetry)
+    group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool:
         whole = Piece.whole(begin)
         tree = search_tree(problem, whole, pool, chosen, collect=True, group=group)
@@ -237,7 +237,7 @@ def write_covers(
         file.flush()
 
     with Pool(jobs, backend, address) as pool:
-        group = symmetries_for(problem, begin, up_to_symmetry)
+        group = symmetries_for(problem, stack, begin, up_to_symmetry)
         whole = Piece.whole(begin)
         tree = search_tree(
             problem, whole, pool, chosen, None, write, True, renderer.json_lines, group
@@ -281,7 +281,9 @@ def _forget(covers: Stacks) -> None:
     """Make nothing of covers, which are only counted."""
 
 
-def symmetries_for(problem: ExactCover, begin: Stacks, wanted: UpToSymmetry) -> Symmetries | None:
+def symmetries_for(
+    problem: ExactCover, stack: Iterable[int] | Stacks, begin: Stacks, wanted: UpToSymmetry
+) -> Symmetries | None:
     """Return the symmetries that are wanted and leave a stack as it is; None if none are."""
     if wanted is False:
         return None
@@ -290,7 +292,7 @@ def symmetries_for(problem: ExactCover, begin: Stacks, wanted: UpToSymmetry) -> 
         raise InputError(f"up_to_symmetry is True or a group of Symmetries, not {group!r}")
     if group.images.shape[1] != problem.n_options:
         raise InputError(f"{group!r} are not of {problem!r}")
-    if len(begin) != 1:
+    if isinstance(stack, Stacks):
         raise InputError(
             "a part of a search cannot be counted up to symmetry: what symmetries make of its "
             "solutions may be in other parts"

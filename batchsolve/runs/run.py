@@ -134,7 +134,7 @@ class Run:
             "engine": engine,
             "alphabet": notation.name if collect and notation else None,
         }
-        self._group = symmetries_for(problem, begin, up_to_symmetry)
+        self._group = symmetries_for(problem, stack, begin, up_to_symmetry)
         if self._best:
             settings["best"] = self._best.wanted
             if self._group:

@@ -36,7 +36,6 @@ from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.tiling_files import BEGINNING, SUFFIX, read_tiling
-from batchsolve.settings import path_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, open_source, split_suffixes
 
@@ -138,7 +137,11 @@ def read_problem(
     >>> reading.problem, reading.stack.size, reading.name
     (ExactCover(n_items=34, n_primary=12, n_options=36), 0, 'queens:6')
     """
-    text = path_of("a problem", text)
+    if not isinstance(text, str | os.PathLike):
+        raise InputError(
+            f"a problem is text, such as 'queens:8' or the name of a file, not {quoted(text)}"
+        )
+    text = os.fsdecode(text)
     if text == "-" or os.path.exists(text):
         if column is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")

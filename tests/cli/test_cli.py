@@ -238,8 +238,8 @@ TOO_DEEP = f"depth is at most {2**62}, not {HUGE}"
     ("arguments", "why"),
     [
         (["estimate", "queens:4", "--seed", "-1"], "a seed is 0 or more, not -1"),
-        (["estimate", "queens:4", "--probes", "1"], "2 to 1,000,000 probes, not 1"),
-        (["estimate", "queens:4", "--probes", "1000000000"], "probes, not 1,000,000,000"),
+        (["estimate", "queens:4", "--probes", "1"], "probes is 2 to 1,000,000, not 1"),
+        (["estimate", "queens:4", "--probes", "1000000000"], "1,000,000, not 1,000,000,000"),
         (["split", "queens:4", "-o", "x", "--depth", "-1"], "depth is 0 or more, not -1"),
         (["split", "queens:4", "-o", "x", "--depth", HUGE], TOO_DEEP),
         (["scale", "queens:4", "-o", "x", "--jobs", "2..1"], "'2..1' goes down; write 1..2"),

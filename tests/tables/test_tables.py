@@ -414,9 +414,9 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
             row += (agrees,)
         rows.append((*row, message, *((k, 0.123457) if stats else ())))
     answer_table = pickle.loads(pickle.dumps(AnswerTable(reader, limit, stats)))
-    result = pickle.loads(pickle.dumps(answer_table.rows(batch, answers)))
-    assert result.table.schema == answer_table.schema
-    assert list(zip(*(c.to_pylist() for c in result.table.columns), strict=True)) == rows
+    table, result = pickle.loads(pickle.dumps(answer_table.rows(batch, answers)))
+    assert table.schema == answer_table.schema
+    assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
     place = len(names) + 1
     assert result.tally.tolist() == [sum(row[place] == s for row in rows) for s in STATUSES]
     assert (result.disagree, result.nodes) == (disagree, sum(range(n)))
