@@ -8,7 +8,8 @@ cell's row, column and box. So a grid's clues are a stack, and a cover is a solv
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,34 @@ def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
             if not good:
                 break
         right[k] = good
+
+
+class SolvedGrids(Stacks):
+    """Covers that are solved grids: their digits, and their options once somebody asks for them.
+
+    Parameters
+    ----------
+    digits : ndarray of uint8, shape (n, N²)
+    roots : ndarray of int64, shape (n,)
+
+    Examples
+    --------
+    >>> solved = SolvedGrids(np.array([[1, 2, 2, 1]], np.uint8), np.array([7]))
+    >>> solved, solved.options.tolist()  # of two digits in each of four cells
+    (Stacks(1 stacks of 4 to 4 options), [0, 3, 5, 6])
+    """
+
+    digits: npt.NDArray[np.uint8]
+
+    def __init__(self, digits: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> None:
+        offsets = np.arange(len(digits) + 1) * digits.shape[1]
+        self.__dict__.update(digits=digits, offsets=offsets, roots=roots)
+
+    @cached_property
+    def options(self) -> npt.NDArray[np.uint32]:
+        """The options, cell by cell."""
+        first = np.arange(self.digits.shape[1]) * isqrt(self.digits.shape[1]) - 1
+        return (first + self.digits).astype(np.uint32).reshape(-1)
 
 
 class Sudoku(ExactCover):
@@ -212,6 +241,8 @@ class Sudoku(ExactCover):
 
     def grids(self, stacks: Stacks) -> npt.NDArray[np.uint8]:
         """Return the grids of stacks, shape (n, N²): the inverse of `stacks`."""
+        if isinstance(stacks, SolvedGrids):
+            return stacks.digits
         grids = np.zeros((len(stacks), self.n_cells), np.uint8)
         self.write_grids(stacks.with_roots(np.arange(len(stacks))), grids)
         return grids

@@ -1,9 +1,12 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from batchsolve import InputError, ProblemError, Stacks, Sudoku, split
+from batchsolve.problems.sudoku import SolvedGrids
 
 PROBLEM = Sudoku(2, 2)
 lists = st.lists(st.lists(st.integers(0, PROBLEM.n_options - 1), max_size=5), max_size=6)
@@ -94,3 +97,20 @@ def test_a_split_needs_a_partial_cover():
         split(PROBLEM, [1, 5])
     with pytest.raises(InputError, match="0 or more"):
         split(PROBLEM, depth=-1)
+
+
+def test_solved_grids_are_stacks_of_their_options():
+    solutions = [[1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1]] * 2
+    solutions[1] = [5 - digit for digit in solutions[0]]
+    problem, grids = Sudoku(2, 2), np.array(solutions, np.uint8)
+    plain = problem.stacks(grids).with_roots([3, 5])
+    solved = SolvedGrids(grids, np.array([3, 5]))
+    sent = pickle.loads(pickle.dumps(solved))
+    for stacks in (solved, sent, solved.take([0, 1]), Stacks.concatenate([solved])):
+        assert stacks.to_bytes(problem) == plain.to_bytes(problem)
+        assert problem.grids(stacks).tolist() == grids.tolist()
+    assert solved.between(1, 2)[0].tolist() == plain[1].tolist()
+    assert [cover.tolist() for cover in solved] == [cover.tolist() for cover in plain]
+    rows = np.zeros((6, 16), np.uint8)
+    problem.write_grids(solved, rows)
+    assert rows[[3, 5]].tolist() == grids.tolist()

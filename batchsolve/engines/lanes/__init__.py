@@ -97,7 +97,7 @@ class SudokuLanes:
             Result.zeros(len(stacks)),
             room_for_covers(len(stacks) if task.keep else 0, sudoku.n_cells),
             room_for_frontier(longest, sudoku.n_cells),
-            np.full(len(stacks) + 64, -1),
+            np.full(len(stacks) + 1024, -1),  # more than most tasks need
         )
         while not search_on(form, memory, arrays, written):
             written = written.with_more_room(memory.left)

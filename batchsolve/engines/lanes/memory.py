@@ -199,7 +199,7 @@ def room_for_frontier(longest: int, n_cells: int) -> Frontier:
 
     What is not written takes no memory; to double the room takes longer than to make it.
     """
-    n = 256
+    n = 1024
     return Frontier(
         np.zeros(n + 1, np.int64),
         np.empty(n * (longest + n_cells), np.uint32),

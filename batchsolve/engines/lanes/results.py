@@ -8,28 +8,57 @@ from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, Written
 from batchsolve.problems.kernels import helper, kernel
 from batchsolve.problems.stacks import Stacks, gather
+from batchsolve.problems.sudoku import SolvedGrids
+from batchsolve.settings import UNLIMITED
 
 
 def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
     """Return the outcome of a task, given what was written and `Lanes.left`."""
     roots = task.stacks.roots
-    options, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
+    order, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
         written.covers, written.frontier, written.following, left, roots, task.keep
     )
-    offsets = np.arange(len(options) + 1) * options.shape[1]
-    solutions = Stacks(offsets, options.reshape(-1), of_covers)
+    if task.unordered_levels >= UNLIMITED:  # then all options stand in the order of the cells
+        solutions: Stacks = SolvedGrids(_digits(written.covers.options, order), of_covers)
+    else:
+        options = _options(written.covers.options, order)
+        offsets = np.arange(len(options) + 1) * options.shape[1]
+        solutions = Stacks(offsets, options.reshape(-1), of_covers)
     handed_back = Stacks(left_offsets, left_options, roots[parents])
     return Outcome(*written.result, solutions, handed_back, weights, parents)
 
 
 @kernel
+def _options(covers, order):
+    """Copy covers in this order."""
+    options = np.empty((order.size, covers.shape[1]), np.uint32)
+    for k in range(order.size):
+        row = covers[order[k]]
+        for x in range(row.size):
+            options[k, x] = row[x]
+    return options
+
+
+@kernel
+def _digits(covers, order):
+    """Copy the digits of covers in this order; the options of each stand in that of the cells."""
+    n_digits = np.uint16(round(covers.shape[1] ** 0.5))
+    digits = np.empty((order.size, covers.shape[1]), np.uint8)
+    for k in range(order.size):
+        row = covers[order[k]]
+        for cell in range(row.size):
+            digits[k, cell] = np.uint16(row[cell] - np.uint16(cell) * n_digits + np.uint16(1))
+    return digits
+
+
+@kernel
 def _in_tree_order(covers, frontier, following, left, roots, keep):
-    """Copy covers and frontier in tree order.
+    """Put covers and frontier in tree order.
 
     Returns
     -------
-    options, of_covers : ndarray of uint32 and int64, shapes (n, cells) and (n,)
-        The first covers of each root, as many as are to be kept; and their roots.
+    order, of_covers : ndarray of int64, shape (n,)
+        The places of the first covers of each root, as many as are to be kept; and their roots.
     left_offsets, left_options, weights, parents : ndarray of int64, uint32, float64, int64
         The frontier.
     """
@@ -44,17 +73,13 @@ def _in_tree_order(covers, frontier, following, left, roots, keep):
         if before < keep:
             order[n], of_covers[n] = k, root
             n += 1
-    options = np.empty((n, covers.options.shape[1]), np.uint32)
-    for k in range(n):
-        row = covers.options[order[k]]
-        for x in range(row.size):
-            options[k, x] = row[x]
+    first_covers = order[:n].copy()
 
     segments = frontier.origins[: left[HANDED_BACK]]
     order = _order(places, segments)
     left_offsets, left_options = gather(frontier.offsets, frontier.options, order)
     weights, parents = frontier.weights[order], tops[segments[order]]
-    return options, of_covers[:n], left_offsets, left_options, weights, parents
+    return first_covers, of_covers[:n], left_offsets, left_options, weights, parents
 
 
 @helper
