@@ -29,10 +29,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
+from batchsolve.problems.kernels import helper, kernel
 from batchsolve.problems.notation import Notation, usual_notation, write_symbols
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.sudoku import SolvedGrids, Sudoku
 
 GRID, OPTIONS = "grid", "options"
 
@@ -322,14 +322,15 @@ def _grid_lines(
     If there is a head, digits are escaped as JSON wants it. The result is like that of `_join`.
     """
     n, n_cells, n_digits = len(covers), problem.n_cells, problem.n_digits
-    if np.any(np.diff(covers.offsets) != n_cells):
+    if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != n_cells):
         raise ValueError(f"not all of these covers of {problem!r} have {n_cells} options")
     digits = notation.symbols or [str(digit + 1) for digit in range(n_digits)]
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
     grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)
     if in_order:
-        order = _sort_grids(grids, _ranks(digits, notation.separator))
+        ranks = _ranks(digits, notation.separator)
+        order = _sort_grids(grids, ranks, max(len(digits) - 1, 1).bit_length())
     if notation.symbols and all(len(text) == 1 for text in texts):
         lines = _frame(grids, order, *notation.shifts, _ascii(head), _ascii(tail))
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
@@ -350,18 +351,7 @@ def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
     return ranks
 
 
-def _sort_grids(
-    grids: npt.NDArray[np.uint8], rank: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.uint32]:
-    """Return the order in which grids ascend, given the rank of every digit."""
-    bits = max(int(rank.max()).bit_length(), 1)
-    per_word = _WORD_BITS // bits
-    varying = np.flatnonzero(_differences(grids)).astype(np.uintp)  # twice as fast as signed
-    words = _pack_grids(grids, varying, rank, bits, per_word)
-    return _sorted_order(np.arange(len(grids) + 1) * words.shape[1], words.reshape(-1))
-
-
-@kernel
+@helper
 def _differences(grids):
     """Return, for every cell, whether not all grids agree there."""
     differs = np.zeros(grids.shape[1], np.uint8)
@@ -371,7 +361,7 @@ def _differences(grids):
     return differs != 0
 
 
-@kernel
+@helper
 def _pack_grids(grids, varying, rank, bits, per_word):
     """Pack the ranks of the digits in the cells that vary.
 
@@ -400,6 +390,17 @@ def _pack_grids(grids, varying, rank, bits, per_word):
                 word = word << np.uint64(bits) | rank[grid[varying[x]]]
             row[w] = word
     return words
+
+
+@kernel
+def _sort_grids(grids, rank, bits):
+    """Return the order in which grids ascend, given the rank of every digit, and bits of a rank.
+
+    One call, for between two the interpreter's lock is waited for.
+    """
+    varying = np.flatnonzero(_differences(grids)).astype(np.uintp)  # twice as fast as signed
+    words = _pack_grids(grids, varying, rank, bits, _WORD_BITS // bits)
+    return _sorted_order(np.arange(len(grids) + 1) * words.shape[1], words.reshape(-1))
 
 
 @kernel

@@ -114,8 +114,12 @@ class SolvedGrids(Stacks):
     digits: npt.NDArray[np.uint8]
 
     def __init__(self, digits: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> None:
-        offsets = np.arange(len(digits) + 1) * digits.shape[1]
-        self.__dict__.update(digits=digits, offsets=offsets, roots=roots)
+        self.__dict__.update(digits=digits, roots=roots)
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """One grid after the other."""
+        return np.arange(len(self.digits) + 1) * self.digits.shape[1]
 
     @cached_property
     def options(self) -> npt.NDArray[np.uint32]:
