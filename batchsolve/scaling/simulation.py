@@ -59,7 +59,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Rules:
-    """How a search cuts up its tree; by default as `batchsolve.search.tree_search` does.
+    """How a search cuts up its tree; by default as `batchsolve.search.tree` does.
 
     Attributes
     ----------

@@ -120,11 +120,25 @@ def test_threads_that_share_a_tiny_table_count_right(megabytes):
 
 
 def test_threads_share_what_they_have_counted():
-    alone = count(family("dominoes:10x10"), engine="memo:8", jobs=1)
+    problem, engine = family("dominoes:10x10"), get_engine("memo:8")
+    stacks = bs.split(problem, depth=3).stacks
+    alone = engine.search(problem, Task.of(stacks))
     memo._TABLES.clear()
-    together = count(family("dominoes:10x10"), engine="memo:8", jobs=2)
-    assert together.count == alone.count
-    assert together.nodes < 1.5 * alone.nodes  # with tables of their own: 1.9
+    middle = len(stacks) // 2
+    halves = []
+    for half in (stacks.between(0, middle), stacks.between(middle, len(stacks))):
+        with ThreadPoolExecutor(1) as pool:  # one after the other, so that it is always the same
+            halves.append(pool.submit(engine.search, problem, Task.of(half)).result())
+    assert sum(half.counts.sum() for half in halves) == alone.counts.sum()
+    nodes = [int(half.nodes.sum()) for half in halves]
+    assert sum(nodes) == alone.nodes.sum()
+    memo._TABLES.clear()
+    second = engine.search(problem, Task.of(stacks.between(middle, len(stacks))))
+    assert 2 * nodes[1] < second.nodes.sum()  # which finds nothing counted before
+
+
+def test_two_threads_count_what_one_does():
+    assert len({count("dominoes:10x10", engine="memo:8", jobs=jobs).count for jobs in (1, 2)}) == 1
 
 
 def test_a_table_in_use_outlives_a_search_of_another_problem():
