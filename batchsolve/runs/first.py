@@ -13,8 +13,8 @@ from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import UNLIMITED, SearchSettings
+from batchsolve.tables.reading import problem_and_stack
 
 BUDGET = 100_000  # nodes of a task: less than a second, so that Ctrl-C and limits are noticed
 TRIALS = 2  # tasks of every engine before the fastest goes on; the first one loads its kernels
@@ -91,9 +91,7 @@ def first_covers(
     engines = engines_for(settings.engine, problem)
     if engines[0].capabilities.counts_only:
         raise InputError(f"the engine {engines[0].name!r} only counts; name another")
-    options = np.asarray(stack).tolist()
-    problem.check_stack(options)
-    left = Stacks.from_lists([options])
+    problem, left = problem_and_stack(problem, stack)
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()

@@ -165,6 +165,7 @@ def sample(
     >>> len(sample("latin:8", 5, weighted=True).weights)
     5
     """
+    n, seed = checked_draws(n, seed)  # before a graph is drawn, which may take long
     if weighted:
         if distinct:
             raise InputError("weighted samples are drawn one by one; leave out distinct")
@@ -180,7 +181,6 @@ def sample(
 def _weighted(
     problem: Puzzle, n: int, stack: Stack, seed: int, check: Callable[[], None]
 ) -> Samples:
-    n, seed = checked_draws(n, seed)
     problem, begin = problem_and_stack(problem, stack)
     engine = get_engine("dlx")
     check_support(engine, problem)

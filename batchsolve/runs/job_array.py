@@ -30,6 +30,7 @@ from batchsolve.problems.json_records import (
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.search.splitter import split
+from batchsolve.settings import whole_number
 
 MOST_FILES = 1000  # unless --files says otherwise; a job array of a thousand is common
 MOST_PARTS = 1_000_000  # of any split: a merge lists those that are missing
@@ -78,8 +79,8 @@ def write_parts(
     OutputError
         If the directory is not empty or cannot be written.
     """
-    if files is not None and not 1 <= files <= MOST_PARTS:
-        raise InputError(f"the number of files is 1 to {MOST_PARTS:,}, not {files:,}")
+    if files is not None:
+        files = whole_number("the number of files", files, 1, MOST_PARTS)
     parts = split(problem, stack, depth, engine)
     n_files = max(1, min(len(parts.stacks), files or MOST_FILES))
     begin = np.asarray(stack, np.int64).tolist()

@@ -260,8 +260,8 @@ class Run:
         rows.sort()
         covers = state.pop(COVERS, [])
         if self._best is not None:
-            path_of = self._best.pricing.path
-            rows.sort(key=lambda row: path_of(row[0]))
+            pricing = self._best.pricing
+            rows.sort(key=lambda row: pricing.path(row[0]))
             self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
         stacks = Stacks.from_lists([row[0] for row in rows])
         ids = np.array([row[1] for row in rows], np.int64)

@@ -15,7 +15,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from batchsolve.errors import counted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.pictures.boards import Board, Filling, Kind, Place
 from batchsolve.problems.pictures.colors import colored
@@ -101,7 +101,7 @@ def drawn(
     >>> drawn(dominoes(2, 2), [0, 3])
     Drawing(width=86, height=86, ...2 pieces on 4 cells')
     """
-    options = [*map(int, cover)]
+    options = option_numbers(cover)
     problem.check_stack(options)
     if isinstance(problem, Sudoku):
         return _grid(problem, options, clues, notation or usual_notation(problem.n_digits))
