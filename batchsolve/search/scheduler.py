@@ -143,9 +143,9 @@ class Scheduler:
             self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))
 
     def take_all(self) -> list[Any]:
-        """Take all that waits, the last in tree order first."""
+        """Take all that waits, in tree order."""
         with self._lock:
-            pieces = list(self._queue)
+            pieces = list(reversed(self._queue))
             self._queue.clear()
             return pieces
 

@@ -22,7 +22,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetry import Symmetries
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
+from batchsolve.search.rules import MOST_STACKS, SPLIT_NODES, STACKS_PER_WORKER, first_budget
 from batchsolve.search.scheduler import Draws, Scheduler, run_round
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Done, Pool
@@ -444,11 +444,11 @@ class TreeSearch:
             yield from self._expand(1, SPLIT_NODES)
 
     def _expand(self, depth: int, budget: int) -> Iterator[Done]:
-        """Expand everything that waits, the last in tree order first."""
+        """Expand everything that waits, in few tasks, the last in tree order first."""
         goal, scheduler = self._goal, self._scheduler
         goal.depth = depth
         tasks = []
-        for piece in scheduler.take_all():
+        for piece in reversed(Piece.join(scheduler.take_all()).cut(1, MOST_STACKS)):
             begun = goal.begin(piece, budget, 0)
             if begun is None:
                 scheduler.add(piece)
