@@ -6,8 +6,10 @@ A backend says what it can do in its `Capabilities`; the pool asks for those and
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
@@ -18,6 +20,8 @@ from joblib import Parallel, cpu_count, delayed
 from batchsolve.errors import WorkersError
 
 LOG = logging.getLogger("batchsolve")
+FIRST_LOOK_SECONDS = 0.0003  # after which it is looked for a result
+JOBLIB_LOOK_SECONDS = 0.01  # how often joblib looks
 TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
 
 
@@ -180,9 +184,27 @@ class Workers:
             self._parallel._jobs.clear()
         calls = map(call, arguments)  # can be asked again after it had nothing, unlike a generator
         if self.capabilities.streams:
-            running: Generator[Any] = self._parallel(calls)
-            return running
+            return self._as_they_come(self._parallel(calls))
         return self._run_whole(calls)
+
+    def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
+        with closing(running):
+            self._await_one_of_the_last()
+            for result in running:
+                yield result
+                self._await_one_of_the_last()
+
+    def _await_one_of_the_last(self) -> None:
+        """Wait for a result once all calls are out: until it is taken, workers have nothing to do.
+
+        joblib looks for results every 10 ms; here that is up to a fifth of the time waited so far.
+        """
+        parallel, pause = self._parallel, FIRST_LOOK_SECONDS
+        while pause < JOBLIB_LOOK_SECONDS and not (
+            parallel._iterating or parallel._jobs or not parallel._wait_retrieval()
+        ):
+            time.sleep(pause)
+            pause *= 1.2
 
     def _run_whole(self, calls: Iterator[Any]) -> Generator[Any]:
         yield from self._parallel(calls)
