@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted
 from batchsolve.problems.notation import Notation
@@ -50,7 +49,7 @@ from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 _PART_NAME = re.compile(r"\d{8,}\.parquet")  # nothing else is ever removed
-SMALL_BYTES = 128 << 10  # of text; parts of a step that are smaller become one file
+SMALL_BYTES = 8 << 10  # parts of a step that are smaller become one file
 
 
 class Run:
@@ -306,9 +305,8 @@ class Run:
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write what workers rendered to files."""
-        small = [_is_small(part) for part, _ in outputs]
-        parts = [output for output, joins in zip(outputs, small, strict=True) if not joins]
-        rest = [output for output, joins in zip(outputs, small, strict=True) if joins]
+        parts = [(part, n) for part, n in outputs if part.size >= SMALL_BYTES]
+        rest = [(part, n) for part, n in outputs if part.size < SMALL_BYTES]
         if len(rest) == 1:
             parts += rest
         elif rest:
@@ -327,12 +325,6 @@ class Run:
             Part(name, n, Written.of(part).checksum)
             for name, (part, n) in zip(names, parts, strict=True)
         ]
-
-
-def _is_small(part: pa.Buffer) -> bool:
-    """Whether a Parquet file is so small that it should not be a part of its own."""
-    group = pq.read_metadata(pa.BufferReader(part)).row_group(0)
-    return bool(group.total_byte_size < SMALL_BYTES)
 
 
 def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
