@@ -71,15 +71,24 @@ class Result(NamedTuple):
 
 
 class Covers(NamedTuple):
-    """Room for covers, each with the segment it is found in; one row more than origins."""
+    """Room for covers, each with the segment it is found in; one row more than origins.
+
+    If the order of their options is left open, they are written as digits, into the same memory.
+    """
 
     options: np.ndarray
+    digits: np.ndarray
     origins: np.ndarray
+
+    @classmethod
+    def of(cls, options: np.ndarray, origins: np.ndarray) -> Covers:
+        """Return room in these arrays."""
+        return cls(options, options.view(np.uint8).reshape(-1, options.shape[1]), origins)
 
     def doubled(self) -> Covers:
         """Return room for twice as many, with those written so far."""
         more = np.empty((len(self.origins), self.options.shape[1]), self.options.dtype)
-        return Covers(np.concatenate([self.options, more]), np.tile(self.origins, 2))
+        return Covers.of(np.concatenate([self.options, more]), np.tile(self.origins, 2))
 
 
 class Frontier(NamedTuple):
@@ -143,12 +152,33 @@ def kind_of_lanes(n_digits: int) -> np.dtype:
     return np.dtype(np.uint16 if n_digits <= 16 else np.uint32)
 
 
+_THREAD = threading.local()
+_MOST_BYTES = 10_000_000  # of covers, for each thread
+
+
 def workspace(form: Form, task: Task) -> Lanes:
-    """Return the memory of a search that has not begun."""
+    """Return the memory of a search that has not begun; a thread keeps that of its last one."""
     width, n_digits = len(form.lanes), len(form.box_rows) * len(form.box_columns)
+    kept: Lanes | None = getattr(_THREAD, "lanes", None)
+    if kept is None or kept.branch.size != width or kept.is_open.size != n_digits**2:
+        kept = _THREAD.lanes = _new_lanes(width, n_digits)
+    for state in (kept.level, kept.lowest, kept.end):
+        state.fill(0)
+    kept.stack.fill(-1)
+    return kept._replace(
+        want=task.limits.copy(),
+        allowance=task.allowances.copy(),
+        is_split=np.zeros(len(task.stacks), np.bool_),
+        bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
+        left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
+    )
+
+
+def _new_lanes(width: int, n_digits: int) -> Lanes:
+    """Return lanes without a task."""
     kind, n_cells = kind_of_lanes(n_digits), n_digits**2
     n_levels = n_cells + 1
-    whole = np.zeros(width, np.int64)
+    whole, none = np.zeros(width, np.int64), np.empty(0)
     return Lanes(
         grid=_aligned(n_cells * width, kind),
         branch=_aligned(width, kind),
@@ -158,22 +188,18 @@ def workspace(form: Form, task: Task) -> Lanes:
         weight=np.ones((n_levels, width)),
         level=whole,
         lowest=whole.copy(),
-        stack=whole - 1,
+        stack=whole.copy(),
         end=whole.copy(),
         root=whole.copy(),
         segment=whole.copy(),
         to_keep=whole.copy(),
-        want=task.limits.copy(),
-        allowance=task.allowances.copy(),
-        is_split=np.zeros(len(task.stacks), np.bool_),
+        want=none,
+        allowance=none,
+        is_split=none,
         is_open=np.zeros(n_cells, np.uint8),
-        bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
-        left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
+        bits=none,
+        left=none,
     )
-
-
-_THREAD = threading.local()
-_MOST_BYTES = 10_000_000  # for each thread
 
 
 def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
@@ -184,7 +210,7 @@ def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
     n_rows = min(max(n_stacks, 256), _MOST_BYTES // (2 * n_cells))
     kept: Covers | None = getattr(_THREAD, "covers", None)
     if kept is None or len(kept.origins) < n_rows or kept.options.shape[1] != n_cells:
-        kept = Covers(np.empty((n_rows + 1, n_cells), np.uint16), np.empty(n_rows, np.int64))
+        kept = Covers.of(np.empty((n_rows + 1, n_cells), np.uint16), np.empty(n_rows, np.int64))
     return kept
 
 

@@ -19,7 +19,7 @@ def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
         written.covers, written.frontier, written.following, left, roots, task.keep
     )
     if task.unordered_levels >= UNLIMITED:  # then all options stand in the order of the cells
-        solutions: Stacks = SolvedGrids(_digits(written.covers.options, order), of_covers)
+        solutions: Stacks = SolvedGrids(written.covers.digits.take(order, axis=0), of_covers)
     else:
         options = _options(written.covers.options, order)
         offsets = np.arange(len(options) + 1) * options.shape[1]
@@ -37,18 +37,6 @@ def _options(covers, order):
         for x in range(row.size):
             options[k, x] = row[x]
     return options
-
-
-@kernel
-def _digits(covers, order):
-    """Copy the digits of covers in this order; the options of each stand in that of the cells."""
-    n_digits = np.uint16(round(covers.shape[1] ** 0.5))
-    digits = np.empty((order.size, covers.shape[1]), np.uint8)
-    for k in range(order.size):
-        row = covers[order[k]]
-        for cell in range(row.size):
-            digits[k, cell] = np.uint16(row[cell] - np.uint16(cell) * n_digits + np.uint16(1))
-    return digits
 
 
 @kernel
