@@ -16,7 +16,6 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
-import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -28,13 +27,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from joblib.externals.loky.backend import resource_tracker
 
 from batchsolve.workers.base import Numbers, Workers
+from batchsolve.workers.folders import SharedFolder
 from batchsolve.workers.settling import keeping_ctrl_c, settle_in
 from batchsolve.workers.watchdog import Watchdog
 
-IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
 LARGE_BYTES = 64 << 10
 ALIGNED = 64  # bytes, as numpy and pyarrow like their arrays
 GRACE_SECONDS = 5.0  # what loky itself takes to notice a death, many times over
@@ -46,11 +44,8 @@ class Processes(Workers):
     _watchdog: Watchdog | None = None
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        try:
-            self.folder = tempfile.mkdtemp(prefix="batchsolve-", dir=IN_MEMORY)
-        except OSError:  # it is not there, or full
-            self.folder = tempfile.mkdtemp(prefix="batchsolve-")
-        resource_tracker.register(self.folder, "folder")  # which removes it if we are killed
+        self._shared = SharedFolder()
+        self.folder = self._shared.path
         self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
         # before the first task, for which a worker would wait for minutes if we were killed
         return "loky", {"initializer": settle_in}
@@ -63,9 +58,7 @@ class Processes(Workers):
     def _close(self) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if not os.path.exists(self.folder):
-            resource_tracker.unregister(self.folder, "folder")
+        self._shared.remove()
 
     def numbers(self, n: int) -> Numbers | None:
         """See `Workers.numbers`."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from soak_jobs import processes
 
+from batchsolve.workers.folders import SharedFolder
 from batchsolve.workers.processes import Processes
 
 
@@ -79,3 +80,29 @@ def test_workers_without_a_task_end_with_their_parent(seconds):
     while left := [one for one in processes() if one.session == parent.pid]:
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
+
+
+KILLS_THE_JOB = """
+import os, signal
+from batchsolve.workers.processes import Processes
+
+with Processes(2) as workers:
+    print(workers.folder, flush=True)
+    list(workers.run(abs, iter([(1,)])))
+    os.killpg(os.getpid(), signal.SIGKILL)  # the process that would clean up is among them
+"""
+
+
+def test_folders_of_jobs_that_were_killed_are_removed_by_the_next():
+    command = [sys.executable, "-c", KILLS_THE_JOB]
+    killed = subprocess.run(command, start_new_session=True, capture_output=True, text=True)
+    abandoned = killed.stdout.strip()
+    assert os.path.isdir(abandoned)
+    in_use = SharedFolder()
+    try:
+        assert not os.path.exists(abandoned)
+        SharedFolder().remove()
+        assert os.path.isdir(in_use.path)
+    finally:
+        in_use.remove()
+    assert not os.path.exists(in_use.path)
