@@ -18,7 +18,7 @@ def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
     order, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
         written.covers, written.frontier, written.following, left, roots, task.keep
     )
-    if task.unordered_levels >= UNLIMITED:  # then all options stand in the order of the cells
+    if task.unordered_levels >= UNLIMITED:  # then it is digits that were written
         solutions: Stacks = SolvedGrids(written.covers.digits.take(order, axis=0), of_covers)
     else:
         options = _options(written.covers.options, order)
