@@ -32,7 +32,7 @@ UNTRIED_NODES = 10_000  # of a task before that, for all wait for the last that 
 TRIAL_SECONDS = 0.05  # what loading the kernels of an engine takes at least
 FAR_BEHIND = 2  # times slower than the fastest
 STEP_SECONDS = 1.0
-TASK_BYTES = 8 << 20  # covers that a task may hand back, taking each as long as can be
+TASK_BYTES = 12 << 20  # covers that a task may hand back, taking each as long as can be
 STEP_BYTES = 64 << 20  # of what was made of covers that may wait to be kept
 
 Render = Callable[[Stacks], Any]

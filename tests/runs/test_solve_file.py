@@ -176,7 +176,7 @@ batchsolve.cli.app()
     for _ in range(100):
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
-        for _ in range(rng.randrange(5, 14)):
+        for _ in range(rng.randrange(8, 24)):
             process.stdout.readline()
         time.sleep(0.01 * rng.random())
         process.send_signal(how)
