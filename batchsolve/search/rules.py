@@ -18,7 +18,7 @@ TASK_SECONDS = 0.2  # what a task may take while many pieces wait; less when few
 RESULT_SECONDS = 0.0003  # what a result takes to collect; 0.07 to 0.2 ms were measured
 FULL_TURNS, LEAST_TURNS = 5, 1  # what a task takes at least while many pieces wait, and few
 PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
-# Fewer for each of few workers, who wait less for one another, and of more than these in all.
+# Fewer for each of few workers, who wait less for one another, and of more than MANY_PIECES in all.
 FEW_PIECES, MANY_PIECES = 4, 240
 FIRST_BUDGET = 50_000  # while the speed of a worker is not known
 FIRST_ENTRIES = 10**9  # nodes × entries of the problem, so that large ones begin with fewer nodes
@@ -55,7 +55,7 @@ class Sizing:
         Sizing(full_seconds=0.2, least_seconds=0.0006, pieces=12)
         """
         turn = RESULT_SECONDS * jobs
-        pieces = min(PIECES_PER_WORKER, FEW_PIECES + jobs, max(FEW_PIECES, MANY_PIECES // jobs))
+        pieces = min(PIECES_PER_WORKER, 2 + 2 * jobs, max(FEW_PIECES, MANY_PIECES // jobs))
         return cls(max(TASK_SECONDS, FULL_TURNS * turn), LEAST_TURNS * turn, jobs * pieces)
 
     def budget(self, rate: float, waiting: int) -> int:
