@@ -90,7 +90,7 @@ def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n
 
 
 def test_frontiers_go_on_top_and_fresh_pieces_behind():
-    scheduler = Scheduler(Counting(9), jobs=1)
+    scheduler = Scheduler(Counting(9), jobs=2)
     first, second, third = (numbered(9).between(k, k + 3) for k in (0, 3, 6))
     scheduler.add_behind(first)
     scheduler.add_behind(second)
