@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from contextlib import suppress
@@ -16,7 +17,8 @@ from contextlib import suppress
 from joblib.externals.loky.backend import resource_tracker
 
 IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
-PREFIX, UNLOCKED = "batchsolve-", "new-batchsolve-"
+PREFIX, UNLOCKED = "batchsolve-workers-", "new-batchsolve-workers-"
+_NAME = re.compile(PREFIX + r"[a-z0-9_]{8}")  # nothing else is ever removed
 
 
 class SharedFolder:
@@ -52,7 +54,7 @@ class SharedFolder:
 def _remove_abandoned(parent: str) -> None:
     """Remove the folders that nobody holds."""
     for name in os.listdir(parent):
-        if not name.startswith(PREFIX):
+        if not _NAME.fullmatch(name):
             continue
         with suppress(OSError):  # it is another user's
             folder = os.open(os.path.join(parent, name), os.O_RDONLY)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -98,9 +99,11 @@ def test_folders_of_jobs_that_were_killed_are_removed_by_the_next():
     killed = subprocess.run(command, start_new_session=True, capture_output=True, text=True)
     abandoned = killed.stdout.strip()
     assert os.path.isdir(abandoned)
+    of_a_user = tempfile.mkdtemp(prefix="batchsolve-", dir=os.path.dirname(abandoned))
     in_use = SharedFolder()
     try:
         assert not os.path.exists(abandoned)
+        os.rmdir(of_a_user)  # is still there
         SharedFolder().remove()
         assert os.path.isdir(in_use.path)
     finally:
