@@ -157,10 +157,13 @@ def test_without_a_compiler_kernels_are_plain_functions(tiny):
 
 LOADED = """
 import sys
-from batchsolve import count, solve_file
+from batchsolve import Run, count, solve_file
 from batchsolve.problems.families import family
 for engine in ("dlx", "bits", "cells"):
     assert count(family("queens:6"), jobs=1, engine=engine).count == 4
+for problem, solutions in {"queens:6": 4, "sudoku:2x2": 288}.items():
+    with Run(f"{sys.argv[2]}-{solutions}", problem, collect=True) as run:
+        assert run.search(jobs=1).count == solutions
 assert solve_file(sys.argv[1], sys.argv[2], jobs=1).rows == 1
 print("numba.np.arraymath" in sys.modules)
 """
