@@ -207,6 +207,7 @@ Puzzles = Annotated[FileSettings, only(*_HOW_WRITTEN)]
 Address = Annotated[str | None, option_of(Workers, "address")]
 Budget = Annotated[int | None, option_of(SearchSettings, "budget")]
 Engine = Annotated[str, option_of(SearchSettings, "engine")]
+Jobs = Annotated[int | None, option_of(Workers, "jobs")]
 Json = Annotated[bool, Option("--json", help="Print a line of JSON.")]
 JsonSummary = Annotated[
     bool, Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")

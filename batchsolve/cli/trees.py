@@ -13,7 +13,7 @@ from click import BadParameter
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.graphs import draw_to_file
-from batchsolve.cli.options import Engine, Json, Problem, Puzzles, Quiet, Workers
+from batchsolve.cli.options import Engine, Jobs, Json, Problem, Puzzles, Quiet, Workers
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import (
@@ -304,13 +304,14 @@ def export(
         str,
         Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
     ],
+    jobs: Jobs = None,
 ) -> int:
     """Make one sorted file of the solutions of a run."""
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
     with interrupts():
-        rows = export_run(directory, output)
+        rows = export_run(directory, output, jobs)
     if describe_run(directory)["complete"]:
         return 0
     found = counted(rows, "solution")

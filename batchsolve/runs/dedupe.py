@@ -8,10 +8,9 @@ workers write what is kept (`batchsolve.search.passes`). Of the rows before, mem
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +30,7 @@ from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.kept import Decision, KeptRows, Keyed, Places, RowKeys
 from batchsolve.tables.keys import UNSEEN, GridHash, SeenKeys
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, disk_errors, open_output
+from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.workers.pool import Pool
 
@@ -319,17 +318,12 @@ class _Dedupe:
             yield output
             output.finish()
             return
-        parent, name = os.path.split(self.output)
-        with disk_errors(self.output):
-            beside = tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".")
-        with beside as folder:
-            whole = os.path.join(folder, name)
-            known = self.pool.numbers(NUMBERS)
-            with closing(open_output(whole, schema, known=known)) as output:
-                yield output
-                output.finish()
-            with disk_errors(self.output):
-                os.replace(whole, self.output)
+        known = self.pool.numbers(NUMBERS)
+        with (
+            folder_beside(self.output) as folder,
+            whole_output(self.output, folder, schema, known) as output,
+        ):
+            yield output
 
     def _keep(self, corpus: Corpus, passes: _LookAndKeep, output: Output) -> None:
         """Write the rows of the input that are new, or all of them with a mark."""

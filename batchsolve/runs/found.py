@@ -16,10 +16,11 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.export import JOURNAL, check_problem, sorted_solutions
+from batchsolve.runs.export import JOURNAL, Solutions, check_problem
 from batchsolve.runs.run import describe_run
 from batchsolve.tables.reading import Reading
 from batchsolve.tables.sources import name_of, open_source
+from batchsolve.workers.pool import Pool
 
 
 def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np.uint32]]:
@@ -84,13 +85,18 @@ def _tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:
         if not os.path.exists(os.path.join(path, JOURNAL)):
             raise InputError(f"{path}: is a directory, but no run; name one of enumerate -o DIR")
         check_problem(path, problem)
-        yield from sorted_solutions(path, folder)
+        with Pool() as pool:
+            yield from Solutions.of(path).in_order(_as_it_is, pool, folder)
         return
     for block in open_source(path).blocks():
         rows = block.rows()
         for row, fault in sorted(rows.faults.items()):
             raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")
         yield rows.table
+
+
+def _as_it_is(number: int, table: pa.Table) -> pa.Table:
+    return table
 
 
 def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]:

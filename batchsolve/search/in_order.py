@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
-from batchsolve.errors import BatchsolveError, InputError, OutputError
+from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool, Work
@@ -56,14 +56,14 @@ class Made:
     Attributes
     ----------
     output : object
-    error : InputError or OutputError or None
+    error : BatchsolveError or None
         Why the block cannot be read or written.
     n_nodes, seconds : int, float
         Nodes visited, and how long that took.
     """
 
     output: Any = None
-    error: InputError | OutputError | None = None
+    error: BatchsolveError | None = None
     n_nodes: int = 0
     seconds: float = 0.0
 
@@ -95,7 +95,7 @@ class BlockGoal(Goal):
 
         Raises
         ------
-        InputError, OutputError
+        BatchsolveError
             If the next block cannot be read or written.
         """
         while self._n_returned in self._made:
@@ -109,6 +109,11 @@ class BlockGoal(Goal):
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return a block as its own task."""
         return piece, piece
+
+    def accept(self, piece: Any, result: Made) -> list[Any]:
+        """Take what was made of a block."""
+        self._made[piece.number] = result
+        return []
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
         """Raise the error of a block that no worker can do anything with."""
@@ -133,7 +138,7 @@ def work_in_order(
 
     Raises
     ------
-    InputError, OutputError
+    BatchsolveError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
     source = iter(blocks)

@@ -1,18 +1,27 @@
-"""Two passes over blocks of rows: workers look at each, the caller decides, workers write.
+"""Passes over blocks that are not searched: what workers make of them, in order.
 
-What becomes of a row can depend on all rows before it. So a block is looked at by a task, what was
-found is brought to a decision in the order of the input, and another task writes the block. Between
-the two, nothing of a block is kept but what was found: it is read again to be written.
+In two passes, workers look at each block, the caller decides, and workers write: what becomes of a
+row can depend on all rows before it. So a block is looked at by a task, what was found is brought
+to a decision in the order of the input, and another task writes the block. Between the two, nothing
+of a block is kept but what was found: it is read again to be written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from batchsolve.errors import InputError, OutputError
-from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, work_in_order
+from batchsolve.errors import BatchsolveError
+from batchsolve.search.in_order import (
+    BlockGoal,
+    BlockTask,
+    Made,
+    ReadTask,
+    WriteTask,
+    work_in_order,
+)
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool
@@ -32,18 +41,47 @@ class Passes(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    passes: Passes
+    function: Callable[[Any], Any]
 
-    def do(self, task: ReadTask | WriteTask) -> Made:
+    def do(self, task: BlockTask) -> Made:
         try:
-            if isinstance(task, ReadTask):
-                return Made(self.passes.look(task.block))
-            return Made(self.passes.write(task.block, task.answers))
-        except (InputError, OutputError) as error:
+            return Made(self.function(task))
+        except BatchsolveError as error:
             return Made(error=error)
 
     def halves(self, task: Any) -> list[tuple[int, int, Any]]:
         return []
+
+
+def in_one_pass(blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]) -> Iterator[Any]:
+    """Call a function with each block; yield what it returns, in the order of the blocks.
+
+    Parameters
+    ----------
+    blocks : iterable
+    pool : Pool
+        Entered already.
+    function : callable
+        Called by workers, and sent to them.
+
+    Raises
+    ------
+    BatchsolveError
+        If a call raises one, after what those before it returned was yielded.
+    """
+    work = _Work(partial(_of_block, function))
+    for _, output in _worked_on(blocks, BlockGoal(), pool, work):
+        yield output
+
+
+def _of_block(function: Callable[[Any], Any], task: BlockTask) -> Any:
+    return function(task.block)
+
+
+def _worked_on(
+    blocks: Iterable[Any], goal: BlockGoal, pool: Pool, work: _Work
+) -> Iterator[tuple[Any, Any]]:
+    return work_in_order(blocks, Scheduler(goal, pool.jobs, UNLIMITED), goal, pool, work)
 
 
 class _Goal(BlockGoal):
@@ -57,8 +95,7 @@ class _Goal(BlockGoal):
 
     def accept(self, piece: ReadTask | WriteTask, made: Made) -> list[Any]:
         if isinstance(piece, WriteTask):
-            self._made[piece.number] = made
-            return []
+            return super().accept(piece, made)
         self._found[piece.number] = made
         decided: list[Any] = []
         while self._n_decided in self._found:
@@ -89,9 +126,13 @@ def in_two_passes(
 
     Raises
     ------
-    InputError, OutputError
+    BatchsolveError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    goal = _Goal(decide)
-    scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    yield from work_in_order(blocks, scheduler, goal, pool, _Work(passes))
+    return _worked_on(blocks, _Goal(decide), pool, _Work(partial(_look_or_write, passes)))
+
+
+def _look_or_write(passes: Passes, task: ReadTask | WriteTask) -> Any:
+    if isinstance(task, ReadTask):
+        return passes.look(task.block)
+    return passes.write(task.block, task.answers)

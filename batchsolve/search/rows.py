@@ -163,8 +163,7 @@ class RowGoal(BlockGoal):
         if isinstance(result, OpenBlock):
             self._open[piece.number] = result.rows
             return result.left
-        self._made[piece.number] = result
-        return []
+        return super().accept(piece, result)
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
         """Note that rows cannot be searched; a block that failed is read without a search first."""

@@ -63,6 +63,8 @@ class Separated:
 def _text(column: pa.ChunkedArray) -> pa.StringArray:
     """Return a column as text, empty for nulls; lists and the like as JSON."""
     kind = column.type
+    if _is_list_of_texts(kind):
+        return pc.fill_null(_lists_as_json(column, ascii_only=True), "")
     if pa.types.is_nested(kind):
         values = ("" if v is None else json.dumps(v, default=_plain) for v in column.to_pylist())
         return pa.array(values, pa.string())
@@ -103,11 +105,30 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     plain = pa.types.is_string(kind) and field.metadata != JSON_TEXT
     if plain and not pc.any(pc.match_substring_regex(column, _ESCAPED)).as_py():
         return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
+    if _is_list_of_texts(kind):
+        texts = pc.fill_null(_lists_as_json(column, ascii_only=False), "null")
+        return pa.chunked_array([texts])
     values = column.to_pylist()
     if field.metadata == JSON_TEXT:
         values = [None if value is None else json.loads(value) for value in values]
     texts = (json.dumps(value, ensure_ascii=False, default=_plain) for value in values)
     return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _is_list_of_texts(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) and pa.types.is_string(kind.value_type)
+
+
+def _lists_as_json(column: pa.ChunkedArray, ascii_only: bool) -> pa.StringArray:
+    """Return lists of texts as JSON; each distinct text is written by Python once."""
+    lists = one_chunk(column)
+    coded = lists.flatten().dictionary_encode(null_encoding="encode")
+    texts = [json.dumps(text, ensure_ascii=ascii_only) for text in coded.dictionary.to_pylist()]
+    values = pa.array(texts, pa.string()).take(coded.indices)
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
+    whole = pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
+    return pc.binary_join_element_wise("[", pc.binary_join(whole, ", "), "]", "")
 
 
 def _plain(value: object) -> str:

@@ -13,8 +13,9 @@ import gzip
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, first_line
 from batchsolve.tables.checksums import Written, written_to
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.sources import split_suffixes
 
@@ -262,28 +263,34 @@ def open_output(
     return _File(path, header, written, None, known)
 
 
-class Sink:
-    """An output that encodes its tables itself.
+@contextmanager
+def folder_beside(path: str) -> Iterator[str]:
+    """Make a folder beside an output for what it is made of, and remove it in the end."""
+    parent, name = os.path.split(path)
+    with disk_errors(path):
+        beside = tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".")
+    with beside as folder:
+        yield folder
+
+
+@contextmanager
+def whole_output(
+    path: str, folder: str, schema: pa.Schema, known: Numbers | None = None
+) -> Iterator[Output]:
+    """Open an output that takes its place when all is written; see `open_output`.
 
     Parameters
     ----------
-    encoder : Encoder
-    output : Output
+    path : str
+    folder : str
+        Where it is until then; see `folder_beside`.
     """
-
-    def __init__(self, encoder: Encoder, output: Output) -> None:
-        self._encoder = encoder
-        self.finish, self.close = output.finish, output.close
-        self._output = output
-
-    def write(self, table: pa.Table) -> None:
-        """Encode and append the next rows."""
-        self._output.take(Encoded.of(self._encoder.rows(table)))
-
-
-def open_sink(path: str, schema: pa.Schema) -> Sink:
-    """Open an output for tables; see `open_output`."""
-    return Sink(encoder_for(path), open_output(path, schema))
+    unfinished = os.path.join(folder, os.path.basename(path))
+    with closing(open_output(unfinished, schema, known=known)) as output:
+        yield output
+        output.finish()
+    with disk_errors(path):
+        os.replace(unfinished, path)
 
 
 def partial_path(path: str) -> str:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.runs import export
-from batchsolve.runs.export import export_run, sorted_table
+from batchsolve.runs import export, sorting
+from batchsolve.runs.export import export_run
 from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.sorting import keys_of, sorted_keys, table_of
 from batchsolve.tables.checksums import written_to
 
 NAMES = [
@@ -58,7 +59,7 @@ def record(journal, directory, name, rows):
 def exported(tmp_path, schema, parts, suffix, number):
     directory, output = tmp_path / f"run{number}", tmp_path / f"{number}{suffix}"
     make_run(directory, schema, parts)
-    assert export_run(str(directory), str(output)) == sum(map(len, parts))
+    assert export_run(str(directory), str(output), jobs=1 + number % 3) == sum(map(len, parts))
     assert sorted(os.listdir(tmp_path)) == sorted([directory.name, output.name])
     data = output.read_bytes()
     output.unlink()
@@ -68,7 +69,8 @@ def exported(tmp_path, schema, parts, suffix, number):
 
 @given(st.lists(st.lists(st.sampled_from(NAMES), max_size=4), max_size=60))
 def test_lists_are_sorted_name_by_name(rows):
-    table = sorted_table(pa.table([pa.array(rows, LISTS.field(0).type)], LISTS))
+    table = pa.table([pa.array(rows, LISTS.field(0).type)], LISTS)
+    table = table_of(sorted_keys(keys_of(table)), LISTS)
     assert table.schema.equals(LISTS)
     assert table.column(0).to_pylist() == sorted(rows, key=in_order)
 
@@ -77,7 +79,8 @@ def test_lists_are_sorted_name_by_name(rows):
 def small_loads(monkeypatch):
     """Make loads, pages and what is read and written at once so small that all are cut."""
     monkeypatch.setattr(export, "LOAD_BYTES", 4000)
-    monkeypatch.setattr(export, "PAGE_BYTES", 500)
+    monkeypatch.setattr(sorting, "LOAD_BYTES", 4000)
+    monkeypatch.setattr(sorting, "PAGE_BYTES", 500)
     monkeypatch.setattr(export, "_WRITE_BYTES", 300)
     monkeypatch.setattr(export, "_READ_BYTES", 1000)
 
@@ -115,23 +118,38 @@ def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, sch
         assert outputs[0].decode().splitlines() == ["grid", *want]
 
 
-def test_rows_that_are_all_alike(tmp_path, small_loads):
+@pytest.fixture
+def sorted_bytes(small_loads, monkeypatch):
+    """How much data each call of `sorted_keys` was given."""
+    sizes = []
+
+    def noted(keys):
+        sizes.append(keys.nbytes)
+        return sorted_keys(keys)
+
+    monkeypatch.setattr(sorting, "sorted_keys", noted)
+    return sizes
+
+
+def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
+    monkeypatch.setattr(export, "_READ_ROWS", 50)  # their file is smaller than they are
     rows = [["a", "b"]] * 3000
     data = exported(tmp_path, LISTS, [rows[:1000], rows[1000:]], ".jsonl", 0)
     assert data == b'{"options": ["a", "b"]}\n' * 3000
+    assert max(sorted_bytes) < 2 * 4000
 
 
-def test_pages_of_all_runs_are_read_once_and_little_waits(tmp_path, small_loads, monkeypatch):
-    sizes = []
-    merge_load = export.sorted_table
-    monkeypatch.setattr(
-        export, "sorted_table", lambda table: sizes.append(table.nbytes) or merge_load(table)
-    )
+def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes, monkeypatch):
+    n_read = []
+    read_page = sorting._Range._of_page
+    monkeypatch.setattr(sorting._Range, "_of_page", lambda *of: n_read.append(1) or read_page(*of))
     rows = some_grids(np.random.default_rng(4), 20_000)
     exported(tmp_path, GRIDS, [rows[k : k + 500] for k in range(0, 20_000, 500)], ".csv", 0)
-    n_runs = 20_000 * 20 / 4000
-    assert max(sizes) < 2 * 4000 + n_runs * 500
-    assert sum(sizes) < 20 * 20_000 * 20
+    n_bytes, n_runs = 20_000 * 20, 40
+    assert max(sorted_bytes) < 10_000 + n_runs * 500
+    assert sum(sorted_bytes) < 2.5 * n_bytes
+    n_pages, n_ranges = n_bytes / 500, n_bytes / 4000
+    assert n_pages <= len(n_read) <= 1.5 * (n_pages + n_ranges * n_runs)
 
 
 @pytest.mark.parametrize(("suffix", "data"), [(".csv", b"grid\n"), (".jsonl", b"")])
@@ -165,10 +183,10 @@ def test_missing_and_damaged_parts(tmp_path, small_loads, damage):
 def test_a_full_disk_leaves_nothing_behind(tmp_path, small_loads, monkeypatch):
     make_run(tmp_path / "run", GRIDS, [some_grids(np.random.default_rng(6), 1000)])
 
-    def fail(run, file):
+    def fail(dir):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(export, "_spill", fail)
+    monkeypatch.setattr(sorting.tempfile, "mkstemp", fail)
     (tmp_path / "out.csv").write_text("what was there before")
     match = r"out\.csv.*: cannot be written: No space left on device"
     with pytest.raises(OutputError, match=match):

@@ -15,6 +15,9 @@ import pytest
 from cutting import small_blocks
 
 import batchsolve as bs
+from batchsolve.tables.encoders import encoder_for
+from batchsolve.tables.in_place import Encoded
+from batchsolve.tables.outputs import open_output
 from batchsolve.tables.places import files_of
 
 SOLVED = "1243342143122134"
@@ -114,9 +117,9 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
     monkeypatch.chdir(tmp_path)
     source = tmp_path / f"in{suffix}"
     table = pa.table({"id": list(range(400)), "puzzle": PUZZLES * 25})
-    with closing(bs.tables.outputs.open_sink(str(source), table.schema)) as sink:
-        sink.write(table)
-        sink.finish()
+    with closing(open_output(str(source), table.schema)) as output:
+        output.take(Encoded.of(encoder_for(str(source)).rows(table)))
+        output.finish()
     whole, out = tmp_path / "whole", tmp_path / "out"
     target = f"file://{out}" if address else f"{out}/"
 

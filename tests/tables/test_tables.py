@@ -31,7 +31,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import open_output, open_sink, partial_path
+from batchsolve.tables.outputs import open_output, partial_path
 from batchsolve.tables.reader import Batch, Reader
 
 P, S = "1.....2..3.....4", "1243342143122134"
@@ -481,6 +481,19 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     assert encoder.header(SCHEMA) == b""
 
 
+@given(
+    st.lists(st.none() | st.lists(st.none() | values, max_size=3), max_size=6), st.integers(0, 6)
+)
+def test_lists_of_texts_are_written_as_json(lists, begin):
+    column = pa.array(lists, pa.list_(pa.string()))
+    table = pa.table({"names": column, "n": range(len(lists))}).slice(begin)
+    rows = list(enumerate(lists))[begin:]
+    lines = [json.dumps({"names": names, "n": k}, ensure_ascii=False) + "\n" for k, names in rows]
+    assert bytes(encoder_for("x.jsonl").rows(table)) == "".join(lines).encode()
+    texts = [("" if names is None else json.dumps(names), k) for k, names in rows]
+    assert bytes(encoder_for("x.csv").rows(table)) == by_csv_module(texts, ",")
+
+
 def test_floats_are_written_the_same_with_and_without_quotation_marks():
     values = [0.1, 1e300, -0.0, 1.0, 1e-7, None, 123456789.0, 5e-324]
     plain, quoted = (
@@ -497,11 +510,11 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
     rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
     table = table_of(rows)
     whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
-    sink = open_sink(whole, SCHEMA)
-    sink.write(table)
-    sink.finish()
-    sink.close()
-    encoder, output = encoder_for(pieces), open_output(pieces, SCHEMA)
+    encoder, output = encoder_for(whole), open_output(whole, SCHEMA)
+    output.take(Encoded.of(encoder.rows(table)))
+    output.finish()
+    output.close()
+    output = open_output(pieces, SCHEMA)
     random = np.random.default_rng(7)
     begin = 0
     while begin < len(rows):

@@ -1,0 +1,211 @@
+"""Sorting more solutions than fit into memory, by all workers: an external merge sort.
+
+What is to be sorted comes in *loads*. A worker sorts a load and spills it to disk as a *run* of
+small *pages*; of each page the first and the last row are remembered. Then the pages, in the order
+of their first rows, are cut into *ranges*. A worker reads the pages in which rows of a range may
+lie, leaves out those of other ranges, sorts the rest once more, and makes of them what is wanted.
+So loads can be sorted side by side, and ranges too, and none takes more memory than a few loads.
+
+Rows are sorted as `CoverRenderer.table` sorts them. What is sorted are their *keys*, bytes that
+compare as the rows do and that rows are made of again: in Arrow, lists of texts take ten times as
+long to be put into another order. Equal rows cannot be told apart, so the order is unique, and the
+output does not depend on what is in which load.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.search.passes import in_one_pass
+from batchsolve.tables.blocks import one_chunk
+from batchsolve.tables.encoders import ArrowStreams
+from batchsolve.tables.outputs import disk_errors
+from batchsolve.workers.pool import Pool
+
+LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much
+PAGE_BYTES = 128 << 10  # a range may have one page more of each run
+
+Load = TypeVar("Load")
+Made = TypeVar("Made")
+
+
+def sorted_rows(
+    loads: Iterable[Load],
+    read: Callable[[Load], Iterator[pa.Table]],
+    make: Callable[[int, pa.Table], Made],
+    schema: pa.Schema,
+    folder: str,
+    pool: Pool,
+) -> Iterator[Made]:
+    """Sort rows; yield what workers make of each range, in ascending order.
+
+    Parameters
+    ----------
+    loads : iterable
+    read : callable
+        Yields the rows of a load, as tables; called by workers.
+    make : callable
+        Takes the number of a range, counted from 0, and its sorted rows; called by workers.
+    schema : pyarrow.Schema
+        Of the tables: one column, of texts or of lists of texts.
+    folder : str
+        Where to spill to, on this machine.
+    pool : Pool
+        Entered already; its workers are threads, or can see the folder.
+    """
+    runs = in_one_pass(loads, pool, partial(_sort, read, folder))
+    ranges = _ranges(sorted(chain.from_iterable(runs)))
+    yield from in_one_pass(ranges, pool, partial(_make_of_range, make, schema))
+
+
+class _Page(NamedTuple):
+    """Some adjacent rows of a run, on disk. Pages are ordered as these fields are."""
+
+    first: bytes  # the key of its first row
+    path: str  # the file of its run
+    begin: int  # where it lies there
+    end: int
+    last: bytes  # the key of its last row
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The rows from the beginning of a page to that of another.
+
+    Rows that equal the first of a page lie before it if their own page does, so that however many
+    rows are equal, they can be cut.
+
+    Attributes
+    ----------
+    number : int
+    low, high : _Page or None
+        None is the beginning or the end of all.
+    pages : list of _Page
+        Those in which its rows may lie.
+    """
+
+    number: int
+    low: _Page | None
+    high: _Page | None
+    pages: list[_Page]
+
+    def keys(self) -> pa.BinaryArray:
+        """Return the keys of its rows, sorted."""
+        return sorted_keys(pa.concat_arrays(map(self._of_page, self.pages)))
+
+    def _of_page(self, page: _Page) -> pa.BinaryArray:
+        with open(page.path, "rb", buffering=0) as file:
+            data = os.pread(file.fileno(), page.end - page.begin, page.begin)
+        with pa.ipc.open_stream(data) as stream:
+            (batch,) = stream
+        keys = batch.column(0)
+        begin = _rows_before(self.low, page, keys) if self.low else 0
+        end = _rows_before(self.high, page, keys) if self.high else len(keys)
+        return keys.slice(begin, end - begin)
+
+
+def _rows_before(other: _Page, page: _Page, keys: pa.BinaryArray) -> int:
+    """Return how many rows of a page lie before another page."""
+    if page >= other:
+        return 0
+    if page.last < other.first:
+        return len(keys)
+    return int(pc.sum(pc.less_equal(keys, other.first)).as_py())
+
+
+def _sort(read: Callable[[Any], Iterator[pa.Table]], folder: str, load: Any) -> list[_Page]:
+    """Sort a load and spill it, in several runs if it is larger than it should be."""
+    runs = map(sorted_keys, _joined(map(keys_of, read(load))))
+    return [page for run in runs for page in _spill(run, folder)]
+
+
+def _joined(arrays: Iterable[pa.BinaryArray]) -> Iterator[pa.BinaryArray]:
+    """Join arrays to larger ones of about `LOAD_BYTES`, the last one perhaps smaller."""
+    waiting: list[pa.BinaryArray] = []
+    n_bytes = 0
+    for array in arrays:
+        waiting.append(array)
+        n_bytes += array.nbytes
+        if n_bytes >= LOAD_BYTES:
+            yield pa.concat_arrays(waiting)
+            waiting, n_bytes = [], 0
+    if waiting:
+        yield pa.concat_arrays(waiting)
+
+
+def _spill(run: pa.BinaryArray, folder: str) -> list[_Page]:
+    """Write sorted keys to a file of their own, and return its pages."""
+    pages: list[_Page] = []
+    step = max(len(run) * PAGE_BYTES // max(run.nbytes, 1), 1)
+    with disk_errors(folder):
+        number, path = tempfile.mkstemp(dir=folder)
+        with open(number, "wb") as file:
+            for k in range(0, len(run), step):
+                piece = run.slice(k, step)
+                begin = file.tell()
+                end = begin + file.write(ArrowStreams().rows(pa.table({"key": piece})))
+                pages.append(_Page(piece[0].as_py(), path, begin, end, piece[-1].as_py()))
+    return pages
+
+
+def _ranges(pages: list[_Page]) -> Iterator[_Range]:
+    """Cut pages, which are sorted, into ranges of about `LOAD_BYTES`."""
+    step = max(LOAD_BYTES // PAGE_BYTES, 1)
+    before: dict[str, _Page] = {}  # of each run, the page that goes furthest
+    for begin in range(0, len(pages), step):
+        low, high = pages[begin], pages[begin + step] if begin + step < len(pages) else None
+        inside = pages[begin : begin + step]
+        before = {path: page for path, page in before.items() if page.last > low.first}
+        yield _Range(begin // step, low if begin else None, high, [*before.values(), *inside])
+        before.update((page.path, page) for page in inside)
+
+
+def _make_of_range(make: Callable[[int, pa.Table], Any], schema: pa.Schema, range_: _Range) -> Any:
+    return make(range_.number, table_of(range_.keys(), schema))
+
+
+# ---- keys -----------------------------------------------------------------------------------
+# A text is its own key. That of a list is its texts with two zero bytes between them, so that a
+# text that ends is less than one that goes on. Texts that would be in the way of this are written
+# differently: a zero byte has a byte 2 behind it, and the empty text is the bytes 0 and 1.
+
+
+def sorted_keys(keys: pa.BinaryArray) -> pa.BinaryArray:
+    """Return keys in ascending order."""
+    return keys.take(pc.sort_indices(keys))
+
+
+def keys_of(table: pa.Table) -> pa.BinaryArray:
+    """Return the keys of the rows of a table."""
+    column = one_chunk(table.column(0))
+    if not pa.types.is_list(column.type):
+        return column.cast(pa.binary())
+    names = column.values.cast(pa.binary())
+    empty = pc.equal(names, b"")
+    if pc.any(pc.or_(empty, pc.match_substring(names, b"\0"))).as_py():
+        names = pc.if_else(empty, b"\0\1", pc.replace_substring(names, b"\0", b"\0\2"))
+    return pc.binary_join(pa.ListArray.from_arrays(column.offsets, names), b"\0\0")
+
+
+def table_of(keys: pa.BinaryArray, schema: pa.Schema) -> pa.Table:
+    """Return the rows that keys, which ascend, were made of."""
+    kind = schema.field(0).type
+    if not pa.types.is_list(kind):
+        return pa.table([keys.cast(kind)], schema)
+    n_empty = pc.sum(pc.equal(keys, b"")).as_py() or 0
+    lists = pc.split_pattern(keys.slice(n_empty), b"\0\0")
+    names = lists.values
+    if pc.any(pc.match_substring(names, b"\0")).as_py():
+        names = pc.replace_substring(names, b"\0\1", b"")
+        names = pc.replace_substring(names, b"\0\2", b"\0")
+    offsets = pa.concat_arrays([pa.array([0] * n_empty, pa.int32()), lists.offsets])
+    return pa.table([pa.ListArray.from_arrays(offsets, names.cast(pa.string()))], schema)
