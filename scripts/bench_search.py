@@ -60,6 +60,14 @@ def timed(run: Any) -> tuple[float, Any]:
     return time.perf_counter() - begin, result
 
 
+def paired(one: list[float], other: list[float]) -> float:
+    """Return the median ratio of times that were taken in turn.
+
+    Those of a pair are seconds apart, so a host that is slower for a while slows both.
+    """
+    return statistics.median(a / b for a, b in zip(one, other, strict=True))
+
+
 def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
     """Time one thread of the engine and the yardstick on the same file, in turn."""
     reading = read_problem(path)
@@ -80,7 +88,7 @@ def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
         "nodes in C": int(nodes),
         "seconds": statistics.median(ours),
         "seconds in C": statistics.median(theirs),
-        "ratio": statistics.median(ours) / statistics.median(theirs),
+        "ratio": paired(ours, theirs),
     }
 
 
@@ -114,13 +122,12 @@ def two_workers(text: str, repeat: int, engine: str) -> dict[str, Any]:
             nodes.add(totals.nodes)
     if len(nodes) != 1:
         raise SystemExit(f"{text}: node sums differ: {nodes}")
-    one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
     return {
         "count": totals.count,
         "nodes": totals.nodes,
-        "one": one,
-        "two": two,
-        "gain": one / two,
+        "one": statistics.median(seconds[1]),
+        "two": statistics.median(seconds[2]),
+        "gain": paired(seconds[1], seconds[2]),
         "most idling at the end of two, share of the run": max(idle[2]),
     }
 
@@ -142,17 +149,17 @@ def enumerated(text: str, repeat: int, folder: str | None) -> dict[str, Any]:
             if k > 0:
                 seconds[jobs].append(took)
     one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
-    return {"one": one, "two": two, "gain": one / two}
+    return {"one": one, "two": two, "gain": paired(seconds[1], seconds[2])}
 
 
 def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) -> dict[str, Any]:
-    """Time commands that count and that enumerate, with one worker and two, in turn.
+    """Time commands that count, enumerate, and export as CSV, with one worker and two, in turn.
 
     Each is a process of its own, so start-up is included; the time of the yardstick, if there is
-    one, is that of counting in C. Memory is the peak of the runs that enumerate.
+    one, is that of counting in C. Memory is the peak of the runs that enumerate and that export.
     """
     seconds: dict[str, list[float]] = {}
-    peak = 0.0
+    peak: dict[str, float] = {}
     with tempfile.TemporaryDirectory(dir=folder) as home:
         instance = os.path.join(home, "problem.ec")
         if yardstick:
@@ -161,9 +168,13 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
         for k in range(repeat):
             for jobs in ("1", "2"):
                 out = os.path.join(home, f"run-{k}-{jobs}")
-                commands = {"count": ["count", text], "enumerate": ["enumerate", text, "-o", out]}
+                commands = {
+                    "count": ["count", text, "--quiet"],
+                    "enumerate": ["enumerate", text, "-o", out, "--quiet"],
+                    "export": ["export", out, "-o", os.path.join(home, "solutions.csv")],
+                }
                 for name, command in commands.items():
-                    whole = [sys.executable, "-m", "batchsolve", *command, "-j", jobs, "--quiet"]
+                    whole = [sys.executable, "-m", "batchsolve", *command, "-j", jobs]
                     begin = time.perf_counter()
                     process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
                     _, status, usage = os.wait4(process.pid, 0)
@@ -171,20 +182,22 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
                         raise SystemExit(f"{shlex.join(whole)}: exit status {status}")
                     took = time.perf_counter() - begin
                     seconds.setdefault(f"{name}, {jobs} workers", []).append(took)
-                    if name == "enumerate":
-                        peak = max(peak, usage.ru_maxrss / 1024)
+                    peak[name] = max(peak.get(name, 0.0), usage.ru_maxrss / 1024)
                 shutil.rmtree(out)
             if yardstick:
                 done = subprocess.run([yardstick, instance], capture_output=True, text=True)
                 seconds.setdefault("count in C", []).append(float(done.stdout.split()[2]))
     median = {name: statistics.median(times) for name, times in seconds.items()}
+    listing = {jobs: seconds[f"enumerate, {jobs} workers"] for jobs in "12"}
     ratios = {
-        f"enumerate against count, {jobs} workers": median[f"enumerate, {jobs} workers"]
-        / median[f"count, {jobs} workers"]
+        f"enumerate against count, {jobs} workers": paired(
+            listing[jobs], seconds[f"count, {jobs} workers"]
+        )
         for jobs in "12"
     }
-    gain = median["enumerate, 1 workers"] / median["enumerate, 2 workers"]
-    return {**median, **ratios, "gain of two workers": gain, "peak MB": peak}
+    gain = paired(listing["1"], listing["2"])
+    peaks = {"peak MB": peak["enumerate"], "peak MB of export": peak["export"]}
+    return {**median, **ratios, "gain of two workers": gain, **peaks}
 
 
 def main() -> None:
