@@ -159,7 +159,7 @@ class Solutions:
         if not self.parts:
             return iter([make(0, self.first)])
         row_bytes = self.first.nbytes / len(self.first)
-        loads = _loads(self.parts, max(int(LOAD_BYTES / row_bytes), 1))
+        loads = list(_loads(self.parts, max(int(LOAD_BYTES / row_bytes), 1)))
         read = partial(_tables, self.directory)
         return sorted_rows(loads, read, make, self.schema, folder, pool)
 

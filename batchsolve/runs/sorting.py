@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -32,14 +32,14 @@ from batchsolve.tables.outputs import disk_errors
 from batchsolve.workers.pool import Pool
 
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much
-PAGE_BYTES = 128 << 10  # a range may have one page more of each run
+PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # less of many loads
 
 Load = TypeVar("Load")
 Made = TypeVar("Made")
 
 
 def sorted_rows(
-    loads: Iterable[Load],
+    loads: Sequence[Load],
     read: Callable[[Load], Iterator[pa.Table]],
     make: Callable[[int, pa.Table], Made],
     schema: pa.Schema,
@@ -50,7 +50,7 @@ def sorted_rows(
 
     Parameters
     ----------
-    loads : iterable
+    loads : sequence
     read : callable
         Yields the rows of a load, as tables; called by workers.
     make : callable
@@ -62,9 +62,21 @@ def sorted_rows(
     pool : Pool
         Entered already; its workers are threads, or can see the folder.
     """
-    runs = in_one_pass(loads, pool, partial(_sort, read, folder))
-    ranges = _ranges(sorted(chain.from_iterable(runs)))
+    page_bytes = _page_bytes(len(loads))
+    runs = in_one_pass(loads, pool, partial(_sort, read, page_bytes, folder))
+    ranges = _ranges(sorted(chain.from_iterable(runs)), max(LOAD_BYTES // page_bytes, 1))
     yield from in_one_pass(ranges, pool, partial(_make_of_range, make, schema))
+
+
+def _page_bytes(n_loads: int) -> int:
+    """Return how large pages are: a range may have one of each load beside its own.
+
+    Examples
+    --------
+    >>> _page_bytes(1) >> 10, _page_bytes(400) >> 10, _page_bytes(10_000) >> 10
+    (128, 51, 16)
+    """
+    return max(min(PAGE_BYTES, 2 * LOAD_BYTES // max(n_loads, 1)), LEAST_PAGE_BYTES)
 
 
 class _Page(NamedTuple):
@@ -122,10 +134,12 @@ def _rows_before(other: _Page, page: _Page, keys: pa.BinaryArray) -> int:
     return int(pc.sum(pc.less_equal(keys, other.first)).as_py())
 
 
-def _sort(read: Callable[[Any], Iterator[pa.Table]], folder: str, load: Any) -> list[_Page]:
+def _sort(
+    read: Callable[[Any], Iterator[pa.Table]], page_bytes: int, folder: str, load: Any
+) -> list[_Page]:
     """Sort a load and spill it, in several runs if it is larger than it should be."""
     runs = map(sorted_keys, _joined(map(keys_of, read(load))))
-    return [page for run in runs for page in _spill(run, folder)]
+    return [page for run in runs for page in _spill(run, page_bytes, folder)]
 
 
 def _joined(arrays: Iterable[pa.BinaryArray]) -> Iterator[pa.BinaryArray]:
@@ -142,10 +156,10 @@ def _joined(arrays: Iterable[pa.BinaryArray]) -> Iterator[pa.BinaryArray]:
         yield pa.concat_arrays(waiting)
 
 
-def _spill(run: pa.BinaryArray, folder: str) -> list[_Page]:
+def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
     """Write sorted keys to a file of their own, and return its pages."""
     pages: list[_Page] = []
-    step = max(len(run) * PAGE_BYTES // max(run.nbytes, 1), 1)
+    step = max(len(run) * page_bytes // max(run.nbytes, 1), 1)
     with disk_errors(folder):
         number, path = tempfile.mkstemp(dir=folder)
         with open(number, "wb") as file:
@@ -157,9 +171,8 @@ def _spill(run: pa.BinaryArray, folder: str) -> list[_Page]:
     return pages
 
 
-def _ranges(pages: list[_Page]) -> Iterator[_Range]:
-    """Cut pages, which are sorted, into ranges of about `LOAD_BYTES`."""
-    step = max(LOAD_BYTES // PAGE_BYTES, 1)
+def _ranges(pages: list[_Page], step: int) -> Iterator[_Range]:
+    """Cut pages, which are sorted, into ranges of so many pages."""
     before: dict[str, _Page] = {}  # of each run, the page that goes furthest
     for begin in range(0, len(pages), step):
         low, high = pages[begin], pages[begin + step] if begin + step < len(pages) else None

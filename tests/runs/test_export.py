@@ -81,6 +81,7 @@ def small_loads(monkeypatch):
     monkeypatch.setattr(export, "LOAD_BYTES", 4000)
     monkeypatch.setattr(sorting, "LOAD_BYTES", 4000)
     monkeypatch.setattr(sorting, "PAGE_BYTES", 500)
+    monkeypatch.setattr(sorting, "LEAST_PAGE_BYTES", 500)
     monkeypatch.setattr(export, "_WRITE_BYTES", 300)
     monkeypatch.setattr(export, "_READ_BYTES", 1000)
 
