@@ -32,7 +32,7 @@ from batchsolve.tables.outputs import disk_errors
 from batchsolve.workers.pool import Pool
 
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much
-PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # less of many loads
+PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # smaller where there are many loads
 
 Load = TypeVar("Load")
 Made = TypeVar("Made")
