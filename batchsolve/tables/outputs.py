@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -332,13 +333,20 @@ def _regroup(source: str, target: str, schema: pa.Schema) -> None:
     with (
         pa.OSFile(source) as streams,
         pq.ParquetWriter(target, schema, compression="zstd") as writer,
+        ThreadPoolExecutor(1) as reader,  # for reading takes as long as writing
     ):
-        for table in _row_groups(streams, schema):
-            # pages are cut where chunks end, so there must be one chunk
-            writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
+        groups = _row_groups(streams)
+        following = reader.submit(next, groups, None)
+        while (table := following.result()) is not None:
+            following = reader.submit(next, groups, None)
+            writer.write_table(table, row_group_size=ROW_GROUP)
 
 
-def _row_groups(streams: Any, schema: pa.Schema) -> Iterator[pa.Table]:
+def _row_groups(streams: Any) -> Iterator[pa.Table]:
+    """Read tables of `ROW_GROUP` rows, the last one of fewer.
+
+    Each column is one chunk, for pages are cut where chunks end.
+    """
     waiting: list[pa.Table] = []
     n_waiting = 0
     while streams.tell() < streams.size():
@@ -348,11 +356,11 @@ def _row_groups(streams: Any, schema: pa.Schema) -> Iterator[pa.Table]:
         if n_waiting >= ROW_GROUP:
             rest = pa.concat_tables(waiting)
             while len(rest) >= ROW_GROUP:
-                yield rest.slice(0, ROW_GROUP)
+                yield rest.slice(0, ROW_GROUP).combine_chunks()
                 rest = rest.slice(ROW_GROUP)
             waiting, n_waiting = [rest], len(rest)
     if n_waiting:
-        yield pa.concat_tables(waiting)
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 @contextmanager
