@@ -310,8 +310,8 @@ def export(
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
-    with interrupts():
-        rows = export_run(directory, output, jobs)
+    with told_when_compiling(), interrupts() as check:
+        rows = export_run(directory, output, jobs, check)
     if describe_run(directory)["complete"]:
         return 0
     found = counted(rows, "solution")

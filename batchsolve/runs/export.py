@@ -35,7 +35,12 @@ _READ_BYTES, _READ_ROWS = 2 << 20, 8192
 Made = TypeVar("Made")
 
 
-def export_run(directory: str, output: str, jobs: int | None = None) -> int:
+def export_run(
+    directory: str,
+    output: str,
+    jobs: int | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> int:
     """Write all solutions of a run to one sorted file, in bounded memory.
 
     Temporary files are kept in a folder beside the output, and removed in any event; they take
@@ -49,6 +54,8 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
         ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl``, the text formats perhaps compressed.
     jobs : int, optional
         Number of workers, which are threads; the number of cores by default.
+    check : callable
+        Called now and then; what it raises ends the export.
 
     Returns
     -------
@@ -75,7 +82,7 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
         whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS)) as whole,
     ):
         encode = partial(_encoded, encoder_for(output), whole.in_place)
-        for n, encoded in solutions.in_order(encode, pool, folder):
+        for n, encoded in solutions.in_order(encode, pool, folder, check):
             whole.take(encoded)
             rows += n
     return rows
@@ -136,7 +143,11 @@ class Solutions:
         return self.first.schema
 
     def in_order(
-        self, make: Callable[[int, pa.Table], Made], pool: Pool, folder: str
+        self,
+        make: Callable[[int, pa.Table], Made],
+        pool: Pool,
+        folder: str,
+        check: Callable[[], None] = lambda: None,
     ) -> Iterator[Made]:
         """Yield what workers make of the solutions, in ascending order.
 
@@ -150,6 +161,8 @@ class Solutions:
             Threads; entered already.
         folder : str
             Where to keep temporary files.
+        check : callable
+            Called now and then; what it raises ends it.
 
         Raises
         ------
@@ -161,7 +174,7 @@ class Solutions:
         row_bytes = self.first.nbytes / len(self.first)
         loads = list(_loads(self.parts, max(int(LOAD_BYTES / row_bytes), 1)))
         read = partial(_tables, self.directory)
-        return sorted_rows(loads, read, make, self.schema, folder, pool)
+        return sorted_rows(loads, read, make, self.schema, folder, pool, check)
 
 
 def check_problem(directory: str, problem: ExactCover) -> None:

@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -45,6 +44,7 @@ def sorted_rows(
     schema: pa.Schema,
     folder: str,
     pool: Pool,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Made]:
     """Sort rows; yield what workers make of each range, in ascending order.
 
@@ -61,11 +61,18 @@ def sorted_rows(
         Where to spill to, on this machine.
     pool : Pool
         Entered already; its workers are threads, or can see the folder.
+    check : callable
+        Called now and then; what it raises ends the sorting.
     """
     page_bytes = _page_bytes(len(loads))
-    runs = in_one_pass(loads, pool, partial(_sort, read, page_bytes, folder))
-    ranges = _ranges(sorted(chain.from_iterable(runs)), max(LOAD_BYTES // page_bytes, 1))
-    yield from in_one_pass(ranges, pool, partial(_make_of_range, make, schema))
+    pages: list[_Page] = []
+    for pages_of_load in in_one_pass(loads, pool, partial(_sort, read, page_bytes, folder)):
+        check()
+        pages += pages_of_load
+    ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
+    for made in in_one_pass(ranges, pool, partial(_make_of_range, make, schema)):
+        check()
+        yield made
 
 
 def _page_bytes(n_loads: int) -> int:

@@ -196,6 +196,29 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, small_loads, monkeypatch):
     assert (tmp_path / "out.csv").read_text() == "what was there before"
 
 
+def test_an_export_that_is_ended_at_any_check_leaves_nothing_behind(tmp_path, small_loads):
+    parts = [some_grids(np.random.default_rng(8), 700) for _ in range(3)]
+    make_run(tmp_path / "run", GRIDS, parts)
+    (tmp_path / "out.csv").write_text("what was there before")
+    for n_checks in range(100):
+        left = iter(range(n_checks))
+
+        def check(left=left):
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+
+        try:
+            rows = export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"), 2, check)
+        except KeyboardInterrupt:
+            assert sorted(os.listdir(tmp_path)) == ["out.csv", "run"]
+            assert (tmp_path / "out.csv").read_text() == "what was there before"
+        else:
+            break
+    assert n_checks > 10
+    assert rows == 2100
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 2101
+
+
 def test_exports_are_refused_with_a_reason(tmp_path):
     make_run(tmp_path / "run", GRIDS, [], kind="count")
     run = str(tmp_path / "run")
