@@ -19,7 +19,7 @@ from batchsolve.errors import InputError, JournalError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.sorting import LOAD_BYTES, sorted_rows
+from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
@@ -171,8 +171,8 @@ class Solutions:
         """
         if not self.parts:
             return iter([make(0, self.first)])
-        row_bytes = self.first.nbytes / len(self.first)
-        loads = list(_loads(self.parts, max(int(LOAD_BYTES / row_bytes), 1)))
+        rows = LOAD_BYTES * len(self.first) // self.first.nbytes
+        loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
         return sorted_rows(loads, read, make, self.schema, folder, pool, check)
 
@@ -205,20 +205,6 @@ def check_part(directory: str, part: Part) -> None:
             f"{path}: is missing or damaged, and {part.rows:,} solutions with it; the other files "
             f"there can be read as they are; delete {directory} to begin again"
         )
-
-
-def _loads(parts: list[Part], most_rows: int) -> Iterator[list[Part]]:
-    """Put parts together that have about so many rows, or a part that has more."""
-    load: list[Part] = []
-    rows = 0
-    for part in parts:
-        load.append(part)
-        rows += part.rows
-        if rows >= most_rows:
-            yield load
-            load, rows = [], 0
-    if load:
-        yield load
 
 
 def _tables(directory: str, parts: Iterable[Part]) -> Iterator[pa.Table]:

@@ -33,6 +33,7 @@ from batchsolve.workers.pool import Pool
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much
 PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # smaller where there are many loads
 
+Item = TypeVar("Item")
 Load = TypeVar("Load")
 Made = TypeVar("Made")
 
@@ -73,6 +74,28 @@ def sorted_rows(
     for made in in_one_pass(ranges, pool, partial(_make_of_range, make, schema)):
         check()
         yield made
+
+
+def groups_of(
+    items: Iterable[Item], size: Callable[[Item], int], enough: int
+) -> Iterator[list[Item]]:
+    """Put adjacent items together whose sizes add up to enough; the last group may be smaller.
+
+    Examples
+    --------
+    >>> list(groups_of(["ab", "c", "d", "efgh", "i"], len, 3))
+    [['ab', 'c'], ['d', 'efgh'], ['i']]
+    """
+    group: list[Item] = []
+    total = 0
+    for item in items:
+        group.append(item)
+        total += size(item)
+        if total >= enough:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group
 
 
 def _page_bytes(n_loads: int) -> int:
@@ -145,22 +168,9 @@ def _sort(
     read: Callable[[Any], Iterator[pa.Table]], page_bytes: int, folder: str, load: Any
 ) -> list[_Page]:
     """Sort a load and spill it, in several runs if it is larger than it should be."""
-    runs = map(sorted_keys, _joined(map(keys_of, read(load))))
-    return [page for run in runs for page in _spill(run, page_bytes, folder)]
-
-
-def _joined(arrays: Iterable[pa.BinaryArray]) -> Iterator[pa.BinaryArray]:
-    """Join arrays to larger ones of about `LOAD_BYTES`, the last one perhaps smaller."""
-    waiting: list[pa.BinaryArray] = []
-    n_bytes = 0
-    for array in arrays:
-        waiting.append(array)
-        n_bytes += array.nbytes
-        if n_bytes >= LOAD_BYTES:
-            yield pa.concat_arrays(waiting)
-            waiting, n_bytes = [], 0
-    if waiting:
-        yield pa.concat_arrays(waiting)
+    keys = map(keys_of, read(load))
+    runs = map(pa.concat_arrays, groups_of(keys, lambda some: some.nbytes, LOAD_BYTES))
+    return [page for run in runs for page in _spill(sorted_keys(run), page_bytes, folder)]
 
 
 def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
