@@ -211,7 +211,9 @@ class DaskWorkers(Workers):
 
     def _forget(self, key: str) -> None:
         if self._client.status == "running":
-            self._client.unregister_worker_plugin(key)
+            # a worker that has just joined may not have got it, and any may be lost
+            with suppress(KeyError, OSError):
+                self._client.unregister_worker_plugin(key)
 
 
 def _check_address(address: str) -> None:
