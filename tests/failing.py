@@ -47,9 +47,6 @@ class HalfAnswered:
             Connection._send = die_halfway
         return bytes(100_000)
 
-    def halves(self, task):
-        return []
-
 
 def die_halfway(connection, data):
     whole = len(data) < 1000  # the number of bytes that follow

@@ -49,9 +49,6 @@ class _Work:
         except BatchsolveError as error:
             return Made(error=error)
 
-    def halves(self, task: Any) -> list[tuple[int, int, Any]]:
-        return []
-
 
 def in_one_pass(blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]) -> Iterator[Any]:
     """Call a function with each block; yield what it returns, in the order of the blocks.

@@ -25,7 +25,7 @@ from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, wor
 from batchsolve.search.open_rows import LatePiece, OpenRows
 from batchsolve.search.pieces import Piece
 from batchsolve.search.scheduler import Scheduler
-from batchsolve.search.tree import Found, halves_at
+from batchsolve.search.tree import Found
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
@@ -92,13 +92,6 @@ class RowWork:
         if isinstance(task, WriteTask):
             return self._written(batch, task.answers)
         return self._searched(batch, task.number, task.budget)
-
-    def halves(self, task: Any) -> list[tuple[int, int, Task]]:
-        """Cut a task of stacks in two, between two rows; a block is one piece."""
-        if not isinstance(task, Task):
-            return []
-        firsts = np.flatnonzero(np.diff(task.stacks.roots)) + 1
-        return halves_at(task, int(firsts[firsts.size // 2])) if firsts.size else []
 
     def _written(
         self, batch: Batch, answers: Answers, n_nodes: int = 0, seconds: float = 0

@@ -15,11 +15,10 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import count
+from math import isqrt
 from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
 from batchsolve.settings import UNLIMITED
@@ -58,26 +57,13 @@ class Goal(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class _Out:
-    """A piece that is with a worker."""
+    """A piece that is with a worker; alone, if nothing else may be out."""
 
-    def __init__(self, piece: Any, budget: int) -> None:
-        self.piece, self.budget = piece, budget
-        self._missing: npt.NDArray[np.bool_] | None = None  # stacks that have not come back
-
-    def give_back(self, result: Done | Lost) -> tuple[Any, bool]:
-        """Return the part that a result is about, and whether all has come back now."""
-        if result.part is None:
-            return self.piece, True
-        begin, end = result.part
-        if self._missing is None:
-            self._missing = np.ones(len(self.piece), np.bool_)
-        self._missing[begin:end] = False
-        return self.piece.between(begin, end), not self._missing.any()
-
-    def missing(self) -> Any:
-        """Return what has not come back."""
-        return self.piece if self._missing is None else self.piece.take(self._missing)
+    piece: Any
+    budget: int
+    alone: bool
 
 
 class Scheduler:
@@ -111,6 +97,7 @@ class Scheduler:
         self._most_out = MOST_OUT * jobs
         self._lock = threading.RLock()
         self._queue: deque[Any] = deque()  # the top is at the right end
+        self._suspects: deque[Any] = deque()  # each is searched alone, when nothing else waits
         self._out: dict[int, _Out] = {}
         self._numbers = count()
         self._nodes, self._seconds = 0, 0.0
@@ -124,12 +111,12 @@ class Scheduler:
     @property
     def is_empty(self) -> bool:
         """Whether nothing waits and nothing is out."""
-        return not self._queue and not self._out
+        return not self._queue and not self._suspects and not self._out
 
     def left(self) -> list[Any]:
         """Return the pieces that wait or are out, in no certain order."""
         with self._lock:
-            return [*self._queue, *(out.missing() for out in self._out.values())]
+            return [*self._queue, *self._suspects, *(out.piece for out in self._out.values())]
 
     def add_behind(self, piece: Any) -> None:
         """Let a fresh piece wait behind all others."""
@@ -143,7 +130,7 @@ class Scheduler:
             self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))
 
     def take_all(self) -> list[Any]:
-        """Take all that waits, in tree order."""
+        """Take all that waits, but for suspects, in tree order."""
         with self._lock:
             pieces = list(reversed(self._queue))
             self._queue.clear()
@@ -152,7 +139,12 @@ class Scheduler:
     def next_task(self, most_nodes: int = UNLIMITED) -> tuple[int, Any] | None:
         """Return the next task and its number; None if there is nothing to do just now."""
         with self._lock:
-            while self._queue and len(self._out) < self._most_out and not self.paused:
+            if self.paused or any(out.alone for out in self._out.values()):
+                return None
+            alone = not self._queue and not self._out and bool(self._suspects)
+            if alone:
+                self._queue.append(self._suspects.popleft())
+            while self._queue and len(self._out) < self._most_out:
                 promised = sum(out.budget for out in self._out.values())
                 piece = self._queue.pop()
                 budget = min(self._budget(piece.is_fresh), most_nodes)
@@ -166,13 +158,13 @@ class Scheduler:
                     return None
                 wanted, task = begun
                 if task is not None:
-                    return self.hand_out(wanted, budget), task
+                    return self.hand_out(wanted, budget, alone), task
             return None
 
-    def hand_out(self, piece: Any, budget: int) -> int:
+    def hand_out(self, piece: Any, budget: int, alone: bool = False) -> int:
         """Note that a piece is with a worker; return the number of its task."""
         number = next(self._numbers)
-        self._out[number] = _Out(piece, budget)
+        self._out[number] = _Out(piece, budget, alone)
         return number
 
     def learn_rate(self, nodes: int, seconds: float) -> None:
@@ -188,22 +180,37 @@ class Scheduler:
         """Give a result to the goal and put back what it leaves; return whether it was accepted."""
         with self._lock:
             out = self._out[result.number]
-            piece, is_whole = out.give_back(result)
             if isinstance(result, Done):
                 self.learn_rate(result.result.n_nodes, result.result.seconds)
-                left = self._goal.accept(piece, result.result)
+                left = self._goal.accept(out.piece, result.result)
             else:
-                left = self._goal.lose(piece, result.reason)
-            if is_whole:
-                del self._out[result.number]
-            for other in reversed([piece] if left is None else left):
+                left = self._left_of(out, result)
+            del self._out[result.number]
+            for other in reversed([out.piece] if left is None else left):
                 self.add(other)
             return left is not None
+
+    def _left_of(self, out: _Out, lost: Lost) -> list[Any]:
+        """Have what failed searched in ever smaller parts; give up a stack that fails by itself.
+
+        A worker that dies takes tasks along that are not to blame: each is searched alone first.
+        """
+        if lost.died and not out.alone:
+            self._suspects.append(out.piece)
+            return []
+        stacks = out.piece.cut(1, 1)
+        if len(stacks) == 1:
+            return self._goal.lose(out.piece, lost.reason)
+        if not lost.died:
+            return stacks
+        parts = out.piece.cut(1, isqrt(len(stacks)))  # a death takes longer than many tasks
+        self._suspects.extend(parts if len(parts) > 1 else stacks)
+        return []
 
     def take_back(self) -> None:
         """Put what is out back into the queue, for its results are not waited for."""
         with self._lock:
-            pieces = [out.missing() for out in self._out.values()]
+            pieces = [out.piece for out in self._out.values()]
             self._out.clear()
             self._queue.extend(reversed(pieces))
 

@@ -126,28 +126,6 @@ class TreeWork:
             output = covers if self.render is None else self.render(covers)
         return Found(replace(outcome, solutions=Stacks.empty()), output, seconds, n_covers)
 
-    def halves(self, task: Task) -> list[tuple[int, int, Task]]:
-        """Cut a task in two between its stacks."""
-        return halves_at(task, len(task.stacks) // 2)
-
-
-def halves_at(task: Task, place: int) -> list[tuple[int, int, Task]]:
-    """Cut a task in two before a stack; return [] if that leaves one part empty."""
-    n = len(task.stacks)
-    if not 0 < place < n:
-        return []
-    halves = []
-    for begin, end in ((0, place), (place, n)):
-        part = replace(
-            task,
-            stacks=task.stacks.between(begin, end),
-            limits=task.limits[begin:end],
-            allowances=task.allowances[begin:end],
-            ceilings=None if task.ceilings is None else task.ceilings[begin:end],
-        )
-        halves.append((begin, end, part))
-    return halves
-
 
 class TreeGoal:
     """The goal of a tree: all its covers, or as many as the limits allow.
@@ -407,7 +385,7 @@ class TreeSearch:
             scheduler.forget_rate()  # what an engine prepares at first counted in it
             try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
             untried = len(self._engines) > 1
-            while scheduler.n_waiting and not goal.enough:
+            while not scheduler.is_empty and not goal.enough:
                 nodes = UNTRIED_NODES if untried else UNLIMITED
                 for done in self._round(Draws(scheduler, nodes=nodes)):
                     yield done
@@ -436,11 +414,13 @@ class TreeSearch:
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         visited = self.totals.nodes + SPLIT_NODES
+        before = -1
         while (
             0 < sum(map(len, scheduler.left())) < wanted
-            and self.totals.nodes < visited
+            and before < self.totals.nodes < visited  # nothing is visited where an engine fails
             and not goal.enough
         ):
+            before = self.totals.nodes
             yield from self._expand(1, SPLIT_NODES)
 
     def _expand(self, depth: int, budget: int) -> Iterator[Done]:

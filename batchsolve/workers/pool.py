@@ -1,9 +1,9 @@
 """The worker pool: runs tasks on joblib, and survives tasks that raise or kill their worker.
 
-What a worker does with a task is said by a `Work`; the pool knows nothing of it, but that a task
-can be cut in two. Tasks are drawn as workers become free. joblib draws them under a lock that it
-also needs to hand back results, so an input that waited for results would deadlock: where nothing
-is ready, a draw says so, and the round ends with the tasks that are out.
+What a worker does with a task is said by a `Work`; the pool knows nothing of it. Tasks are drawn as
+workers become free. joblib draws them under a lock that it also needs to hand back results, so an
+input that waited for results would deadlock: where nothing is ready, a draw says so, and the round
+ends with the tasks that are out.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and 
 
 LEAVE_SECONDS = 5.0  # how long to wait for tasks that nobody wants any more
 LOOK_SECONDS = 0.001  # between two looks at them
+KILLED = "the search killed its worker process twice"
 
 
 class Work(Protocol):
@@ -38,13 +39,6 @@ class Work(Protocol):
 
     def do(self, task: Any) -> Any:
         """Return the result of a task."""
-        ...
-
-    def halves(self, task: Any) -> list[tuple[int, int, Any]]:
-        """Cut a task in two: begin and end of each part within the task, and the part.
-
-        The list is empty for a task that cannot be cut.
-        """
         ...
 
 
@@ -69,7 +63,7 @@ class Timing:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A task, or a part of one, that was done.
+    """A task that was done.
 
     Attributes
     ----------
@@ -77,25 +71,33 @@ class Done:
         What the caller knows the task by.
     task, result : object
     timing : Timing
-    part : (int, int) or None
-        Which part of the task, from begin to end, if it had to be cut.
     """
 
     number: int
     task: Any
     result: Any
     timing: Timing
-    part: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Lost:
-    """A task that cannot be cut, or such a part of one, that raises or kills every worker."""
+    """A task that cannot be done.
+
+    Attributes
+    ----------
+    number : int
+        What the caller knows the task by.
+    task : object
+    reason : str
+    died : bool
+        Whether workers died with it, twice; another task that was out may be to blame. Otherwise
+        it raised an error.
+    """
 
     number: int
     task: Any
     reason: str
-    part: tuple[int, int] | None = None
+    died: bool = False
 
 
 class Pool:
@@ -178,7 +180,7 @@ class Pool:
         Tasks are drawn as workers become free, in any thread but one at a time. An iterator may
         say that it has nothing and be asked again; the round ends when a draw finds nothing.
 
-        Every task that was drawn comes back, whole or in parts, in a `Done` or a `Lost`.
+        Every task that was drawn comes back in a `Done` or a `Lost`.
         """
         out: _Out = {}
         fresh = iter(tasks)
@@ -217,71 +219,42 @@ class Pool:
     def _collect(
         self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[_Attempt]
     ) -> Generator[Done | Lost]:
-        """Yield results; send the tasks of a dead worker again, and single out what kills."""
-        suspects: list[Lost] = []
+        """Yield results; send the tasks of a dead worker again, but only once."""
         seen_dying: set[int] = set()
         while True:
+            has_died = False
             try:
                 for attempt in running:
                     if attempt.ticket not in out:
                         continue  # joblib may hand over what a round found that was given up
                     number, task = out.pop(attempt.ticket)
                     if attempt.error:
-                        suspects.append(Lost(number, task, attempt.error))
+                        yield Lost(number, task, attempt.error)
                     else:
                         yield Done(number, task, attempt.result, attempt.timing)
-                if not out:
-                    break
-                # joblib may have taken a result of a round that was given up for one of these
-                again = list(out.values())
-                out.clear()
-                running = self._dispatch(work, chain(again, fresh), out)
             except self._workers.deaths:
-                again = [(n, task) for n, task in out.values() if n not in seen_dying]
-                suspects += [Lost(n, task, "") for n, task in out.values() if n in seen_dying]
-                seen_dying.update(n for n, _ in out.values())
-                out.clear()
-                running = self._dispatch(work, chain(again, fresh), out)
+                has_died = True
             except GeneratorExit:
                 self._abandon()
                 raise
-        for suspect in suspects:
-            yield from self._single_out(work, suspect)
-
-    def _single_out(self, work: Work, suspect: Lost) -> Iterator[Done | Lost]:
-        """Try a task alone, then its halves, until what cannot be done stands alone."""
-        parts = [suspect] if not suspect.reason else _halves(work, suspect)
-        if not parts:
-            yield suspect
-        for part in parts:
-            attempt = self._alone(work, part.task)
-            if attempt.error:
-                yield from self._single_out(work, replace(part, reason=attempt.error))
-            else:
-                yield Done(part.number, part.task, attempt.result, attempt.timing, part.part)
-
-    def _alone(self, work: Work, task: Any) -> _Attempt:
-        out: _Out = {}
-        try:
-            running = self._dispatch(work, [(0, task)], out)
-            (attempt,) = (attempt for attempt in running if attempt.ticket in out)
-            return attempt
-        except self._workers.deaths:
-            why = "the search killed its worker process twice"
-            return _Attempt(0, None, Timing(0.0, 0.0, ""), why)
+            if not out and not has_died:
+                break
+            # without a death, joblib took a result of a round that was given up for one of these
+            again = []
+            for number, task in out.values():
+                if number in seen_dying and has_died:
+                    yield Lost(number, task, KILLED, died=True)
+                else:
+                    again.append((number, task))
+            if has_died:
+                seen_dying.update(number for number, _ in again)
+            out.clear()
+            running = self._dispatch(work, chain(again, fresh), out)
 
 
 def _raising(error: BaseException) -> Generator[_Attempt]:
     raise error
     yield  # which makes it a generator
-
-
-def _halves(work: Work, suspect: Lost) -> list[Lost]:
-    start = suspect.part[0] if suspect.part else 0
-    return [
-        Lost(suspect.number, task, "", (start + begin, start + end))
-        for begin, end, task in work.halves(suspect.task)
-    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,9 +52,9 @@ def numbered(n):
     return Piece.whole(Stacks.from_lists([[k] for k in range(n)]))
 
 
-def done(number, piece, n_left, part=None):
+def done(number, piece, n_left):
     left = piece.between(len(piece) - n_left, len(piece))
-    return Done(number, None, Result(left), Timing(0.0, 0.0, "w"), part)
+    return Done(number, None, Result(left), Timing(0.0, 0.0, "w"))
 
 
 @given(data=st.data(), n=st.integers(0, 60), jobs=st.integers(1, 3))
@@ -71,13 +71,9 @@ def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n
         if not out:
             continue
         number, piece = out.pop(data.draw(st.integers(0, len(out) - 1)))
-        what = data.draw(st.sampled_from(["done", "some left", "refused", "lost", "in halves"]))
-        half = len(piece) // 2
-        if what == "in halves" and half:
-            scheduler.take(Lost(number, None, "why", (half, len(piece))))
-            scheduler.take(done(number, piece.between(0, half), 0, (0, half)))
-        elif what == "lost":
-            scheduler.take(Lost(number, None, "why"))
+        what = data.draw(st.sampled_from(["done", "some left", "refused", "raised", "killed"]))
+        if what in ("raised", "killed"):
+            scheduler.take(Lost(number, None, "why", died=what == "killed"))
         else:
             goal.refuses = what == "refused"
             left = data.draw(st.integers(0, len(piece) - 1)) if what == "some left" else 0
@@ -99,15 +95,69 @@ def test_frontiers_go_on_top_and_fresh_pieces_behind():
     assert order == [[6], [7], [8], [0, 1, 2], [3, 4, 5]]
 
 
-def test_what_is_out_can_be_taken_back_but_for_the_parts_that_came():
+def test_what_is_out_can_be_taken_back_but_for_what_came():
     scheduler = Scheduler(Counting(4), jobs=1)
-    piece = numbered(4)
-    scheduler.add_behind(piece)
-    number, _ = scheduler.next_task()
-    scheduler.take(done(number, piece.between(1, 3), 0, (1, 3)))
+    first, second = numbered(4).between(0, 2), numbered(4).between(2, 4)
+    scheduler.add_behind(first)
+    scheduler.add_behind(second)
+    (number, _), _ = scheduler.next_task(), scheduler.next_task()
+    scheduler.take(done(number, first, 0))
     scheduler.take_back()
-    assert [piece.ids.tolist() for piece in scheduler.left()] == [[0, 3]]
-    assert scheduler.next_task()[1][0].ids.tolist() == [0, 3]
+    assert [piece.ids.tolist() for piece in scheduler.left()] == [[2, 3]]
+    assert scheduler.next_task()[1][0].ids.tolist() == [2, 3]
+
+
+def test_what_raises_is_searched_stack_by_stack():
+    goal = Counting(5)
+    scheduler = Scheduler(goal, jobs=2)
+    scheduler.add_behind(numbered(5).between(0, 3))
+    scheduler.add_behind(numbered(5).between(3, 5))
+    assert scheduler.take(Lost(scheduler.next_task()[0], None, "raises"))
+    drawn = []
+    while task := scheduler.next_task():
+        drawn.append((task[0], task[1][0]))
+    assert [piece.ids.tolist() for _, piece in drawn] == [[0], [1], [2], [3, 4]]
+    for number, piece in drawn:
+        scheduler.take(Lost(number, None, "raises") if 1 in piece.ids else done(number, piece, 0))
+    assert scheduler.is_empty
+    assert (+goal.done, goal.lost) == (Counter([0, 2, 3, 4]), Counter([1]))
+
+
+def test_what_died_is_searched_alone_and_then_stack_by_stack():
+    goal = Counting(6)
+    scheduler = Scheduler(goal, jobs=2)
+    guilty, innocent, other = (numbered(6).between(k, k + 2) for k in (0, 2, 4))
+    for piece in (guilty, innocent, other):
+        scheduler.add_behind(piece)
+    numbers = [scheduler.next_task()[0] for _ in range(3)]
+    for number in numbers[:2]:
+        assert scheduler.take(Lost(number, None, "killed", died=True))
+    assert scheduler.next_task() is None  # while another is out
+    assert sorted(k for piece in scheduler.left() for k in piece.ids) == list(range(6))
+    scheduler.take(done(numbers[2], other, 1))
+    alone = []
+    while drawn := scheduler.next_task():
+        number, (piece, _) = drawn
+        if piece.ids.tolist() != [5]:  # what was left of the other comes first
+            alone.append(piece.ids.tolist())
+            assert scheduler.next_task() is None
+        scheduler.take(
+            Lost(number, None, "killed", died=True) if 0 in piece.ids else done(number, piece, 0)
+        )
+    assert alone == [[0, 1], [2, 3], [0], [1]]
+    assert scheduler.is_empty
+    assert (+goal.done, goal.lost) == (Counter([1, 2, 3, 4, 5]), Counter([0]))
+
+
+def test_nothing_is_handed_out_beside_what_is_searched_alone():
+    scheduler = Scheduler(Counting(3), jobs=2)
+    scheduler.add_behind(numbered(3).between(0, 1))
+    scheduler.take(Lost(scheduler.next_task()[0], None, "killed", died=True))
+    number, (alone, _) = scheduler.next_task()
+    scheduler.add_behind(numbered(3).between(1, 3))
+    assert scheduler.next_task() is None
+    scheduler.take(done(number, alone, 0))
+    assert scheduler.next_task()[1][0].ids.tolist() == [1, 2]
 
 
 def test_no_more_is_handed_out_than_workers_may_be_ahead():

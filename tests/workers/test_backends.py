@@ -13,19 +13,18 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from failing import Failing
+from rooted import by_root, scheduled, tasks, work
 from soak_jobs import dask_cluster, processes
 
 import batchsolve as bs
 from batchsolve import errors
 from batchsolve.cli import app
-from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.scaling.measure import Plan, read_workload, run_plan
-from batchsolve.search.tree import TreeWork
 from batchsolve.workers import BACKENDS, get_workers
-from batchsolve.workers.pool import Done, Lost, Pool
+from batchsolve.workers.pool import Done, Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:9"), 352, 3827
 CLUES, N_GRIDS = [1, 2, 3, 4], 78_336  # the first cells of a 6×6 grid
@@ -173,38 +172,32 @@ def test_a_problem_is_sent_once_and_not_with_every_task(workers):
     assert Told.pickled == 1
 
 
-def tasks():
-    """Numbered tasks of stacks with one option each, 20 in all."""
-    stacks = bs.Stacks.from_lists([[r] for r in range(20)])
-    parts = (stacks.between(begin, begin + 4) for begin in range(0, 20, 4))
-    return list(enumerate(map(Task.of, parts)))
-
-
-def by_root(results):
-    """Roots → count, or the reason of the loss."""
-    answers = {}
-    for result in results:
-        lost = isinstance(result, Lost)
-        values = [result.reason] * len(result.task.stacks) if lost else result.result.outcome.counts
-        answers.update(zip(result.task.stacks.roots.tolist(), values, strict=True))
-    return answers
-
-
 @pytest.fixture(scope="module")
 def right():
     with Pool(1) as pool:
-        return by_root(pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks()))
+        return by_root(pool.start(work(), tasks()))
 
 
 @pytest.mark.parametrize("workers", ["dask", "ray"], indirect=True)
 def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
     once = Failing([13], "kill", once=str(tmp_path / "killed"))
     with Pool(**workers) as pool:
-        assert by_root(pool.start(TreeWork(once, bs.Sudoku(2, 2)), tasks())) == right
+        assert by_root(pool.start(work(once), tasks())) == right
         assert (tmp_path / "killed").exists()
-        answers = by_root(pool.start(TreeWork(Failing([7], "raise"), bs.Sudoku(2, 2)), tasks()))
+        answers = scheduled(pool, Failing([7], "raise"))
     assert answers.pop(7) == "the search failed: RuntimeError: a bug in the search"
     assert answers == {root: n for root, n in right.items() if root != 7}
+
+
+@pytest.mark.parametrize("workers", ["dask"], indirect=True)
+def test_a_worker_that_never_got_the_problem_does_not_fail_a_search_that_is_over(workers, right):
+    def forget(dask_worker):
+        for name in [name for name in dask_worker.plugins if name.startswith("batchsolve")]:
+            del dask_worker.plugins[name]
+
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(work(), tasks())) == right
+        pool._workers._client.run(forget)
 
 
 @pytest.mark.parametrize("workers", ["ray"], indirect=True)
@@ -212,7 +205,7 @@ def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, right, tmp_pat
     """Ray has it raise SystemExit, which joblib would hand to this process."""
     once = Failing([13], "terminate", once=str(tmp_path / "terminated"))
     with Pool(**workers) as pool:
-        assert by_root(pool.start(TreeWork(once, bs.Sudoku(2, 2)), tasks())) == right
+        assert by_root(pool.start(work(once), tasks())) == right
     assert (tmp_path / "terminated").exists()
 
 
@@ -229,7 +222,7 @@ def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, right, ray, mo
             yield from real(function, arguments)
 
         monkeypatch.setattr(pool._workers, "run", run)
-        assert by_root(pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks())) == right
+        assert by_root(pool.start(work(), tasks())) == right
     assert broken
 
 
@@ -242,50 +235,47 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
     monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
     lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}
     with module.dask.config.set(lost), Pool(1, "dask") as pool:
-        answers = by_root(pool.start(TreeWork(Failing([13], "kill"), bs.Sudoku(2, 2)), tasks()))
+        answers = scheduled(pool, Failing([13], "kill"))
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {root: n for root, n in right.items() if root != 13}
-        (done, *_) = pool.start(TreeWork(get_engine("dlx"), bs.Sudoku(2, 2)), tasks()[:1])
+        (done, *_) = pool.start(work(), tasks()[:1])
         assert isinstance(done, Done)
         assert done.timing.worker.split("/")[0] != str(os.getpid())
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 1.0])
 def test_workers_that_die_between_rounds_are_replaced(right, seconds):
-    work = TreeWork(get_engine("dlx"), bs.Sudoku(2, 2))
     with Pool(2, "loky") as pool:
-        done = list(pool.start(work, tasks()))
+        done = list(pool.start(work(), tasks()))
         for pid in {int(each.timing.worker.split("/")[0]) for each in done}:
             os.kill(pid, signal.SIGKILL)
         time.sleep(seconds)
         for _ in range(2):
-            assert by_root(pool.start(work, tasks())) == right
+            assert by_root(pool.start(work(), tasks())) == right
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(right, backend):
     """It may come in after joblib has forgotten that round, and before the next begins."""
-    work = TreeWork(get_engine("dlx"), bs.Sudoku(2, 2))
     with Pool(2, backend) as pool:
         parallel = pool._workers._parallel
         late = []
         add = parallel._register_new_job
         parallel._register_new_job = lambda job: (late.append(job), add(job))
-        next(running := pool.start(work, tasks()))
+        next(running := pool.start(work(), tasks()))
         running.close()
         parallel._jobs.append(late[-1])
-        assert by_root(pool.start(work, tasks())) == right
+        assert by_root(pool.start(work(), tasks())) == right
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_a_round_that_ends_too_early_is_completed(right, backend):
     """As it does when a result of an earlier one is counted."""
-    work = TreeWork(get_engine("dlx"), bs.Sudoku(2, 2))
     with Pool(2, backend) as pool:
-        running = pool.start(work, tasks())
+        running = pool.start(work(), tasks())
         pool._workers._parallel.n_completed_tasks += 3
         assert by_root(running) == right
-        assert by_root(pool.start(work, tasks())) == right
+        assert by_root(pool.start(work(), tasks())) == right
 
 
 MAIN = "from batchsolve.__main__ import main; main()"

@@ -1,44 +1,19 @@
-import numpy as np
 import pytest
 from failing import Failing, HalfAnswered
+from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
 
-from batchsolve import InputError, Stacks, Sudoku
+from batchsolve import InputError, Stacks
 from batchsolve.engines import Task, get_engine
-from batchsolve.search.tree import TreeWork
 from batchsolve.workers import processes, watchdog
-from batchsolve.workers.pool import Done, Pool
+from batchsolve.workers.pool import Lost, Pool
 
-PROBLEM = Sudoku(2, 2)
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_backends.py
-
-
-def tasks(n_tasks=5, per_task=4):
-    """Numbered tasks of stacks with one option each; root r has option r."""
-    stacks = Stacks.from_lists([[r] for r in range(n_tasks * per_task)])
-    parts = (stacks.take(np.arange(k * per_task, (k + 1) * per_task)) for k in range(n_tasks))
-    return list(enumerate(Task.of(part) for part in parts))
-
-
-def work(engine=None):
-    return TreeWork(engine or get_engine("dlx"), PROBLEM)
-
-
-def by_root(results):
-    """Roots → count, or the reason of the loss; every root exactly once."""
-    answers = {}
-    for result in results:
-        for k, root in enumerate(result.task.stacks.roots.tolist()):
-            assert root not in answers
-            done = isinstance(result, Done)
-            answers[root] = int(result.result.outcome.counts[k]) if done else result.reason
-    return answers
 
 
 @pytest.fixture(scope="module")
 def counts():
-    outcome = get_engine("dlx").search(
-        PROBLEM, Task.of(Stacks.from_lists([[r] for r in range(20)]))
-    )
+    stacks = Stacks.from_lists([[r] for r in range(N_ROOTS)])
+    outcome = get_engine("dlx").search(PROBLEM, Task.of(stacks))
     return dict(enumerate(outcome.counts.tolist()))
 
 
@@ -53,7 +28,7 @@ def test_every_task_comes_back_once(backend, jobs, counts):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend, counts):
     with Pool(2, backend) as pool:
-        answers = by_root(pool.start(work(Failing([6, 7], "raise")), tasks()))
+        answers = scheduled(pool, Failing([6, 7], "raise"))
     for root in (6, 7):
         assert answers[root] == "the search failed: RuntimeError: a bug in the search"
     assert {r: a for r, a in answers.items() if r not in (6, 7)} == {
@@ -63,7 +38,7 @@ def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend, counts):
 
 def test_a_row_that_kills_its_worker_is_singled_out(counts):
     with Pool(2, "loky") as pool:
-        answers = by_root(pool.start(work(Failing([13], "kill")), tasks()))
+        answers = scheduled(pool, Failing([13], "kill"))
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {r: c for r, c in counts.items() if r != 13}
         assert by_root(pool.start(work(), tasks())) == counts
@@ -93,16 +68,13 @@ def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):
         assert by_root(pool.start(work(), tasks())) == counts
 
 
-def test_a_part_of_a_task_says_which_part_it_is():
+def test_a_task_that_raises_is_lost_and_no_other():
     with Pool(2) as pool:
         results = list(pool.start(work(Failing([6], "raise")), tasks()))
-    parts = {}
-    for result in results:
-        begin, end = result.part or (0, 4)
-        first = 4 * result.number
-        assert result.task.stacks.roots.tolist() == list(range(first + begin, first + end))
-        parts.setdefault(result.number, []).append((begin, end))
-    assert sorted(parts[1]) == [(0, 2), (2, 3), (3, 4)]
+    assert sorted(result.number for result in results) == [0, 1, 2, 3, 4]
+    (lost,) = (result for result in results if isinstance(result, Lost))
+    assert (lost.number, lost.task.stacks.roots.tolist()) == (1, [4, 5, 6, 7])
+    assert lost.reason == "the search failed: RuntimeError: a bug in the search"
 
 
 def test_bad_pools_are_refused():

@@ -1,0 +1,73 @@
+"""Twenty stacks of 4×4 grids, root r with option r, and what workers answer to each of them."""
+
+from batchsolve import Stacks, Sudoku
+from batchsolve.engines import Task, get_engine
+from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
+from batchsolve.search.tree import TreeWork
+from batchsolve.workers.pool import Done
+
+PROBLEM = Sudoku(2, 2)
+N_ROOTS = 20
+
+
+def pieces():
+    """The stacks, four in a piece."""
+    whole = Piece.whole(Stacks.from_lists([[r] for r in range(N_ROOTS)]))
+    return [whole.between(begin, begin + 4) for begin in range(0, N_ROOTS, 4)]
+
+
+def tasks():
+    """The pieces as numbered tasks."""
+    return list(enumerate(Task.of(piece.stacks) for piece in pieces()))
+
+
+def work(engine=None):
+    return TreeWork(engine or get_engine("dlx"), PROBLEM)
+
+
+def by_root(results):
+    """Roots → count, or the reason of the loss; every root exactly once."""
+    answers = {}
+    for result in results:
+        for k, root in enumerate(result.task.stacks.roots.tolist()):
+            assert root not in answers
+            done = isinstance(result, Done)
+            answers[root] = int(result.result.outcome.counts[k]) if done else result.reason
+    return answers
+
+
+class ByRoot(Goal):
+    """Wants every stack searched to the end."""
+
+    enough = False
+
+    def __init__(self):
+        self.answers = {}
+
+    def begin(self, piece, budget, promised):
+        return piece, Task.of(piece.stacks)
+
+    def accept(self, piece, found):
+        return self._answer(piece, found.outcome.counts.tolist())
+
+    def lose(self, piece, reason):
+        return self._answer(piece, [reason] * len(piece))
+
+    def _answer(self, piece, answers):
+        for root, answer in zip(piece.stacks.roots.tolist(), answers, strict=True):
+            assert root not in self.answers
+            self.answers[root] = answer
+        return []
+
+
+def scheduled(pool, engine):
+    """What a scheduler has workers answer to each root, until nothing is left to be done."""
+    goal = ByRoot()
+    scheduler = Scheduler(goal, pool.jobs)
+    for piece in pieces():
+        scheduler.add_behind(piece)
+    while not scheduler.is_empty:
+        for _ in run_round(scheduler, goal, pool, work(engine), Draws(scheduler)):
+            pass
+    return goal.answers

@@ -1,0 +1,43 @@
+"""A search whose engine fails on some stacks answers for all the others, and ends."""
+
+import pytest
+from failing import Failing
+from rooted import PROBLEM
+
+from batchsolve import Stacks
+from batchsolve.engines import Task, get_engine
+from batchsolve.search.pieces import Piece
+from batchsolve.search.tree import TreeSearch
+from batchsolve.settings import SearchSettings
+from batchsolve.workers.pool import Pool
+
+N_GRIDS = 288
+
+
+@pytest.fixture(scope="module")
+def n_marked():
+    """How many grids have option 0: the first cell is 1."""
+    task = Task.of(Stacks.from_lists([[0]]))
+    return int(get_engine("dlx").search(PROBLEM, task).counts.sum())
+
+
+RAISES = "threading", "raise", "the search failed: RuntimeError: a bug in the search"
+KILLS = "loky", "kill", "the search killed its worker process twice"
+
+
+@pytest.mark.parametrize(
+    ("split_depth", "backend", "how", "reason"),
+    # deeper, what kills would be split here, and kill this process
+    [(None, *RAISES), (1, *RAISES), (3, *RAISES), (1, *KILLS)],
+)
+def test_what_fails_is_left_and_the_rest_is_counted(split_depth, backend, how, reason, n_marked):
+    settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
+    begin = Piece.whole(Stacks.from_lists([[]]))
+    with Pool(2, backend) as pool:
+        search = TreeSearch(PROBLEM, [Failing([0], how)], pool, settings, begin)
+        for _ in search.run():
+            pass
+    assert search.totals.count == N_GRIDS - n_marked
+    assert set(search.failures) == {reason}
+    assert not search.complete
+    assert len(search.outstanding) == 0
