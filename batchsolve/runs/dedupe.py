@@ -321,7 +321,7 @@ class _Dedupe:
         known = self.pool.numbers(NUMBERS)
         with (
             folder_beside(self.output) as folder,
-            whole_output(self.output, folder, schema, known) as output,
+            whole_output(self.output, folder, schema, known, self.pool.jobs) as output,
         ):
             yield output
 

@@ -183,7 +183,7 @@ class OneFile:
         # with times, a block that is made twice may differ in length, so workers must not place it
         placed = self.path != "-" and not table.has_times
         known = pool.numbers(NUMBERS) if placed else None
-        output = open_output(self.path, table.schema, written, known)
+        output = open_output(self.path, table.schema, written, known, pool.jobs)
         return _Encoding(table, encoder_for(self.path), output.in_place), output
 
 

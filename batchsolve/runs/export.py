@@ -79,7 +79,7 @@ def export_run(
     with (
         folder_beside(output) as folder,
         Pool(jobs) as pool,
-        whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS)) as whole,
+        whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS), pool.jobs) as whole,
     ):
         encode = partial(_encoded, encoder_for(output), whole.in_place)
         for n, encoded in solutions.in_order(encode, pool, folder, check):

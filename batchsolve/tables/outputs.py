@@ -8,10 +8,7 @@ were cut up: compression and row groups are made at the end.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -27,6 +24,7 @@ from batchsolve.errors import InputError, JournalError, OutputError, first_line
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded, InPlace
+from batchsolve.tables.packing import compress_file
 from batchsolve.tables.sources import split_suffixes
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 ROW_GROUP = 65_536
-COPY_BYTES = 1 << 20
 
 
 class Output(Protocol):
@@ -232,7 +229,11 @@ def check_output(path: str) -> None:
 
 
 def open_output(
-    path: str, schema: pa.Schema, written: Written | None = None, known: Numbers | None = None
+    path: str,
+    schema: pa.Schema,
+    written: Written | None = None,
+    known: Numbers | None = None,
+    threads: int = 1,
 ) -> Output:
     """Open an output for what the encoder of its path makes.
 
@@ -246,6 +247,8 @@ def open_output(
         What `Output.written` returned; what was written after that is discarded.
     known : Numbers, optional
         What workers share, for them to write blocks themselves; see `InPlace`.
+    threads : int
+        How many compress the finished file, if it is compressed.
 
     Raises
     ------
@@ -259,7 +262,7 @@ def open_output(
     if suffix == ".parquet":
         return _File(path, header, written, (".whole", partial(_regroup, schema=schema)), known)
     if compression:
-        pack = partial(_compress, compression=compression)
+        pack = partial(compress_file, suffix=compression, threads=threads)
         return _File(path, header, written, (compression, pack), known)
     return _File(path, header, written, None, known)
 
@@ -276,7 +279,7 @@ def folder_beside(path: str) -> Iterator[str]:
 
 @contextmanager
 def whole_output(
-    path: str, folder: str, schema: pa.Schema, known: Numbers | None = None
+    path: str, folder: str, schema: pa.Schema, known: Numbers | None = None, threads: int = 1
 ) -> Iterator[Output]:
     """Open an output that takes its place when all is written; see `open_output`.
 
@@ -287,7 +290,7 @@ def whole_output(
         Where it is until then; see `folder_beside`.
     """
     unfinished = os.path.join(folder, os.path.basename(path))
-    with closing(open_output(unfinished, schema, known=known)) as output:
+    with closing(open_output(unfinished, schema, None, known, threads)) as output:
         yield output
         output.finish()
     with disk_errors(path):
@@ -311,21 +314,6 @@ def sync_directory(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _compress(source: str, target: str, compression: str) -> None:
-    with open(source, "rb") as plain, open(target, "wb") as raw:
-        packed: Any
-        if compression == ".gz":
-            packed = gzip.GzipFile("", "wb", 6, raw, mtime=0)
-        elif compression == ".bz2":
-            packed = bz2.BZ2File(raw, "wb")
-        else:
-            packed = pa.CompressedOutputStream(pa.PythonFile(raw), "zstd")
-        with packed:
-            shutil.copyfileobj(plain, packed, COPY_BYTES)
-        if not raw.closed:
-            _sync(raw)
 
 
 def _regroup(source: str, target: str, schema: pa.Schema) -> None:
