@@ -28,12 +28,12 @@ from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import (
     FORMATS,
-    ROW_GROUP,
     Output,
     check_output,
     open_output,
     partial_path,
 )
+from batchsolve.tables.packing import ROW_GROUP
 from batchsolve.tables.places import child, is_address, local_path
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes

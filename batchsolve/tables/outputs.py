@@ -3,7 +3,7 @@
 What workers have encoded goes to ``OUT.partial``, which they write themselves where they can;
 this process takes it in order. An interrupted run can go on from there, and the finished file takes
 its place in one step. What that holds does not depend on where a run was interrupted, or how rows
-were cut up: compression and row groups are made at the end.
+were cut up: compression and row groups are made of ``OUT.partial``, beside it, while it grows.
 """
 
 from __future__ import annotations
@@ -12,26 +12,24 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, first_line
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
+from batchsolve.tables.growing import Companion, GrowingFile
 from batchsolve.tables.in_place import Encoded, InPlace
-from batchsolve.tables.packing import compress_file
+from batchsolve.tables.packing import compress, regroup
 from batchsolve.tables.sources import split_suffixes
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
-ROW_GROUP = 65_536
 
 
 class Output(Protocol):
@@ -87,12 +85,11 @@ class _File:
         path: str,
         header: bytes,
         written: Written | None,
-        finished: tuple[str, Callable[[str, str], None]] | None,
+        finished: tuple[str, Callable[[GrowingFile, str], None]] | None,
         known: Numbers | None = None,
     ) -> None:
         self._path = path
         self._partial = partial_path(path)
-        self._finished = finished
         mode = "wb" if written is None else "r+b"
         with disk_errors(self._partial):
             self._file: IO[bytes] = open(self._partial, mode)  # noqa: SIM115
@@ -107,6 +104,11 @@ class _File:
             raise
         self._n_blocks = 0
         self.in_place = None if known is None else InPlace.of(self._file, self._partial, known)
+        self._companion: Companion | None = None
+        if finished:
+            suffix, make = finished
+            with disk_errors(self._partial + suffix):
+                self._companion = Companion(make, self._partial, self._partial + suffix)
         self._note_place()
 
     def _go_on_from(self, written: Written) -> None:
@@ -143,6 +145,10 @@ class _File:
     def _note_place(self) -> None:
         if self.in_place is not None:
             self.in_place.begins(self._n_blocks, self._written.n_bytes)
+        if self._companion is not None:
+            with disk_errors(self._companion.target):
+                self._file.flush()
+                self._companion.grown_to(self._written.n_bytes)
 
     def written(self) -> Written:
         with disk_errors(self._partial):
@@ -154,21 +160,24 @@ class _File:
             _sync(self._file)
 
     def finish(self) -> None:
+        companion, whole = self._companion, self._partial
         with disk_errors(self._partial):
             _sync(self._file)
             self._file.close()
-            whole = self._partial
-            if self._finished:
-                suffix, make = self._finished
-                whole += suffix
-                make(self._partial, whole)
+        if companion is not None:
+            whole = companion.target
+            with disk_errors(whole):
+                companion.finish()
+        with disk_errors(self._path):
             os.replace(whole, self._path)
-            if self._finished:
+            if companion is not None:
                 os.remove(self._partial)
 
     def close(self) -> None:
         if self.in_place is not None:
             self.in_place.close()
+        if self._companion is not None:
+            self._companion.give_up()
         with suppress(OSError, ValueError):  # unless it is finished: what workers wrote beyond
             self._file.truncate(self._written.n_bytes)
         with disk_errors(self._partial):
@@ -260,9 +269,9 @@ def open_output(
         return _StandardOutput(header)
     suffix, compression = split_suffixes(path)
     if suffix == ".parquet":
-        return _File(path, header, written, (".whole", partial(_regroup, schema=schema)), known)
+        return _File(path, header, written, (".whole", partial(regroup, schema=schema)), known)
     if compression:
-        pack = partial(compress_file, suffix=compression, threads=threads)
+        pack = partial(compress, suffix=compression, threads=threads)
         return _File(path, header, written, (compression, pack), known)
     return _File(path, header, written, None, known)
 
@@ -314,41 +323,6 @@ def sync_directory(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _regroup(source: str, target: str, schema: pa.Schema) -> None:
-    """Make a Parquet file of Arrow streams, in row groups of one size."""
-    with (
-        pa.OSFile(source) as streams,
-        pq.ParquetWriter(target, schema, compression="zstd") as writer,
-        ThreadPoolExecutor(1) as reader,  # for reading takes as long as writing
-    ):
-        groups = _row_groups(streams)
-        following = reader.submit(next, groups, None)
-        while (table := following.result()) is not None:
-            following = reader.submit(next, groups, None)
-            writer.write_table(table, row_group_size=ROW_GROUP)
-
-
-def _row_groups(streams: Any) -> Iterator[pa.Table]:
-    """Read tables of `ROW_GROUP` rows, the last one of fewer.
-
-    Each column is one chunk, for pages are cut where chunks end.
-    """
-    waiting: list[pa.Table] = []
-    n_waiting = 0
-    while streams.tell() < streams.size():
-        with pa.ipc.open_stream(streams) as stream:
-            waiting.append(stream.read_all())
-        n_waiting += len(waiting[-1])
-        if n_waiting >= ROW_GROUP:
-            rest = pa.concat_tables(waiting)
-            while len(rest) >= ROW_GROUP:
-                yield rest.slice(0, ROW_GROUP).combine_chunks()
-                rest = rest.slice(ROW_GROUP)
-            waiting, n_waiting = [rest], len(rest)
-    if n_waiting:
-        yield pa.concat_tables(waiting).combine_chunks()
 
 
 @contextmanager

@@ -1,27 +1,31 @@
-"""Compressing a whole file by several threads.
+"""Making the finished file of the plain one: compressed by several threads, or Parquet.
 
-Each piece of the file becomes a stream of its own: gzip calls them members, bzip2 streams,
-Zstandard frames, and all three say that streams one after another are the file in one. Pieces are
-cut at fixed places, so what comes out does not depend on the number of threads.
+Each piece of a compressed file is a stream of its own: gzip calls them members, bzip2 streams,
+Zstandard frames, and all three say that streams one after another are the file in one. Pieces and
+row groups are cut at fixed places, so what comes out does not depend on the number of threads, or
+on how rows were cut up before.
 """
 
 from __future__ import annotations
 
 import bz2
-import os
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import IO
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from joblib import cpu_count
+
+from batchsolve.tables.growing import GrowingFile
 
 PIECE_BYTES = 3_600_000  # four blocks of bzip2
 GZIP_LEVEL = 4  # three times as fast as 6, for a twentieth more bytes
 GZIP_FORMAT = 31  # of zlib: the widest window, and gzip's header without a name and a time
+ROW_GROUP = 65_536
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(zlib.compress, level=GZIP_LEVEL, wbits=GZIP_FORMAT),
@@ -30,24 +34,23 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def compress_file(source: str, target: str, suffix: str, threads: int) -> None:
-    """Write a compressed copy of a file, and make it durable.
+def compress(plain: Any, target: str, suffix: str, threads: int) -> None:
+    """Write a compressed copy of a file.
 
     Parameters
     ----------
-    source, target : str
+    plain : binary file
+    target : str
     suffix : {".gz", ".bz2", ".zst"}
     threads : int
         How many pieces are compressed at once, on as many cores.
     """
-    with open(source, "rb") as plain, open(target, "wb") as packed:
+    with open(target, "wb") as packed:
         for stream in _packed(plain, PACKERS[suffix], min(threads, cpu_count())):
             packed.write(stream)
-        packed.flush()
-        os.fsync(packed.fileno())
 
 
-def _packed(plain: IO[bytes], pack: Callable[[bytes], bytes], threads: int) -> Iterator[bytes]:
+def _packed(plain: Any, pack: Callable[[bytes], bytes], threads: int) -> Iterator[bytes]:
     """Yield the streams of a file in order, one or more; few pieces are in memory at once."""
     waiting: deque[Future[bytes]] = deque()
     with ThreadPoolExecutor(threads) as pool:
@@ -59,3 +62,39 @@ def _packed(plain: IO[bytes], pack: Callable[[bytes], bytes], threads: int) -> I
             waiting.append(pool.submit(pack, piece))
         while waiting:
             yield waiting.popleft().result()
+
+
+def regroup(streams: GrowingFile, target: str, schema: pa.Schema) -> None:
+    """Write a Parquet file of Arrow streams, in row groups of one size.
+
+    Parameters
+    ----------
+    streams : GrowingFile
+        What `ArrowStreams` made of the rows.
+    target : str
+    schema : pyarrow.Schema
+    """
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        for table in _row_groups(streams):
+            writer.write_table(table, row_group_size=ROW_GROUP)
+
+
+def _row_groups(streams: GrowingFile) -> Iterator[pa.Table]:
+    """Read tables of `ROW_GROUP` rows, the last one of fewer.
+
+    Each column is one chunk, for pages are cut where chunks end.
+    """
+    waiting: list[pa.Table] = []
+    n_waiting = 0
+    while streams.has_more():
+        with pa.ipc.open_stream(streams) as stream:
+            waiting.append(stream.read_all())
+        n_waiting += len(waiting[-1])
+        if n_waiting >= ROW_GROUP:
+            rest = pa.concat_tables(waiting)
+            while len(rest) >= ROW_GROUP:
+                yield rest.slice(0, ROW_GROUP).combine_chunks()
+                rest = rest.slice(ROW_GROUP)
+            waiting, n_waiting = [rest], len(rest)
+    if n_waiting:
+        yield pa.concat_tables(waiting).combine_chunks()

@@ -30,7 +30,8 @@ def small_pieces(monkeypatch):
 def packed(folder, data, suffix, threads):
     source, target = folder / "plain", folder / f"packed{suffix}"
     source.write_bytes(data)
-    packing.compress_file(str(source), str(target), suffix, threads)
+    with source.open("rb") as plain:
+        packing.compress(plain, str(target), suffix, threads)
     return target
 
 
@@ -85,10 +86,8 @@ def test_the_header_of_gzip_holds_no_time_and_no_name(tmp_path):
 
 
 @suffixes
-def test_a_full_disk_is_told(suffix, tmp_path):
+def test_a_full_disk_is_told(suffix):
     if not os.path.exists("/dev/full"):
         pytest.skip("needs /dev/full")
-    source = tmp_path / "plain"
-    source.write_bytes(os.urandom(200_000))
     with pytest.raises(OSError, match="No space left"):
-        packing.compress_file(str(source), "/dev/full", suffix, 2)
+        packing.compress(io.BytesIO(os.urandom(200_000)), "/dev/full", suffix, 2)

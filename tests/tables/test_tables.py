@@ -506,7 +506,7 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
 def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.outputs.ROW_GROUP", 100)
+    monkeypatch.setattr("batchsolve.tables.packing.ROW_GROUP", 100)
     rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
     table = table_of(rows)
     whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
