@@ -25,6 +25,8 @@ def number_colors(
     number: dict[Hashable, int] = {}
     entries = []
     for o, (row, given) in enumerate(zip(rows, colors, strict=True)):
+        if not isinstance(given, Mapping):
+            raise ProblemError(f"the colours of option {o} are no mapping of items, but {given!r}")
         if absent := [item for item in given if item not in row]:
             raise ProblemError(
                 f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "

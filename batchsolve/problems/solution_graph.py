@@ -184,7 +184,7 @@ class SolutionGraph:
     >>> graph.count
     12988816
     >>> graph.covers([0, 12_988_815])
-    Stacks(2 stacks of 32 to 32 options)
+    Stacks(2 stacks of 32 options)
     >>> [graph.with_option(0).count, graph.without_option(0).count]
     [6494408, 6494408]
     >>> len(next(iter(graph)))

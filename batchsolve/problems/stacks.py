@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.json_records import (
     SEAL,
@@ -122,8 +122,9 @@ class Stacks:
     def __repr__(self) -> str:
         if not len(self):
             return "Stacks(0 stacks)"
-        lengths = np.diff(self.offsets)
-        return f"Stacks({len(self)} stacks of {lengths.min()} to {lengths.max()} options)"
+        least, most = np.diff(self.offsets).min(), np.diff(self.offsets).max()
+        lengths = counted(most, "option") if least == most else f"{least} to {most} options"
+        return f"Stacks({counted(len(self), 'stack')} of {lengths})"
 
     def __len__(self) -> int:
         return self.roots.size

@@ -108,7 +108,7 @@ class SolvedGrids(Stacks):
     --------
     >>> solved = SolvedGrids(np.array([[1, 2, 2, 1]], np.uint8), np.array([7]))
     >>> solved, solved.options.tolist()  # of two digits in each of four cells
-    (Stacks(1 stacks of 4 to 4 options), [0, 3, 5, 6])
+    (Stacks(1 stack of 4 options), [0, 3, 5, 6])
     """
 
     digits: npt.NDArray[np.uint8]

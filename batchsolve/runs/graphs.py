@@ -97,7 +97,7 @@ class Samples:
     --------
     >>> drawn = sample("queens:8", 3, seed=1)
     >>> drawn.covers, drawn.count, drawn.weights
-    (Stacks(3 stacks of 8 to 8 options), 92, None)
+    (Stacks(3 stacks of 8 options), 92, None)
     """
 
     covers: Stacks

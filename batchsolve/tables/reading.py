@@ -202,7 +202,7 @@ def problem_and_stacks(
     Examples
     --------
     >>> problem_and_stacks("queens:6")
-    (ExactCover(n_items=34, n_primary=12, n_options=36), Stacks(1 stacks of 0 to 0 options))
+    (ExactCover(n_items=34, n_primary=12, n_options=36), Stacks(1 stack of 0 options))
     """
     reading = reading_of(problem)
     clues: list[int] = reading.stack.tolist()
