@@ -93,12 +93,17 @@ class Companion:
     make : callable
         Takes a `GrowingFile` and the path of what is made of it.
     source, target : str
+    end : int
+        How many bytes are written already.
     """
 
-    def __init__(self, make: Callable[[GrowingFile, str], None], source: str, target: str) -> None:
+    def __init__(
+        self, make: Callable[[GrowingFile, str], None], source: str, target: str, end: int = 0
+    ) -> None:
         self.target = target
         self._make = make
         self._source = GrowingFile(source)
+        self._source.grown_to(end)
         self._error: BaseException | None = None
         # a daemon, for the program must end even if something is raised before anyone can give up
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -130,5 +135,5 @@ class Companion:
         """Stop, and remove what was made."""
         self._source.give_up()
         self._thread.join()
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # it may have its name already; and it is replaced by the next run
             os.remove(self.target)

@@ -106,9 +106,9 @@ class _File:
         self.in_place = None if known is None else InPlace.of(self._file, self._partial, known)
         self._companion: Companion | None = None
         if finished:
-            suffix, make = finished
-            with disk_errors(self._partial + suffix):
-                self._companion = Companion(make, self._partial, self._partial + suffix)
+            (suffix, make), end = finished, self.written().n_bytes
+            with disk_errors(self._partial):
+                self._companion = Companion(make, self._partial, self._partial + suffix, end)
         self._note_place()
 
     def _go_on_from(self, written: Written) -> None:
@@ -135,6 +135,10 @@ class _File:
             )
         self._n_blocks += 1
         self._note_place()
+        if self._companion is not None:
+            end = self.written().n_bytes
+            with disk_errors(self._companion.target):
+                self._companion.grown_to(end)
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
         with disk_errors(self._partial):
@@ -145,10 +149,6 @@ class _File:
     def _note_place(self) -> None:
         if self.in_place is not None:
             self.in_place.begins(self._n_blocks, self._written.n_bytes)
-        if self._companion is not None:
-            with disk_errors(self._companion.target):
-                self._file.flush()
-                self._companion.grown_to(self._written.n_bytes)
 
     def written(self) -> Written:
         with disk_errors(self._partial):
