@@ -122,9 +122,10 @@ class Stacks:
     def __repr__(self) -> str:
         if not len(self):
             return "Stacks(0 stacks)"
-        least, most = np.diff(self.offsets).min(), np.diff(self.offsets).max()
-        lengths = counted(most, "option") if least == most else f"{least} to {most} options"
-        return f"Stacks({counted(len(self), 'stack')} of {lengths})"
+        lengths = np.diff(self.offsets)
+        least, most = lengths.min(), lengths.max()
+        options = counted(most, "option") if least == most else f"{least} to {most} options"
+        return f"Stacks({counted(len(self), 'stack')} of {options})"
 
     def __len__(self) -> int:
         return self.roots.size

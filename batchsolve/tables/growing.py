@@ -1,7 +1,7 @@
 """A file that is read while it grows, and what is made of it meanwhile.
 
-Compression and row groups need all rows in their order, so one thread makes them. It begins with
-the first rows, for if it began with the last, everyone would wait for it.
+Compression and row groups need all rows in their order. They are made from the first row on, beside
+those who write the rows; begun after the last row, they would keep all workers waiting.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Companion:
     """
 
     def __init__(
-        self, make: Callable[[GrowingFile, str], None], source: str, target: str, end: int = 0
+        self, make: Callable[[GrowingFile, str], None], source: str, target: str, end: int
     ) -> None:
         self.target = target
         self._make = make

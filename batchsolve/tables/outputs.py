@@ -106,7 +106,8 @@ class _File:
         self.in_place = None if known is None else InPlace.of(self._file, self._partial, known)
         self._companion: Companion | None = None
         if finished:
-            (suffix, make), end = finished, self.written().n_bytes
+            suffix, make = finished
+            end = self.written().n_bytes
             with disk_errors(self._partial):
                 self._companion = Companion(make, self._partial, self._partial + suffix, end)
         self._note_place()

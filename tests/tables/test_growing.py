@@ -78,7 +78,7 @@ def copy(source: GrowingFile, target: str) -> None:
 def test_a_companion_is_made_while_the_file_grows(tmp_path):
     source, target = tmp_path / "plain", tmp_path / "copy"
     source.write_bytes(b"abcdef")
-    companion = Companion(copy, str(source), str(target))
+    companion = Companion(copy, str(source), str(target), 0)
     companion.grown_to(4)
     while not target.exists() or target.stat().st_size < 4:
         assert threading.active_count() > 1
@@ -92,7 +92,7 @@ def test_a_companion_that_is_given_up_leaves_nothing(tmp_path, n_bytes):
     source, target = tmp_path / "plain", tmp_path / "copy"
     source.write_bytes(b"abcdef")
     before = threading.active_count()
-    companion = Companion(copy, str(source), str(target))
+    companion = Companion(copy, str(source), str(target), 0)
     companion.grown_to(n_bytes)
     companion.give_up()
     assert os.listdir(tmp_path) == ["plain"]
@@ -105,7 +105,7 @@ def test_what_a_companion_raises_is_raised_in_the_thread_that_waits(tmp_path):
         raise OSError("the disk is on fire")
 
     (tmp_path / "plain").write_bytes(b"abc")
-    companion = Companion(fail, str(tmp_path / "plain"), str(tmp_path / "copy"))
+    companion = Companion(fail, str(tmp_path / "plain"), str(tmp_path / "copy"), 0)
     companion.grown_to(1)
     with pytest.raises(OSError, match="on fire"):
         companion.finish()
