@@ -39,7 +39,8 @@ class Shape:
         Sample ``k`` is ``shares[bounds[k]:bounds[k + 1]]``.
     first, last : ndarray of int64, shape (CLASSES,)
         Samples ``first[c]`` to ``last[c] - 1`` are of subtrees of 2^c to 2^(c+1) nodes. A class
-        without samples uses those of the nearest that has some.
+        in which no sample branches uses those of the nearest in which one does: by its own, a
+        subtree would never fall apart.
     """
 
     shares: npt.NDArray[np.float64]
@@ -54,17 +55,20 @@ class Shape:
         Raises
         ------
         InputError
-            If there is no sample.
+            If no sample has two children.
         """
-        if not samples:
-            raise InputError("a shape needs at least one sample of a node with children")
+        if not any(len(children) > 1 for _, children in samples):
+            raise InputError(
+                "the tree hardly branches where it was sampled, so it has no shape to simulate; "
+                "leave out the forecast"
+            )
         number = [min(CLASSES - 1, max(0, int(np.log2(max(1.0, nodes))))) for nodes, _ in samples]
         order = np.argsort(number, kind="stable")
         by_class = np.array(number)[order]
         kept = [samples[k][1] / samples[k][1].sum() for k in order]
         bounds = np.cumsum([0, *map(len, kept)])
         wanted = np.arange(CLASSES)
-        present = np.unique(by_class)
+        present = np.unique(by_class[[len(samples[k][1]) > 1 for k in order]])
         near = present[np.argmin(np.abs(wanted[:, None] - present[None, :]), axis=1)]
         return cls(
             np.concatenate(kept),

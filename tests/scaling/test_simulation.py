@@ -138,6 +138,17 @@ def test_a_shape_uses_the_nearest_class_that_was_sampled():
         Shape.of([])
 
 
+def test_a_class_in_which_no_sample_branches_uses_another():
+    chain, fork = np.array([1.0]), np.array([1.0, 1.0])
+    shape = Shape.of([(2.0**10, fork), (2.0**10, chain), (2.0**20, chain)])
+    assert shape.bounds[shape.first[[10, 20]]].tolist() == [0, 0]
+    assert shape.last[[10, 20]].tolist() == [2, 2]
+    found = simulate(2.0**20, 2, Costs(rate=1e6), shape)
+    assert found.share == 1
+    with pytest.raises(bs.InputError, match="hardly branches"):
+        Shape.of([(2.0**10, chain)])
+
+
 def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
     problem = family("queens:8")
     engine = get_engine("dlx")
