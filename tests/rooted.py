@@ -3,7 +3,7 @@
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 from batchsolve.search.pieces import Piece
-from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
+from batchsolve.search.scheduler import Goal, Scheduler, run_round
 from batchsolve.search.tree import TreeWork
 from batchsolve.workers.pool import Done
 
@@ -68,6 +68,6 @@ def scheduled(pool, engine):
     for piece in pieces():
         scheduler.add_behind(piece)
     while not scheduler.is_empty:
-        for _ in run_round(scheduler, goal, pool, work(engine), Draws(scheduler)):
+        for _ in run_round(scheduler, pool, work(engine)):
             pass
     return goal.answers

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from batchsolve.errors import BatchsolveError, InputError
-from batchsolve.search.scheduler import Draws, Goal, Scheduler, run_round
+from batchsolve.search.scheduler import Goal, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool, Work
 
@@ -154,7 +154,7 @@ def work_in_order(
 
     refill()
     while goal.n_open:
-        for _ in run_round(scheduler, goal, pool, work, Draws(scheduler)):
+        for _ in run_round(scheduler, pool, work):
             yield from goal.settled()
             refill()
     if failure is not None:

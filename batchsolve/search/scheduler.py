@@ -79,9 +79,17 @@ class Scheduler:
     first_budget : int
         The same, while the speed of a worker is not known.
 
+    Attributes
+    ----------
+    paused : bool
+        Whether no task is to be drawn.
+    most_nodes : int
+        Nodes a task may visit, however they are sized.
+
     Notes
     -----
-    `next_task` is called in whatever thread a worker becomes free; one lock guards the queue.
+    A scheduler is an iterator of numbered tasks, which may be asked again after it had none. It is
+    asked in whatever thread a worker becomes free; one lock guards the queue.
     """
 
     def __init__(
@@ -91,7 +99,7 @@ class Scheduler:
         budget: int | None = None,
         first_budget: int = FIRST_BUDGET,
     ) -> None:
-        self._goal = goal
+        self.goal = goal
         self._fixed_budget, self._first_budget = budget, first_budget
         self._sizing = Sizing.of(jobs)
         self._most_out = MOST_OUT * jobs
@@ -100,8 +108,17 @@ class Scheduler:
         self._suspects: deque[Any] = deque()  # each is searched alone, when nothing else waits
         self._out: dict[int, _Out] = {}
         self._numbers = count()
-        self._nodes, self._seconds = 0, 0.0
-        self.paused = False
+        self._nodes, self._seconds = 0.0, 0.0
+        self.paused, self.most_nodes = False, UNLIMITED
+
+    def __iter__(self) -> Scheduler:
+        return self
+
+    def __next__(self) -> tuple[int, Any]:
+        drawn = self.next_task()
+        if drawn is None:
+            raise StopIteration
+        return drawn
 
     @property
     def n_waiting(self) -> int:
@@ -136,7 +153,7 @@ class Scheduler:
             self._queue.clear()
             return pieces
 
-    def next_task(self, most_nodes: int = UNLIMITED) -> tuple[int, Any] | None:
+    def next_task(self) -> tuple[int, Any] | None:
         """Return the next task and its number; None if there is nothing to do just now."""
         with self._lock:
             if self.paused or any(out.alone for out in self._out.values()):
@@ -147,12 +164,12 @@ class Scheduler:
             while self._queue and len(self._out) < self._most_out:
                 promised = sum(out.budget for out in self._out.values())
                 piece = self._queue.pop()
-                budget = min(self._budget(piece.is_fresh), most_nodes)
+                budget = min(self._budget(piece.is_fresh), self.most_nodes)
                 # a stack takes a node, and preparing for others takes time
                 if budget < MOST_STACKS:
                     piece, *rest = piece.cut(1, max(1, budget))
                     self._queue.extend(reversed(rest))
-                begun = self._goal.begin(piece, budget, promised)
+                begun = self.goal.begin(piece, budget, promised)
                 if begun is None:
                     self._queue.append(piece)
                     return None
@@ -167,22 +184,18 @@ class Scheduler:
         self._out[number] = _Out(piece, budget, alone)
         return number
 
-    def learn_rate(self, nodes: int, seconds: float) -> None:
-        """Take the speed of a worker from some nodes that it visited."""
-        self._nodes += nodes
-        self._seconds += seconds
-
-    def forget_rate(self) -> None:
-        """Begin anew to learn the speed of a worker."""
-        self._nodes, self._seconds = 0, 0.0
+    def set_rate(self, nodes: float = 0.0) -> None:
+        """Say how many nodes a worker visits in a second, as far as that is known."""
+        self._nodes, self._seconds = nodes, float(nodes > 0)
 
     def take(self, result: Done | Lost) -> bool:
         """Give a result to the goal and put back what it leaves; return whether it was accepted."""
         with self._lock:
             out = self._out[result.number]
             if isinstance(result, Done):
-                self.learn_rate(result.result.n_nodes, result.result.seconds)
-                left = self._goal.accept(out.piece, result.result)
+                self._nodes += result.result.n_nodes
+                self._seconds += result.result.seconds
+                left = self.goal.accept(out.piece, result.result)
             else:
                 left = self._left_of(out, result)
             del self._out[result.number]
@@ -200,7 +213,7 @@ class Scheduler:
             return []
         stacks = out.piece.cut(1, 1)
         if len(stacks) == 1:
-            return self._goal.lose(out.piece, lost.reason)
+            return self.goal.lose(out.piece, lost.reason)
         if not lost.died:
             return stacks
         parts = out.piece.cut(1, isqrt(len(stacks)))  # a death takes longer than many tasks
@@ -225,44 +238,26 @@ class Scheduler:
 
 def run_round(
     scheduler: Scheduler,
-    goal: Goal,
     pool: Pool,
     work: Work,
-    tasks: Iterator[tuple[int, Any]],
+    tasks: Iterator[tuple[int, Any]] | None = None,
     here: bool = False,
 ) -> Iterator[Done]:
     """Search tasks until a draw finds nothing, or the goal has enough; yield accepted results.
 
     Parameters
     ----------
-    tasks : iterator of (int, task)
-        As they are drawn.
+    tasks : iterator of (int, task), optional
+        As they are drawn; by default all that the scheduler has.
     here : bool
         Search in this process instead of the workers.
     """
     start = pool.start_here if here else pool.start
     # closed here, for what is raised while a destructor closes it, such as Ctrl-C, is lost
-    with closing(start(work, tasks)) as results:
+    with closing(start(work, scheduler if tasks is None else tasks)) as results:
         for result in results:
             if scheduler.take(result) and isinstance(result, Done):
                 yield result
-            if goal.enough:
+            if scheduler.goal.enough:
                 break
     scheduler.take_back()
-
-
-class Draws:
-    """The tasks of a scheduler, as an iterator that may be asked again after it had none."""
-
-    def __init__(self, scheduler: Scheduler, most: int = UNLIMITED, nodes: int = UNLIMITED) -> None:
-        self._scheduler, self._left, self._nodes = scheduler, most, nodes
-
-    def __iter__(self) -> Draws:
-        return self
-
-    def __next__(self) -> tuple[int, Any]:
-        drawn = self._scheduler.next_task(self._nodes) if self._left else None
-        if drawn is None:
-            raise StopIteration
-        self._left -= 1
-        return drawn

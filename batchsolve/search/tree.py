@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetry import Symmetries
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.rules import MOST_STACKS, SPLIT_NODES, STACKS_PER_WORKER, first_budget
-from batchsolve.search.scheduler import Draws, Scheduler, run_round
+from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
+from batchsolve.search.scheduler import Scheduler, run_round
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Done, Pool
 
@@ -147,8 +148,6 @@ class TreeGoal:
     ----------
     failures : list of str
         Why stacks could not be searched; they stay outstanding for a later run.
-    depth : int
-        The level at which nodes are handed back; set while the tree is split.
     open_weight : float
         The share of the tree that is not finished, but for rounding.
     """
@@ -175,7 +174,6 @@ class TreeGoal:
         self._seconds_before = totals.seconds
         self.totals = totals
         self.failures: list[str] = []
-        self.depth = UNLIMITED
 
     @property
     def enough(self) -> bool:
@@ -202,8 +200,7 @@ class TreeGoal:
             if room <= 0:
                 return None
         keep = UNLIMITED if self._collect else 0
-        task = Task.of(piece.stacks, depth=self.depth, budget=budget, keep=keep, room=room)
-        return piece, task
+        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room)
 
     def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
         """Add a result to the sums; return what it leaves, or None if it exceeds the limit."""
@@ -382,12 +379,12 @@ class TreeSearch:
         begin = time.monotonic()
         try:
             yield from self._split()
-            scheduler.forget_rate()  # what an engine prepares at first counted in it
+            scheduler.set_rate()  # what an engine prepares at first counted in it
             try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
             untried = len(self._engines) > 1
             while not scheduler.is_empty and not goal.enough:
-                nodes = UNTRIED_NODES if untried else UNLIMITED
-                for done in self._round(Draws(scheduler, nodes=nodes)):
+                scheduler.most_nodes = UNTRIED_NODES if untried else UNLIMITED
+                for done in self._round():
                     yield done
                     # the round ends, and no task is lost, when draws find nothing
                     scheduler.paused = untried and time.monotonic() >= try_at
@@ -398,9 +395,11 @@ class TreeSearch:
             goal.enough  # noqa: B018  reads the clock
             goal.keep_rest()
 
-    def _round(self, tasks: Iterator[tuple[int, Task]], here: bool = False) -> Iterator[Done]:
+    def _round(
+        self, tasks: Iterator[tuple[int, Task]] | None = None, here: bool = False
+    ) -> Iterator[Done]:
         self.totals.rounds += 1
-        for done in run_round(self._scheduler, self._goal, self._pool, self._work, tasks, here):
+        for done in run_round(self._scheduler, self._pool, self._work, tasks, here):
             self._goal.keep_if_due()
             yield done
 
@@ -424,20 +423,12 @@ class TreeSearch:
             yield from self._expand(1, SPLIT_NODES)
 
     def _expand(self, depth: int, budget: int) -> Iterator[Done]:
-        """Expand everything that waits, in few tasks, the last in tree order first."""
-        goal, scheduler = self._goal, self._scheduler
-        goal.depth = depth
-        tasks = []
-        for piece in reversed(Piece.join(scheduler.take_all()).cut(1, MOST_STACKS)):
-            begun = goal.begin(piece, budget, 0)
-            if begun is None:
-                scheduler.add(piece)
-                continue
-            tasks.append((scheduler.hand_out(piece, budget), begun[1]))
-        try:
-            yield from self._round(iter(tasks), here=True)
-        finally:
-            goal.depth = UNLIMITED
+        """Expand everything that waits, as one task."""
+        piece = Piece.join(self._scheduler.take_all())
+        begun = self._goal.begin(piece, budget, 0)
+        assert begun is not None, "a limit is reached, so there is nothing to expand"
+        task = self._scheduler.hand_out(piece, budget), replace(begun[1], depth=depth)
+        yield from self._round(iter([task]), here=True)
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at what is on top of the queue; go on with the fastest.
@@ -453,8 +444,8 @@ class TreeSearch:
                 if not self._scheduler.n_waiting or self._goal.enough:
                     return
                 self._work = replace(self._work, engine=engine)
-                draws = Draws(self._scheduler, most=1, nodes=most_nodes)
-                for done in self._round(draws, here=True):
+                self._scheduler.most_nodes = most_nodes
+                for done in self._round(islice(self._scheduler, 1), here=True):
                     visited = done.result.n_nodes
                     if lap > 0 and 2 * visited >= most_nodes:  # fewer would tell little
                         measured[engine] = visited / max(done.result.seconds, 1e-9)
@@ -466,7 +457,5 @@ class TreeSearch:
                 break
         fastest = max(running, key=lambda engine: rates[engine])
         self._work = replace(self._work, engine=fastest)
-        self._scheduler.forget_rate()
-        if rates[fastest]:
-            self._scheduler.learn_rate(int(rates[fastest]), 1.0)
+        self._scheduler.set_rate(rates[fastest])
         self.rates = {engine.name: rate for engine, rate in rates.items()}

@@ -143,7 +143,7 @@ def test_processes_count_as_threads_do():
 
 
 def test_runs_that_are_stopped_are_compared_by_nodes():
-    grid = Plan(jobs=(1,), repeat=2, time_limit=0.05)
+    grid = Plan(jobs=(1,), repeat=2, time_limit=0.4)
     runs = [run for run, _ in run_plan([read_workload("sudoku:3x3")], grid)]
     assert not any(run.complete for run in runs)
     assert list(Series(runs).speedups()) == [1]

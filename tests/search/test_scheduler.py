@@ -1,7 +1,7 @@
 """The scheduler against a goal that only counts: nothing is lost, nothing comes twice."""
 
 from collections import Counter
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, Sizing
-from batchsolve.search.scheduler import Draws, Scheduler
+from batchsolve.search.scheduler import Scheduler
 from batchsolve.workers.pool import Done, Lost, Timing
 
 
@@ -164,11 +164,10 @@ def test_no_more_is_handed_out_than_workers_may_be_ahead():
     scheduler = Scheduler(Counting(100), jobs=2)
     for k in range(100):
         scheduler.add_behind(numbered(100).between(k, k + 1))
-    draws = Draws(scheduler)
-    assert len(list(draws)) == 2 * MOST_OUT
-    assert list(draws) == []
+    assert len(list(scheduler)) == 2 * MOST_OUT
+    assert list(scheduler) == []
     scheduler.take_back()
-    assert len(list(Draws(scheduler, most=3))) == 3
+    assert len(list(islice(scheduler, 3))) == 3
 
 
 def test_budgets_follow_what_was_learned_and_how_much_waits():
@@ -176,7 +175,7 @@ def test_budgets_follow_what_was_learned_and_how_much_waits():
     pieces = [numbered(9).between(k, k + 1) for k in range(8)]
     scheduler.add_behind(pieces[0])
     assert scheduler.next_task()[1][1] == FIRST_BUDGET
-    scheduler.learn_rate(10**9, 1.0)
+    scheduler.set_rate(10**9)
     for piece in pieces[1:]:
         scheduler.add_behind(piece)
     budgets = [scheduler.next_task()[1][1] for _ in range(7)]
@@ -215,8 +214,8 @@ def test_stacks_of_one_row_stay_together_if_they_must():
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_the_rate_can_be_forgotten(jobs):
     scheduler = Scheduler(Counting(2), jobs)
-    scheduler.learn_rate(10**9, 1.0)
-    scheduler.forget_rate()
+    scheduler.set_rate(10**9)
+    scheduler.set_rate()
     scheduler.add_behind(numbered(2))
     assert scheduler.next_task()[1][1] == FIRST_BUDGET
 
@@ -231,6 +230,6 @@ def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
         assert budget == 4
         sizes.append(len(piece))
         assert scheduler.take(Done(number, None, Result(Piece.join([])), Timing(0.0, 0.0, "")))
-        scheduler.forget_rate()
+        scheduler.set_rate()
     assert sizes == [4, 4, 1]
     assert scheduler.is_empty
