@@ -48,6 +48,7 @@ def main() -> None:
     # some on the way in, and among all of them on the way out, takes longer than most searches.
     gc.set_threshold(250_000)
     sys.meta_path.insert(0, _NoPandas())
+    _share_memory()
     try:
         from batchsolve.cli import app
 
@@ -60,6 +61,17 @@ def main() -> None:
         raise
     finally:
         gc.freeze()  # all that is left is left to the operating system
+
+
+def _share_memory() -> None:
+    """Let Arrow take its memory from the C library, unless the user has named an allocator.
+
+    Arrow's own keeps what each thread has freed from all others: exports take 140 MB more with it.
+    GNU's C library is told to keep memory by `batchsolve.workers.settling`; others are slow.
+    """
+    names = getattr(os, "confstr_names", {})
+    if "CS_GNU_LIBC_VERSION" in names and os.confstr("CS_GNU_LIBC_VERSION"):
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 _exit_code: list[int] = []

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shlex
 import signal
 import subprocess
@@ -286,6 +287,23 @@ def test_commands_do_without_pandas(tmp_path):
     result = python(MAIN, *command, PYTHONPATH=os.pathsep.join([str(tmp_path), *sys.path]))
     assert result.returncode == 0, result.stderr
     assert "pandas" not in result.stderr
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="made for GNU's C library")
+@pytest.mark.parametrize("named", [None, "mimalloc"])
+def test_arrow_takes_its_memory_from_the_c_library_unless_told_otherwise(named, monkeypatch):
+    monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
+    script = f"""
+import sys
+try:
+    {MAIN}
+finally:
+    print(sys.modules["pyarrow"].default_memory_pool().backend_name)
+"""
+    environment = {"ARROW_DEFAULT_MEMORY_POOL": named} if named else {}
+    result = python(script, "count", "queens:4", "--engine", "dlx", **environment)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["2", named or "system"]
 
 
 def test_compiling_is_said_once_and_loading_is_not(tmp_path):
