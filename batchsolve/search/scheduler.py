@@ -114,12 +114,6 @@ class Scheduler:
     def __iter__(self) -> Scheduler:
         return self
 
-    def __next__(self) -> tuple[int, Any]:
-        drawn = self.next_task()
-        if drawn is None:
-            raise StopIteration
-        return drawn
-
     @property
     def n_waiting(self) -> int:
         """How many pieces wait for a worker."""
@@ -153,11 +147,11 @@ class Scheduler:
             self._queue.clear()
             return pieces
 
-    def next_task(self) -> tuple[int, Any] | None:
-        """Return the next task and its number; None if there is nothing to do just now."""
+    def __next__(self) -> tuple[int, Any]:
+        """Return the next task and its number, if there is anything to do just now."""
         with self._lock:
             if self.paused or any(out.alone for out in self._out.values()):
-                return None
+                raise StopIteration
             alone = not self._queue and not self._out and bool(self._suspects)
             if alone:
                 self._queue.append(self._suspects.popleft())
@@ -172,11 +166,11 @@ class Scheduler:
                 begun = self.goal.begin(piece, budget, promised)
                 if begun is None:
                     self._queue.append(piece)
-                    return None
+                    break
                 wanted, task = begun
                 if task is not None:
                     return self.hand_out(wanted, budget, alone), task
-            return None
+            raise StopIteration
 
     def hand_out(self, piece: Any, budget: int, alone: bool = False) -> int:
         """Note that a piece is with a worker; return the number of its task."""

@@ -64,7 +64,7 @@ def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n
     scheduler.add(numbered(n))
     out = []
     while not scheduler.is_empty:
-        drawn = scheduler.next_task() if data.draw(st.booleans()) or not out else None
+        drawn = next(scheduler, None) if data.draw(st.booleans()) or not out else None
         if drawn is not None:
             out.append((drawn[0], drawn[1][0]))
             continue
@@ -91,7 +91,7 @@ def test_frontiers_go_on_top_and_fresh_pieces_behind():
     scheduler.add_behind(first)
     scheduler.add_behind(second)
     scheduler.add(third)
-    order = [scheduler.next_task()[1][0].ids.tolist() for _ in range(5)]
+    order = [next(scheduler)[1][0].ids.tolist() for _ in range(5)]
     assert order == [[6], [7], [8], [0, 1, 2], [3, 4, 5]]
 
 
@@ -100,11 +100,11 @@ def test_what_is_out_can_be_taken_back_but_for_what_came():
     first, second = numbered(4).between(0, 2), numbered(4).between(2, 4)
     scheduler.add_behind(first)
     scheduler.add_behind(second)
-    (number, _), _ = scheduler.next_task(), scheduler.next_task()
+    (number, _), _ = next(scheduler), next(scheduler)
     scheduler.take(done(number, first, 0))
     scheduler.take_back()
     assert [piece.ids.tolist() for piece in scheduler.left()] == [[2, 3]]
-    assert scheduler.next_task()[1][0].ids.tolist() == [2, 3]
+    assert next(scheduler)[1][0].ids.tolist() == [2, 3]
 
 
 def test_what_raises_is_searched_stack_by_stack():
@@ -112,10 +112,8 @@ def test_what_raises_is_searched_stack_by_stack():
     scheduler = Scheduler(goal, jobs=2)
     scheduler.add_behind(numbered(5).between(0, 3))
     scheduler.add_behind(numbered(5).between(3, 5))
-    assert scheduler.take(Lost(scheduler.next_task()[0], None, "raises"))
-    drawn = []
-    while task := scheduler.next_task():
-        drawn.append((task[0], task[1][0]))
+    assert scheduler.take(Lost(next(scheduler)[0], None, "raises"))
+    drawn = [(number, piece) for number, (piece, _) in scheduler]
     assert [piece.ids.tolist() for _, piece in drawn] == [[0], [1], [2], [3, 4]]
     for number, piece in drawn:
         scheduler.take(Lost(number, None, "raises") if 1 in piece.ids else done(number, piece, 0))
@@ -129,18 +127,18 @@ def test_what_died_is_searched_alone_and_then_stack_by_stack():
     guilty, innocent, other = (numbered(6).between(k, k + 2) for k in (0, 2, 4))
     for piece in (guilty, innocent, other):
         scheduler.add_behind(piece)
-    numbers = [scheduler.next_task()[0] for _ in range(3)]
+    numbers = [next(scheduler)[0] for _ in range(3)]
     for number in numbers[:2]:
         assert scheduler.take(Lost(number, None, "killed", died=True))
-    assert scheduler.next_task() is None  # while another is out
+    assert next(scheduler, None) is None  # while another is out
     assert sorted(k for piece in scheduler.left() for k in piece.ids) == list(range(6))
     scheduler.take(done(numbers[2], other, 1))
     alone = []
-    while drawn := scheduler.next_task():
+    for drawn in scheduler:
         number, (piece, _) = drawn
         if piece.ids.tolist() != [5]:  # what was left of the other comes first
             alone.append(piece.ids.tolist())
-            assert scheduler.next_task() is None
+            assert next(scheduler, None) is None
         scheduler.take(
             Lost(number, None, "killed", died=True) if 0 in piece.ids else done(number, piece, 0)
         )
@@ -152,12 +150,12 @@ def test_what_died_is_searched_alone_and_then_stack_by_stack():
 def test_nothing_is_handed_out_beside_what_is_searched_alone():
     scheduler = Scheduler(Counting(3), jobs=2)
     scheduler.add_behind(numbered(3).between(0, 1))
-    scheduler.take(Lost(scheduler.next_task()[0], None, "killed", died=True))
-    number, (alone, _) = scheduler.next_task()
+    scheduler.take(Lost(next(scheduler)[0], None, "killed", died=True))
+    number, (alone, _) = next(scheduler)
     scheduler.add_behind(numbered(3).between(1, 3))
-    assert scheduler.next_task() is None
+    assert next(scheduler, None) is None
     scheduler.take(done(number, alone, 0))
-    assert scheduler.next_task()[1][0].ids.tolist() == [1, 2]
+    assert next(scheduler)[1][0].ids.tolist() == [1, 2]
 
 
 def test_no_more_is_handed_out_than_workers_may_be_ahead():
@@ -174,26 +172,26 @@ def test_budgets_follow_what_was_learned_and_how_much_waits():
     scheduler = Scheduler(Counting(9), jobs=1)
     pieces = [numbered(9).between(k, k + 1) for k in range(8)]
     scheduler.add_behind(pieces[0])
-    assert scheduler.next_task()[1][1] == FIRST_BUDGET
+    assert next(scheduler)[1][1] == FIRST_BUDGET
     scheduler.set_rate(10**9)
     for piece in pieces[1:]:
         scheduler.add_behind(piece)
-    budgets = [scheduler.next_task()[1][1] for _ in range(7)]
+    budgets = [next(scheduler)[1][1] for _ in range(7)]
     assert budgets == sorted(budgets, reverse=True)
     assert budgets[-1] == Sizing.of(1).budget(1e9, 1)
     fixed = Scheduler(Counting(1), jobs=1, budget=7)
     fixed.add(pieces[0])
-    assert fixed.next_task()[1][1] == 7
-    assert scheduler.next_task() is None
+    assert next(fixed)[1][1] == 7
+    assert next(scheduler, None) is None
 
 
 def test_a_paused_scheduler_hands_out_nothing():
     scheduler = Scheduler(Counting(1), jobs=1)
     scheduler.add(numbered(1))
     scheduler.paused = True
-    assert scheduler.next_task() is None
+    assert next(scheduler, None) is None
     scheduler.paused = False
-    assert scheduler.next_task() is not None
+    assert next(scheduler) is not None
 
 
 def test_stacks_of_one_row_stay_together_if_they_must():
@@ -217,7 +215,7 @@ def test_the_rate_can_be_forgotten(jobs):
     scheduler.set_rate(10**9)
     scheduler.set_rate()
     scheduler.add_behind(numbered(2))
-    assert scheduler.next_task()[1][1] == FIRST_BUDGET
+    assert next(scheduler)[1][1] == FIRST_BUDGET
 
 
 def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
@@ -225,7 +223,7 @@ def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
     scheduler = Scheduler(goal, jobs=1, first_budget=4)
     scheduler.add_behind(numbered(9))
     sizes = []
-    while drawn := scheduler.next_task():
+    for drawn in scheduler:
         number, (piece, budget) = drawn
         assert budget == 4
         sizes.append(len(piece))
