@@ -26,7 +26,6 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import engines_for
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.run import Run
 from batchsolve.scaling.machine import machine
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import Totals, TreeSearch
@@ -132,31 +131,13 @@ def two_workers(text: str, repeat: int, engine: str) -> dict[str, Any]:
     }
 
 
-def enumerated(text: str, repeat: int, folder: str | None) -> dict[str, Any]:
-    """Time runs that enumerate in this process, with one worker and two, in turn.
-
-    So the start of Python is left out; a run before the first has loaded the kernels.
-    """
-    reading = read_problem(text)
-    seconds: dict[int, list[float]] = {1: [], 2: []}
-    for k in range(repeat + 1):
-        for jobs in seconds:
-            with (
-                tempfile.TemporaryDirectory(dir=folder) as home,
-                Run(os.path.join(home, "run"), reading.problem, reading.stack, collect=True) as run,
-            ):
-                took, _ = timed(lambda run=run, jobs=jobs: run.search(jobs=jobs))
-            if k > 0:
-                seconds[jobs].append(took)
-    one, two = statistics.median(seconds[1]), statistics.median(seconds[2])
-    return {"one": one, "two": two, "gain": paired(seconds[1], seconds[2])}
-
-
 def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) -> dict[str, Any]:
     """Time commands that count, enumerate, and export as CSV, with one worker and two, in turn.
 
-    Each is a process of its own, so start-up is included; the time of the yardstick, if there is
-    one, is that of counting in C. Memory is the peak of the runs that enumerate and that export.
+    Each is a process of its own, so start-up is included. What start-up takes is the time of an
+    enumeration that ends with its first task; the gain of two workers is given without it, too. The
+    time of the yardstick, if there is one, is that of counting in C. Memory is the peak of the runs
+    that enumerate and that export.
     """
     seconds: dict[str, list[float]] = {}
     peak: dict[str, float] = {}
@@ -168,7 +149,9 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
         for k in range(repeat):
             for jobs in ("1", "2"):
                 out = os.path.join(home, f"run-{k}-{jobs}")
+                first = [text, "-o", out + "-first", "--limit", "1", "--quiet"]
                 commands = {
+                    "start-up": ["enumerate", *first],
                     "count": ["count", text, "--quiet"],
                     "enumerate": ["enumerate", text, "-o", out, "--quiet"],
                     "export": ["export", out, "-o", os.path.join(home, "solutions.csv")],
@@ -178,12 +161,13 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
                     begin = time.perf_counter()
                     process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
                     _, status, usage = os.wait4(process.pid, 0)
-                    if status:
+                    if os.waitstatus_to_exitcode(status) != (name == "start-up"):  # 1 is a limit
                         raise SystemExit(f"{shlex.join(whole)}: exit status {status}")
                     took = time.perf_counter() - begin
                     seconds.setdefault(f"{name}, {jobs} workers", []).append(took)
                     peak[name] = max(peak.get(name, 0.0), usage.ru_maxrss / 1024)
                 shutil.rmtree(out)
+                shutil.rmtree(out + "-first")
             if yardstick:
                 done = subprocess.run([yardstick, instance], capture_output=True, text=True)
                 seconds.setdefault("count in C", []).append(float(done.stdout.split()[2]))
@@ -195,9 +179,16 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
         )
         for jobs in "12"
     }
-    gain = paired(listing["1"], listing["2"])
+    gains = {"gain of two workers": paired(listing["1"], listing["2"])}
+    aside = {
+        jobs: [
+            a - b for a, b in zip(listing[jobs], seconds[f"start-up, {jobs} workers"], strict=True)
+        ]
+        for jobs in "12"
+    }
+    gains["gain, start-up aside"] = paired(aside["1"], aside["2"])
     peaks = {"peak MB": peak["enumerate"], "peak MB of export": peak["export"]}
-    return {**median, **ratios, "gain of two workers": gain, **peaks}
+    return {**median, **ratios, **gains, **peaks}
 
 
 def main() -> None:
@@ -235,10 +226,6 @@ def main() -> None:
         Path(t).name: listed(t, arguments.repeat, arguments.yardstick, arguments.folder)
         for t in arguments.enumerate
     }
-    # last, for a process that is started counts the memory of this one as its own
-    for text in arguments.enumerate:
-        aside = enumerated(text, arguments.repeat, arguments.folder)
-        results["enumerate"][Path(text).name]["start-up aside"] = aside
     Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 
