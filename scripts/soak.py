@@ -63,6 +63,7 @@ JOBS = (
 )
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
 VICTIMS = ("parent", "worker", "workers", "group", "node")
+ENDED = "is not empty, and has no journal"  # what a folder is that a run has finished
 MOMENTS = ("first", "uniform", "end")  # of a run that begins; another is "resume"
 SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the usual duration
 
@@ -294,6 +295,8 @@ class Soak:
             messages.seek(0)
             output.seek(0)
             said, printed = messages.read(), output.read()
+        if begun and ENDED in said:  # the kill before came when all was done
+            code = OK
         self._tell(case, kill, sent, code, said)
         return code, printed
 

@@ -96,7 +96,8 @@ class Destination(Protocol):
     def check_unused(self, resume: bool) -> None:
         """Raise `OutputError` if something is there that no journal tells of.
 
-        A run to be resumed may have ended just before its command was killed; it begins anew.
+        Nobody knows of which input it is, so it is not for a run to delete; but for the unfinished
+        files of killed workers, if the run is to be resumed.
         """
         ...
 
@@ -253,8 +254,14 @@ class Parts:
     def check_unused(self, resume: bool) -> None:
         """See `Destination`."""
         for name in self.folder.names():
-            if not (_is_ours(name) and resume):
+            if not resume:
                 raise OutputError(f"{self.path}: is not empty; name another folder")
+            if not name.startswith(UNFINISHED):
+                raise OutputError(
+                    f"{self.path}: is not empty, and has no journal ({self.journal}) to be resumed "
+                    f"with: its run has ended, or was begun elsewhere; delete {self.path} to begin "
+                    f"again, or name another folder"
+                )
 
     def is_finished(self) -> bool:
         """See `Destination`."""

@@ -206,20 +206,30 @@ def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["corpora", "full", "there.csv"]
 
 
-def test_a_run_that_had_just_ended_can_be_resumed(corpora, tmp_path):
+@pytest.mark.parametrize("address", [False, True])
+def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monkeypatch, address):
+    monkeypatch.chdir(tmp_path)  # where the journal of an address is
+    out = tmp_path / "out"
+    target = f"file://{out}" if address else f"{out}/"
     with small_blocks(400):
-        bs.solve_file(corpora, f"{tmp_path}/out/")
-    whole = contents(tmp_path / "out")
-    (corpora / "b.csv").unlink()
+        bs.solve_file(corpora / "a.csv", target)
+    whole = contents(out)
+    for source in ("a.csv", "b.csv"):
+        with pytest.raises(bs.OutputError, match=r"is not empty; name another folder"):
+            bs.solve_file(corpora / source, target)
+        with pytest.raises(bs.OutputError, match=r"is not empty, and has no journal \(.*journal\)"):
+            bs.solve_file(corpora / source, target, resume=True)
+    assert contents(out) == whole
+    assert len(whole) > 1
+
+
+def test_unfinished_files_do_not_keep_a_run_from_being_resumed(corpora, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".unfinished-abc").write_text("a worker was killed here")
     with pytest.raises(bs.OutputError, match="is not empty"):
-        bs.solve_file(corpora, f"{tmp_path}/out/")
-    with small_blocks(400):
-        bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
-    assert len(contents(tmp_path / "out")) == len(whole) - 1
-    assert ids(tmp_path / "out") == [*range(40), *range(50, 90)]
-    (tmp_path / "out" / "mine.txt").write_text("mine")
-    with pytest.raises(bs.OutputError, match="is not empty"):
-        bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
+        bs.solve_file(corpora / "b.csv", f"{tmp_path}/out/")
+    bs.solve_file(corpora / "b.csv", f"{tmp_path}/out/", resume=True)
+    assert os.listdir(tmp_path / "out") == ["part-000000.parquet"]
 
 
 def test_a_corpus_without_rows_is_one_part_without_rows(tmp_path):
