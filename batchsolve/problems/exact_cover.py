@@ -25,6 +25,7 @@ from batchsolve.errors import ProblemError, counted, quoted
 from batchsolve.problems.bounds import bounds_by_name, checked_bounds
 from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
 from batchsolve.problems.costs import checked_costs
+from batchsolve.problems.masks import refuse_masked
 from batchsolve.settings import whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
@@ -232,6 +233,7 @@ class ExactCover:
             n_columns = sparse.shape[1]
             indptr, columns, values = sparse.indptr, sparse.indices, sparse.data
         else:
+            refuse_masked(matrix, "the matrix")
             dense = np.asarray(matrix)
             if dense.ndim != 2:
                 raise ProblemError(f"a matrix has 2 dimensions, this one has {dense.ndim}")
@@ -560,6 +562,7 @@ def option_numbers(options: Iterable[int]) -> list[int]:
 def _whole_numbers(
     values: npt.ArrayLike, what: str, n_dimensions: int = 1
 ) -> npt.NDArray[np.int64]:
+    refuse_masked(values, what)
     array = np.array(values)
     if array.ndim != n_dimensions:
         raise ProblemError(

@@ -19,6 +19,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.kernels import helper, kernel
+from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -204,7 +205,7 @@ class Sudoku(ExactCover):
 
     def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
         """Return the stack of a grid's clues; `grid` has N² digits, 0 for blank cells."""
-        return self.stacks(np.asarray(grid).reshape(1, -1))[0]
+        return self.stacks(as_grids_array(grid).reshape(1, -1))[0]
 
     def stacks(self, grids: npt.ArrayLike) -> Stacks:
         """Return the stacks of many grids.
@@ -212,7 +213,7 @@ class Sudoku(ExactCover):
         Parameters
         ----------
         grids : array_like of int, shape (n, N²) or (n, N, N)
-            Digits 1 .. N, 0 for blank cells.
+            Digits 1 .. N, 0 for blank cells, as are those that are masked.
 
         Returns
         -------
@@ -225,7 +226,7 @@ class Sudoku(ExactCover):
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
         """Return grids as a uint8 array of shape (n, N²) after checking shape and digits."""
-        array = np.asarray(grids)
+        array = as_grids_array(grids)
         n = self.n_digits
         if array.shape == (0,):  # no grids at all, in a list
             array = np.empty((0, n * n), np.uint8)
@@ -281,7 +282,7 @@ class Sudoku(ExactCover):
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
         n = self.n_digits
         notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
-        array = self.as_grids(np.asarray(grid).reshape(1, -1))
+        array = self.as_grids(as_grids_array(grid).reshape(1, -1))
         return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
 
     def notation_of(self, text: str, alphabet: str | None = None) -> Notation:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, counted, first_line, quoted
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.masks import refuse_masked
 from batchsolve.problems.polyominoes import (
     SETS,
     Cell,
@@ -314,6 +315,7 @@ def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
         array = np.asarray(values, dtype=bool)
     except ValueError as error:
         raise InputError(f"the {what} is no array: {first_line(error)}") from error
+    refuse_masked(values, f"the {what}")
     if array.ndim not in (2, 3):
         raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
     found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()

@@ -15,6 +15,7 @@ from batchsolve.engines.choice import engine_for_rows, handover_for_rows
 from batchsolve.errors import InputError, counted, quoted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.drawings import html_grid, read_grid
+from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
@@ -155,8 +156,8 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N, 0 for blank cells. Or a list, an Arrow array or a series of pandas or polars
-        with the puzzles as text.
+        Digits 1 .. N, 0 for blank cells, as are those that are masked. Or a list, an Arrow array or
+        a series of pandas or polars with the puzzles as text.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N.
     alphabet : str, optional
@@ -344,7 +345,7 @@ def solve(
 def _array_of(grids: Any) -> npt.NDArray[Any]:
     """Return grids that are no texts as an array."""
     try:
-        return np.asarray(grids)
+        return as_grids_array(grids)
     except (TypeError, ValueError) as error:
         raise InputError(f"grids are an array, or texts in a list: {error}") from error
 

@@ -96,7 +96,11 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
         return None if pa.types.is_struct(column.type) else column
     if not isinstance(values, Sequence | np.ndarray):
         return None
-    array = np.asarray(values, dtype=object) if isinstance(values, np.ndarray) else values
+    array = values
+    if isinstance(values, np.ndarray):
+        array = np.asarray(values, dtype=object)
+        if np.ma.is_masked(values):
+            array = np.where(np.ma.getmaskarray(values), None, array)
     if len(array) and all(value is None or isinstance(value, str) for value in array):
         return pa.chunked_array([pa.array(array, pa.string())])
     return None

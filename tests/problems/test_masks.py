@@ -1,0 +1,54 @@
+"""Masked arrays: what lies below a mask is never taken for a value."""
+
+import numpy as np
+import pytest
+
+import batchsolve as bs
+
+SOLVED = np.array([int(c) for c in "1243342143122134"])
+MASK = np.arange(16) > 1  # what is left, 1 and 2, leaves several solutions
+PUZZLE = np.where(MASK, 0, SOLVED)
+
+
+@pytest.mark.parametrize(
+    "grids",
+    [
+        np.ma.array(SOLVED, mask=MASK).reshape(1, 16),
+        np.ma.array(SOLVED, mask=MASK).reshape(1, 4, 4),
+        [np.ma.array(SOLVED, mask=MASK)],
+        [np.ma.array(SOLVED, mask=MASK).reshape(4, 4)],
+    ],
+    ids=["flat", "square", "list of flat", "list of square"],
+)
+def test_masked_cells_are_blank(grids):
+    sudoku = bs.Sudoku(2, 2)
+    assert bs.solve_batch(grids).status.tolist() == ["multiple"]
+    assert sudoku.as_grids(grids).tolist() == [PUZZLE.tolist()]
+    assert sudoku.stack(grids[0]).tolist() == sudoku.stack(PUZZLE).tolist()
+    assert sudoku.format(grids[0]) == sudoku.format(PUZZLE)
+    forms = bs.canonical_forms(sudoku, grids)
+    assert forms.grids.tolist() == bs.canonical_forms(sudoku, [PUZZLE]).grids.tolist()
+
+
+def test_a_masked_text_is_no_puzzle():
+    texts = np.ma.array(["1.....2..3.....4"] * 2, mask=[False, True])
+    assert bs.solve_batch(texts).status.tolist() == ["unique", "invalid"]
+
+
+def test_masked_parts_of_a_problem_are_refused():
+    def masked(values):
+        array = np.ma.array(values)
+        array[..., -1] = np.ma.masked
+        return array
+
+    for what, make in {
+        "indptr": lambda: bs.ExactCover(masked([0, 1, 2]), [0, 1], 2),
+        "indices": lambda: bs.ExactCover([0, 1, 2], masked([0, 1]), 2),
+        "costs": lambda: bs.ExactCover([0, 1, 2], [0, 1], 2, costs=masked([1, 2])),
+        "the matrix": lambda: bs.ExactCover.from_matrix(masked([[1, 0], [0, 1]])),
+        "the board": lambda: bs.tiling(masked([[1, 1], [1, 1]]), ["XX"]),
+    }.items():
+        with pytest.raises(bs.InputError, match=f"{what} has masked values; fill them"):
+            make()
+    nothing_masked = np.ma.array([[1, 0], [0, 1]], mask=False)
+    assert bs.ExactCover.from_matrix(nothing_masked).n_options == 2
