@@ -142,8 +142,9 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         joined = [" ".join(map(str, _flat(value))) for value in column.to_pylist()]
         return pa.array(joined, pa.string())
-    is_view = pa.types.is_string_view(kind)
-    if pa.types.is_dictionary(kind) or pa.types.is_large_string(kind) or is_view:
+    if pa.types.is_dictionary(kind):  # of polars, which has views: Arrow can take none by number
+        column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
+    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.string())
     elif not pa.types.is_string(kind):
         raise InputError(

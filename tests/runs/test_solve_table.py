@@ -91,6 +91,22 @@ class Exported:
         return self._table.__arrow_c_stream__(requested_schema)
 
 
+@pytest.mark.parametrize("kind", ["categorical", "enum"])
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_categories_of_polars_are_texts(kind, backend):
+    pl = pytest.importorskip("polars")
+    puzzles, solution = ["1.....2..3.....4", "12.............."], "1243342143122134"
+    of_kind = pl.Categorical if kind == "categorical" else pl.Enum([*puzzles, solution])
+    given = pl.DataFrame({"puzzle": puzzles * 2, "solution": [solution, None] * 2})
+    frame = given.cast(of_kind)
+    solved = bs.solve_table(frame, jobs=1, backend=backend)
+    assert solved["puzzle"].dtype == of_kind
+    assert solved.cast(pl.String).equals(bs.solve_table(given).cast(pl.String))
+    assert solved["agrees"].to_list() == [True, None] * 2
+    batch = bs.solve_batch(frame["puzzle"], jobs=1, backend=backend)
+    assert batch.status.tolist() == ["unique", "multiple"] * 2
+
+
 def test_other_tables_come_back_as_tables_of_arrow():
     table = pa.table({"puzzle": [PUZZLE] * 3})
     right = bs.solve_table(table)
