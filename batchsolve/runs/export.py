@@ -128,13 +128,15 @@ class Solutions:
             If there is no run, or solutions are missing or damaged.
         """
         with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-            kind, parts, state = journal.about["kind"], journal.parts(), journal.state() or {}
+            about, parts, state = journal.about, journal.parts(), journal.state() or {}
+        kind = about["kind"]
         if kind == CHEAPEST:
             return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
         parts = [part for part in parts if part.rows]
-        nothing = pa.schema([(GRID, pa.string())]).empty_table()
+        is_grid = about["settings"].get("alphabet") is not None  # grids alone have one
+        nothing = _schema(GRID if is_grid else OPTIONS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
 
     @property
@@ -212,14 +214,14 @@ def _tables(directory: str, parts: Iterable[Part]) -> Iterator[pa.Table]:
     for part in parts:
         check_part(directory, part)
         with pq.ParquetFile(os.path.join(directory, SOLUTIONS, part.name)) as file:
-            schema = _schema(file.schema_arrow)
+            schema = _schema(*file.schema_arrow.names)
             for batch in file.iter_batches(_rows_at_once(file.metadata), use_threads=False):
                 yield pa.Table.from_batches([batch]).cast(schema)
 
 
-def _schema(found: pa.Schema) -> pa.Schema:
+def _schema(*names: str) -> pa.Schema:
     """Return the schema of `CoverRenderer`; files may name what is in lists differently."""
-    if found.names == [OPTIONS]:
+    if names == (OPTIONS,):
         return pa.schema([(OPTIONS, pa.list_(pa.string()))])
     return pa.schema([(GRID, pa.string())])
 

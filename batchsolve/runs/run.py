@@ -19,9 +19,10 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted
-from batchsolve.problems.notation import Notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.cheapest import (
     PricedCover,
     covers_of,
@@ -119,6 +120,10 @@ class Run:
         reading = reading_of(problem)
         notation, name = notation or reading.notation, name or reading.name
         problem, begin = problem_and_stack(reading, stack)
+        if isinstance(problem, Sudoku):
+            notation = notation or usual_notation(problem.n_digits)
+        else:  # an alphabet says that solutions are grids
+            notation = None
         self._directory = path_of("the directory of a run", directory)
         self._problem = problem
         self._collect = collect

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import batchsolve as bs
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.runs import export, sorting
 from batchsolve.runs.export import export_run
@@ -43,7 +44,8 @@ def in_order(row):
 def make_run(directory, schema, parts, kind="enumerate"):
     """Write a run whose solutions are in these parts, each of them sorted."""
     (directory / "solutions").mkdir(parents=True)
-    with Journal(str(directory / "journal.sqlite"), kind, {}) as journal:
+    settings = {"alphabet": "1-9" if schema is GRIDS else None}
+    with Journal(str(directory / "journal.sqlite"), kind, settings) as journal:
         for k, rows in enumerate(parts):
             name = f"{k:08d}.parquet"
             table = pa.table([pa.array(sorted(rows, key=in_order), schema.field(0).type)], schema)
@@ -153,10 +155,22 @@ def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes, mon
     assert n_pages <= len(n_read) <= 1.5 * (n_pages + n_ranges * n_runs)
 
 
-@pytest.mark.parametrize(("suffix", "data"), [(".csv", b"grid\n"), (".jsonl", b"")])
-def test_no_solutions(tmp_path, suffix, data):
-    assert exported(tmp_path, GRIDS, [], suffix, 0) == data
-    assert exported(tmp_path, GRIDS, [[]], suffix, 1) == data
+@pytest.mark.parametrize("schema", [GRIDS, LISTS], ids=["grids", "lists"])
+@pytest.mark.parametrize(("suffix", "data"), [(".csv", b"%s\n"), (".jsonl", b"")])
+def test_no_solutions(tmp_path, schema, suffix, data):
+    data = data.replace(b"%s", schema.names[0].encode())
+    assert exported(tmp_path, schema, [], suffix, 0) == data
+    assert exported(tmp_path, schema, [[]], suffix, 1) == data
+
+
+@pytest.mark.parametrize("column", ["grid", "options"])
+def test_the_column_of_a_run_without_solutions_is_that_of_its_problem(tmp_path, column):
+    run, output, sudoku = str(tmp_path / "run"), tmp_path / "out.csv", bs.Sudoku(2, 2)
+    unsolvable = sudoku, sudoku.stack(sudoku.parse("123....4........"))
+    with bs.Run(run, *(unsolvable if column == "grid" else ["queens:3"]), collect=True) as kept:
+        assert kept.search(jobs=1).count == 0
+    assert export_run(run, str(output), jobs=1) == 0
+    assert output.read_text() == f"{column}\n"
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "overwritten", "fewer rows", "other columns"])
