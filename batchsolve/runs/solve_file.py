@@ -145,7 +145,8 @@ def solve_file(
     output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
-        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
+        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In JSON
+        lines, numbers that JSON does not have (NaN, infinity) are null.
         Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files in the order of
         their names, which the workers write.
     jobs : int, optional

@@ -7,7 +7,9 @@ formats. Parquet is not made of parts that could be joined; see `ArrowStreams`.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,7 +68,7 @@ def _text(column: pa.ChunkedArray) -> pa.StringArray:
     if _is_list_of_texts(kind):
         return pc.fill_null(_lists_as_json(column, ascii_only=True), "")
     if pa.types.is_nested(kind):
-        values = ("" if v is None else json.dumps(v, default=_plain) for v in column.to_pylist())
+        values = ("" if v is None else _dumped(v, ascii_only=True) for v in column.to_pylist())
         return pa.array(values, pa.string())
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
@@ -78,7 +80,7 @@ def _text(column: pa.ChunkedArray) -> pa.StringArray:
 
 @dataclass(frozen=True)
 class JsonObjects:
-    """JSON objects, one a line, as Python's own module writes them."""
+    """JSON objects, one a line, as Python's own module writes them; see `_dumped`."""
 
     def header(self, schema: pa.Schema) -> bytes:
         """See `Encoder`."""
@@ -111,7 +113,7 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     values = column.to_pylist()
     if field.metadata == JSON_TEXT:
         values = [None if value is None else json.loads(value) for value in values]
-    texts = (json.dumps(value, ensure_ascii=False, default=_plain) for value in values)
+    texts = (_dumped(value, ascii_only=False) for value in values)
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
@@ -129,6 +131,25 @@ def _lists_as_json(column: pa.ChunkedArray, ascii_only: bool) -> pa.StringArray:
     np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
     whole = pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
     return pc.binary_join_element_wise("[", pc.binary_join(whole, ", "), "]", "")
+
+
+def _dumped(value: object, ascii_only: bool) -> str:
+    """Write a value as JSON, with null for the numbers that JSON does not have."""
+    dumps = partial(json.dumps, ensure_ascii=ascii_only, default=_plain, allow_nan=False)
+    try:
+        return dumps(value)
+    except ValueError:  # NaN or an infinity
+        return dumps(_finite(value))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
 
 
 def _plain(value: object) -> str:

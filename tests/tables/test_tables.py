@@ -30,7 +30,7 @@ from batchsolve.tables.blocks import PlainFile, Position, Stream, cut
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
-from batchsolve.tables.layouts import RowsError
+from batchsolve.tables.layouts import JSON_TEXT, RowsError
 from batchsolve.tables.outputs import open_output, partial_path
 from batchsolve.tables.reader import Batch, Reader
 
@@ -492,6 +492,22 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
     assert bytes(encoder_for("x.jsonl").rows(table)) == "".join(lines).encode()
     texts = [("" if names is None else json.dumps(names), k) for k, names in rows]
     assert bytes(encoder_for("x.csv").rows(table)) == by_csv_module(texts, ",")
+
+
+@pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
+def test_numbers_that_json_does_not_have_are_null(missing):
+    number = float(missing)
+    structs = [{"x": [number, 1.5]}, {"x": None}]
+    raw = pa.field("raw", pa.string(), metadata=JSON_TEXT)
+    table = pa.table({"f": [0.5, number], "n": [[number], [2.5]], "s": structs})
+    table = table.append_column(raw, pa.array(['{"y": [1, NaN]}', "-Infinity"]))
+    lines = bytes(encoder_for("x.jsonl").rows(table)).decode().splitlines()
+    assert [json.loads(line, parse_constant=pytest.fail) for line in lines] == [
+        {"f": 0.5, "n": [None], "s": {"x": [None, 1.5]}, "raw": {"y": [1, None]}},
+        {"f": None, "n": [2.5], "s": {"x": None}, "raw": None},
+    ]
+    lists = bytes(encoder_for("x.csv").rows(table.select(["n"]))).decode()
+    assert lists == "[null]\n[2.5]\n"
 
 
 def test_floats_are_written_the_same_with_and_without_quotation_marks():
