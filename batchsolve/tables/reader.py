@@ -140,8 +140,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     """
     kind = column.type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        joined = [" ".join(map(str, _flat(value))) for value in column.to_pylist()]
-        return pa.array(joined, pa.string())
+        return _joined(column)
     if pa.types.is_dictionary(kind):  # of polars, which has views: Arrow can take none by number
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -162,6 +161,19 @@ def in_one_line(text: pa.Array) -> pa.Array:
     as_words = pc.replace_substring_regex(text, r"\s*\n\s*", " ")
     as_characters = pc.replace_substring_regex(text, r"\s*\n\s*", "")
     return pc.if_else(has_words, as_words, as_characters)
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    """Return lists as texts with blanks between the elements; those that are null are ``.``."""
+    inner = column.type.value_type
+    if not (pa.types.is_integer(inner) or pa.types.is_string(inner)):  # lists of lists, and others
+        texts = (" ".join(map(str, _flat(value))) for value in column.to_pylist())
+        return pa.array(texts, pa.string())
+    lists = one_chunk(column).cast(pa.list_(pa.string()))
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
+    whole = pa.ListArray.from_arrays(pa.array(offsets), pc.fill_null(lists.flatten(), "."))
+    return pc.if_else(lists.is_null(), ".", pc.binary_join(whole, " "))
 
 
 def _flat(value: object) -> Iterator[object]:

@@ -32,7 +32,7 @@ from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
 from batchsolve.tables.outputs import open_output, partial_path
-from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.reader import Batch, Reader, as_text
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -337,6 +337,32 @@ def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, 
         corpus.reader.read(last)
     told = pickle.loads(pickle.dumps(caught.value)).after(n_rows)
     assert re.fullmatch(f"{path}: {message}.*", str(told))
+
+
+numbers_or_words = st.sampled_from(
+    [(pa.int64(), st.integers(-(10**18), 10**18)), (pa.uint8(), st.integers(0, 255))]
+    + [(kind, st.text(max_size=3)) for kind in (pa.string(), pa.large_string())]
+    + [(pa.float64(), st.floats(allow_nan=False)), (pa.list_(pa.int8()), st.lists(st.just(7)))]
+)
+
+
+@given(st.data(), numbers_or_words, st.sampled_from(["list", "large", "fixed"]), st.integers(0, 3))
+def test_lists_become_texts_with_blanks_between(data, inner, shape, begin):
+    kind, elements = inner
+    n = 3 if shape == "fixed" else None
+    lists = st.none() | st.lists(st.none() | elements, min_size=n or 0, max_size=n or 4)
+    rows = data.draw(st.lists(lists, max_size=6))
+    of_lists = {"list": pa.list_(kind), "large": pa.large_list(kind), "fixed": pa.list_(kind, 3)}
+    array = pa.array(rows, of_lists[shape])
+    column = pa.chunked_array([array[:begin], array[begin:]]).slice(begin // 2)
+
+    def flat(value):
+        if isinstance(value, list):
+            return [text for each in value for text in flat(each)]
+        return ["." if value is None else str(value)]
+
+    wanted = [" ".join(flat(row)) for row in rows[begin // 2 :]]
+    assert as_text(column, "puzzle").to_pylist() == wanted
 
 
 # answers
