@@ -16,6 +16,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from batchsolve.errors import JournalError, OutputError
@@ -273,10 +274,11 @@ class Journal:
         for name in settings.keys() | theirs["settings"].keys():
             now, then = settings.get(name), theirs["settings"].get(name)
             if now != then:
+                then, now = _difference(then, now)
                 raise JournalError(
                     f"{self.path}: the interrupted run had {name} = {then!r}, this one has "
-                    f"{now!r}; resume with the same input and options, or delete the journal to "
-                    f"begin again"
+                    f"{now!r}; resume with the same input and options, or delete the journal and "
+                    f"what the run has written to begin again"
                 )
 
     def damaged(self, why: object) -> JournalError:
@@ -319,6 +321,16 @@ def _identity(path: str) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return facts.st_dev, facts.st_ino
+
+
+def _difference(then: Any, now: Any) -> tuple[Any, Any]:
+    """Return of two settings what messages show; of lists of files, the first that differ."""
+    if isinstance(then, list) and isinstance(now, list):
+        pairs = zip_longest(then, now, fillvalue="nothing more")
+        first = next(pair for pair in pairs if pair[0] != pair[1])
+        if all(isinstance(each, str) for each in first):
+            return first
+    return then, now
 
 
 def _checksum(row: tuple[Any, ...]) -> int:

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from queue import SimpleQueue
 from typing import Any
 
+import numpy as np
+
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
 from batchsolve.errors import InputError, OutputError, counted
@@ -326,12 +328,21 @@ class FileRun:
         except BaseException as error:
             if journal and "-" not in self.paths and exists(self.destination.kept):
                 kept = self.destination.kept
-                error.add_note(f"the rows done are kept in {kept}; go on with --resume")
+                error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
             raise
         finally:
             output.close()
         if journal:
             journal.remove()
+
+    def _how_to_go_on(self, error: BaseException) -> str:
+        """Return what can be done after an error; an input that is mended is another one."""
+        if isinstance(error, InvalidRowError):
+            return "go on with --resume, and without --on-invalid stop"
+        if isinstance(error, InputError):
+            left = f"{self.destination.kept} and {self.destination.journal}"
+            return f"mend the input, and delete {left} or name another output, to begin again"
+        return "go on with --resume"
 
     def _write_answers(
         self,
@@ -362,7 +373,7 @@ class FileRun:
         totals, sums = self.totals, written.sums
         if sums.first_invalid and self.settings.stop_on_invalid:
             place, why = sums.first_invalid
-            raise InputError(f"row {totals.rows + place + 1}: {why}")
+            raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
         output.take(written.encoded)
         if written.part is not None:
             self.unrecorded.append(written.part)
@@ -440,6 +451,10 @@ class FileRun:
             "totals": asdict(self.totals),
             "finished": finished,
         }
+
+
+class InvalidRowError(InputError):
+    """A row is invalid, and the run was to stop there; it can go on as one that does not."""
 
 
 class RecordsBehind:
@@ -528,9 +543,11 @@ def _lies_in(path: str, folder: str) -> bool:
     return os.path.commonpath([inner, outer]) == outer
 
 
-def _identity(path: str) -> list[Any]:
+def _identity(path: str) -> str:
+    """Return a file as the journal and messages know it."""
     try:
         facts = facts_of(path)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from error
-    return [path, facts.size, facts.changed]
+    changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
+    return f"{path} of {facts.size:,} bytes, changed {changed} UTC"

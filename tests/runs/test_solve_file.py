@@ -1,7 +1,9 @@
 import json
 import os
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import Interrupted
+from cutting import small_blocks
 
 import batchsolve as bs
 from batchsolve.runs import solve_file
@@ -287,9 +290,52 @@ def test_an_interrupted_run_is_not_overwritten(corpus, interrupted):
 def test_only_the_same_run_is_resumed(corpus, interrupted, expected):
     with pytest.raises(bs.JournalError, match="the interrupted run had limit = 2, this one has 5"):
         bs.solve_file(str(corpus), str(interrupted), resume=True, search=SearchSettings(limit=5))
-    os.utime(corpus)
-    with pytest.raises(bs.JournalError, match="the interrupted run had inputs"):
+    size = corpus.stat().st_size
+    os.utime(corpus, ns=(0, 1_700_000_000_123_456_789))
+    with pytest.raises(bs.JournalError) as caught:
         bs.solve_file(str(corpus), str(interrupted), resume=True)
+    it = re.escape(f"{corpus} of {size:,} bytes, changed ")
+    assert re.search(
+        f"the interrupted run had inputs = '{it}.*', this one has "
+        f"'{it}2023-11-14 22:13:20.123456789 UTC'; resume with the same input",
+        str(caught.value),
+    )
+
+
+def test_after_a_stop_the_run_can_go_on_without_stopping(corpus, tmp_path, expected):
+    out = tmp_path / "out.csv"
+    with pytest.raises(bs.InputError) as caught:
+        bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
+    assert caught.value.__notes__ == [
+        f"the rows done are kept in {out}.partial; "
+        f"go on with --resume, and without --on-invalid stop"
+    ]
+    bs.solve_file(str(corpus), str(out), resume=True)
+    assert out.read_bytes() == expected
+
+
+@pytest.mark.parametrize("suffix", ["/", ".csv"])
+def test_after_a_fault_of_the_input_the_advice_can_be_followed(tmp_path, suffix):
+    source, out = tmp_path / "in.csv", f"{tmp_path}/out{suffix}"
+    lines = [b"puzzle", *[b"1.....2..3.....4"] * 20_000]
+    whole = b"\n".join(lines)
+    lines[19_500] = b"1.....2..3.....\xff"  # behind the sample
+    source.write_bytes(b"\n".join(lines))
+    kept = out if suffix == "/" else f"{out}.partial"
+    journal = f"{tmp_path}/out{suffix.strip('/')}.partial.journal"
+    with small_blocks(20_000):
+        with pytest.raises(bs.InputError, match="not UTF-8 text") as caught:
+            bs.solve_file(source, out)
+        assert caught.value.__notes__ == [
+            f"the rows done are kept in {kept}; mend the input, and delete {kept} and {journal} "
+            f"or name another output, to begin again"
+        ]
+        source.write_bytes(whole)
+        with pytest.raises(bs.JournalError, match="had inputs"):
+            bs.solve_file(source, out, resume=True)
+        os.remove(journal)
+        shutil.rmtree(kept) if suffix == "/" else os.remove(kept)
+        assert bs.solve_file(source, out).unique == 20_000
 
 
 def test_a_damaged_journal_is_refused(corpus, interrupted):
