@@ -48,6 +48,15 @@ _MODULES = {
 class Commands(click.Group):
     """The commands, listed by what one needs first; each is imported when it is asked for."""
 
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run the program; that help or the version cannot be printed is one message as well."""
+        try:
+            return super().main(*args, **settings)
+        except OSError as error:
+            why = f"standard output: cannot be written: {error.strerror or error}"
+            print(f"batchsolve: {why}", file=sys.stderr)
+            sys.exit(EXIT_ERROR)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
         return list(_MODULES)
@@ -160,9 +169,16 @@ def _exit_code(run: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except (BatchsolveError, OSError) as error:
-        for line in [str(error), *_notes(error)]:
+        for line in [_said(error), *_notes(error)]:
             print(f"batchsolve: {line}", file=sys.stderr)
         return EXIT_ERROR
+
+
+def _said(error: BaseException) -> str:
+    """Return what an error says; one of the system says it as those of the package do."""
+    if isinstance(error, BatchsolveError) or not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 @contextmanager

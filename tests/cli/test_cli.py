@@ -432,3 +432,20 @@ finally:
 """
     assert python(script, "--version").returncode == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full disk")
+@pytest.mark.parametrize("arguments", [["--version"], ["solve", "--help"]])
+def test_help_that_cannot_be_printed_is_one_message(arguments):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "batchsolve", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    why = "batchsolve: standard output: cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, why)
+
+
+def test_a_file_of_symmetries_that_is_not_there_is_named(tmp_path):
+    missing = tmp_path / "none.json"
+    result = CliRunner().invoke(app, ["count", "queens:6", "--symmetries", str(missing)])
+    wanted = f"batchsolve: {missing}: No such file or directory\n"
+    assert (result.exit_code, result.stderr) == (2, wanted)
