@@ -314,7 +314,10 @@ class Corpus:
             raise InputError(f"column {quoted(self.column)}: {error}") from error
 
     def _example(self) -> str:
-        text = str(self._sample[self.column][0].as_py()).strip()
+        value = self._sample[self.column][0].as_py()
+        if value is None:
+            return "the first value is null"
+        text = str(value).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
 
 

@@ -101,7 +101,8 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
         array = np.asarray(values, dtype=object)
         if np.ma.is_masked(values):
             array = np.where(np.ma.getmaskarray(values), None, array)
-    if len(array) and all(value is None or isinstance(value, str) for value in array):
+    is_column = getattr(array, "ndim", 1) == 1
+    if is_column and all(value is None or isinstance(value, str) for value in array):
         return pa.chunked_array([pa.array(array, pa.string())])
     return None
 

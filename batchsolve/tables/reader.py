@@ -143,7 +143,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
         return _joined(column)
     if pa.types.is_dictionary(kind):  # of polars, which has views: Arrow can take none by number
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
-    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind):
         column = column.cast(pa.string())
     elif not pa.types.is_string(kind):
         raise InputError(

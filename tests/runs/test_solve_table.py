@@ -202,7 +202,23 @@ def test_numbers_in_lists_are_texts_of_series_and_digits_of_lists():
     assert bs.solve_batch(pa.array([digits])).text() == [as_numbers]
 
 
-@pytest.mark.parametrize("grids", [[], "1.....2..3.....4", [1, 2], pa.array([1.5])])
+@pytest.mark.parametrize("grids", [[], (), np.array([]), pa.array([], pa.string())], ids=repr)
+def test_no_grids_have_no_answers(grids):
+    result = bs.solve_batch(grids)
+    assert (len(result), result.solutions.shape, result.text()) == (0, (0, 81), [])
+    assert bs.solve_batch(grids, bs.Sudoku(2, 2)).solutions.shape == (0, 16)
+    assert bs.solve_batch(np.zeros((0, 16), np.uint8)).solutions.shape == (0, 16)
+
+
+def test_a_column_of_nulls_alone_has_one_true_message():
+    table = pa.table({"puzzle": pa.nulls(3)})
+    with pytest.raises(bs.InputError, match="holds no grids: the first value is null;"):
+        bs.solve_table(table)
+    solved = bs.solve_table(pa.table({"puzzle": ["1.....2..3.....4"], "solution": pa.nulls(1)}))
+    assert (solved["status"].to_pylist(), solved["agrees"].to_pylist()) == (["unique"], [None])
+
+
+@pytest.mark.parametrize("grids", ["1.....2..3.....4", [1, 2], pa.array([1.5])])
 def test_what_is_no_batch_of_puzzles_is_refused(grids):
     with pytest.raises(bs.InputError):
         bs.solve_batch(grids)
