@@ -246,10 +246,21 @@ class Run:
                 if not (begun and resume):
                     what = "a run is kept there; go on with --resume" if begun else "is not empty"
                     raise OutputError(f"{self._directory}: {what}, or name another directory")
+                self._refuse_solutions_of_nobody()
             try:
                 os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
             except FileExistsError as error:
                 raise OutputError(f"{self._directory}: is no directory; name another") from error
+
+    def _refuse_solutions_of_nobody(self) -> None:
+        """Raise if there are solutions, but the journal is empty and tells of none."""
+        path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
+        found = os.listdir(folder) if os.path.isdir(folder) else []
+        if not os.path.getsize(path) and any(map(_PART_NAME.fullmatch, found)):
+            raise JournalError(
+                f"{path}: is empty, but {folder} holds solutions; delete {self._directory} to "
+                f"begin again, or name another directory"
+            )
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks, the sums and the number of parts, or begin."""

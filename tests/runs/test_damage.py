@@ -209,3 +209,15 @@ def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
         for name in set(os.listdir(folder)) - {"in.csv", partial.name, journal.name}:
             os.remove(folder / name)
     assert refused == times if where == "partial" else refused > 2
+
+
+def test_solutions_that_an_emptied_journal_does_not_know_are_left_alone(tmp_path):
+    directory = tmp_path / "run"
+    with bs.Run(directory, "queens:6", collect=True) as run:
+        assert run.search(jobs=1).count == 4
+    solutions = {path: path.read_bytes() for path in (directory / "solutions").iterdir()}
+    (directory / "journal.sqlite").write_bytes(b"")
+    for problem in ("queens:5", "queens:6"):
+        with pytest.raises(bs.JournalError, match="is empty, but .* holds solutions; delete"):
+            bs.Run(directory, problem, collect=True, resume=True)
+    assert {path: path.read_bytes() for path in (directory / "solutions").iterdir()} == solutions
