@@ -98,9 +98,9 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
         return None
     array = values
     if isinstance(values, np.ndarray):
-        array = np.asarray(values, dtype=object)
+        array = np.array(values, dtype=object)
         if np.ma.is_masked(values):
-            array = np.where(np.ma.getmaskarray(values), None, array)
+            array[np.ma.getmaskarray(values)] = None
     is_column = getattr(array, "ndim", 1) == 1
     if is_column and all(value is None or isinstance(value, str) for value in array):
         return pa.chunked_array([pa.array(array, pa.string())])

@@ -218,6 +218,6 @@ def test_solutions_that_an_emptied_journal_does_not_know_are_left_alone(tmp_path
     solutions = {path: path.read_bytes() for path in (directory / "solutions").iterdir()}
     (directory / "journal.sqlite").write_bytes(b"")
     for problem in ("queens:5", "queens:6"):
-        with pytest.raises(bs.JournalError, match="is empty, but .* holds solutions; delete"):
+        with pytest.raises(bs.JournalError, match=r"is empty, but .* holds solutions; delete"):
             bs.Run(directory, problem, collect=True, resume=True)
     assert {path: path.read_bytes() for path in (directory / "solutions").iterdir()} == solutions
