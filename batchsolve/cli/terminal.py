@@ -61,7 +61,7 @@ def interrupts() -> Iterator[Callable[[], None]]:
     numba loads kernels in callbacks and destructors, out of which nothing can be raised, and Dask
     looks on while garbage is collected; so there, the first Ctrl-C waits for the check, and a
     second one is raised for what it is worth. What else is raised after Ctrl-C, because compiled
-    code stumbled over it, is Ctrl-C, too.
+    code stumbled over it, is Ctrl-C, too; and the end of the block is a check as well.
     """
     pressed: type[KeyboardInterrupt] | None = None
 
@@ -81,6 +81,7 @@ def interrupts() -> Iterator[Callable[[], None]]:
         signal.signal(signum, note)
     try:
         yield check
+        check()
     except Exception as error:
         if not pressed:
             raise

@@ -56,6 +56,18 @@ def test_an_interrupt_waits_in_callbacks(module):
     assert reached == ["loaded"]
 
 
+def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():
+    reached = []
+
+    def work(check):
+        press_while("numba.core")
+        reached.append("end")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+    assert reached == ["end"]
+
+
 def test_a_second_interrupt_does_not_wait():
     def work(check):
         press_while("numba.core")
