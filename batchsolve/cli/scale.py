@@ -178,7 +178,7 @@ def scale(
     experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
     with told_when_compiling(quiet), interrupts() as check:
         try:
-            for run, log in run_plan(workloads, plan, experiment.runs):
+            for run, log in run_plan(workloads, plan, experiment.runs, check):
                 experiment.runs.append(run)
                 experiment.logs.append(log)
                 write_experiment(home, experiment)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -237,6 +237,7 @@ def run_plan(
     workloads: list[Workload],
     plan: Plan,
     made: Sequence[Run] = (),
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Run, TaskLog]]:
     """Make the runs of a grid, or those that are missing; yield each with its tasks.
 
@@ -249,6 +250,8 @@ def run_plan(
     plan : Plan
     made : sequence of Run
         The first runs, if they were made before.
+    check : callable
+        Called before every search and after every result; may raise.
 
     Raises
     ------
@@ -270,7 +273,7 @@ def run_plan(
     for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
         workload, engine, backend, jobs, depth = combination
         label = {"run": number, "repeat": repeat, "split_depth": depth}
-        run, log = measure(workload, engine, backend, jobs, plan, label)
+        run, log = measure(workload, engine, backend, jobs, plan, label, check)
         _check_begun(run)
         _check_same_work(run, seen)
         LOG.info("%s", run)
@@ -308,6 +311,7 @@ def measure(
     jobs: int | None,
     plan: Plan,
     label: dict[str, Any],
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[Run, TaskLog]:
     """Make one run.
 
@@ -321,14 +325,16 @@ def measure(
         Whose budget, time limit and address are used.
     label : dict
         Run, repeat and split depth.
+    check : callable
+        Called before every search and after every result; may raise.
     """
     engines = engines_for(engine, workload.problem)
     with Pool(jobs, backend, plan.address) as pool:
         jobs = pool.jobs
         stacks = workload.begin(jobs)
-        master = _result_seconds(pool, workload.problem, stacks)
+        master = _result_seconds(pool, workload.problem, stacks, check)
         for one in engines:
-            _warm_up(pool, one, workload.problem, stacks)
+            _warm_up(pool, one, workload.problem, stacks, check)
         settings = plan.settings(label["split_depth"])
         search = TreeSearch(
             workload.problem,
@@ -337,12 +343,14 @@ def measure(
             settings,
             Piece.whole(stacks),
         )
+        check()
         usage.forget_peak()
         cpu = usage.cpu_seconds()
         epoch, begin = time.time(), time.perf_counter()
         log = TaskLog()
         for done in search.run():
             log.add(done, epoch)
+            check()
         wall = time.perf_counter() - begin
         cpu, peak = usage.cpu_seconds() - cpu, usage.peak_bytes(log.processes())
     if search.failures:
@@ -370,7 +378,9 @@ def measure(
     return run, log
 
 
-def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
+def _result_seconds(
+    pool: Pool, problem: ExactCover, stacks: Stacks, check: Callable[[], None]
+) -> float:
     """Measure with short tasks what a result takes: to draw its task, hand it out, and collect it.
 
     A single worker may share the collecting thread, which has nothing else to do between two tasks.
@@ -378,14 +388,16 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     Afterwards workers may have to be warmed up: joblib ends processes that a round left behind.
     """
     engine = engines_for(AUTO, problem)[0]
-    _warm_up(pool, engine, problem, stacks)
+    _warm_up(pool, engine, problem, stacks, check)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
     search = TreeSearch(problem, [engine], pool, settings, begin)
+    check()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log = TaskLog()
     for done in search.run():
         log.add(done, 0.0)
+        check()
     here = os.getpid() in log.processes()
     if pool.jobs == 1 and here:
         spent = time.perf_counter() - wall - sum(log.seconds)
@@ -396,7 +408,9 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     return max(0.0, spent) / max(1, len(log.seconds))
 
 
-def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:
+def _warm_up(
+    pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks, check: Callable[[], None]
+) -> None:
     """Hand out small tasks until every worker has done one, or has had time enough to start."""
     seen: set[str] = set()
     first = stacks.between(0, 1)
@@ -405,8 +419,10 @@ def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) ->
     work = TreeWork(engine, problem)
     deadline = float("inf")
     while len(seen) < pool.jobs and time.monotonic() < deadline:
+        check()
         for result in pool.start(work, enumerate([task] * (4 * pool.jobs))):
             if isinstance(result, Lost):
                 raise ScalingError(result.reason)
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)
             seen.add(result.timing.worker)
+            check()

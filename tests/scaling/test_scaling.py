@@ -2,6 +2,7 @@ import dataclasses
 import json
 import os
 import platform
+import signal
 from datetime import datetime
 
 import numpy as np
@@ -115,6 +116,52 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
     monkeypatch.setattr(DancingLinks, "search", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
         list(run_plan([read_workload("queens:6")], Plan(jobs=(1,), repeat=2)))
+
+
+@pytest.mark.parametrize("before", range(1, 8))
+def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
+    """Ctrl-C as numba loads a kernel is only noted; see `interrupts`."""
+    from batchsolve.engines.dlx import DancingLinks
+
+    search, calls = DancingLinks.search, []
+
+    def noted(self, problem, task):
+        calls.append(1)
+        return search(self, problem, task)
+
+    def check():
+        if len(calls) >= before:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(DancingLinks, "search", noted)
+    grid = Plan(jobs=(1,), engines=("dlx",), repeat=1, budget=100)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_plan([read_workload("queens:8")], grid, check=check))
+    assert len(calls) <= before + 1
+
+
+def press_in_numba():
+    """Press Ctrl-C where `interrupts` only notes it."""
+    exec("press()", {"__name__": "numba", "press": lambda: signal.raise_signal(signal.SIGINT)})
+
+
+def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, monkeypatch):
+    from batchsolve.engines.dlx import DancingLinks
+
+    search, calls = DancingLinks.search, []
+
+    def interrupted(self, problem, task):
+        if not calls:
+            press_in_numba()
+        calls.append(1)
+        return search(self, problem, task)
+
+    monkeypatch.setattr(DancingLinks, "search", interrupted)
+    command = ["scale", "queens:8", "--jobs", "1", "--engine", "dlx", "-o", str(tmp_path / "x")]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 130
+    assert "0 runs made so far; go on with --resume" in result.stderr
+    assert len(calls) <= 2
 
 
 def test_an_engine_whose_nodes_vary_is_only_held_to_its_count():
