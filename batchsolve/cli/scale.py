@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -192,7 +193,7 @@ def scale(
                 f"batchsolve report {home}"
             )
             raise
-    _report(home, experiment, workloads if more else [], more, latency, quiet)
+        _report(home, experiment, workloads if more else [], more, latency, quiet, check)
     return 0
 
 
@@ -224,9 +225,11 @@ def report(
     if not experiment.runs:
         raise InputError(f"{directory}: no run was made yet; go on by scale with --resume")
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
-    with told_when_compiling(quiet), interrupts():
+    if more and not names:
+        _say("no forecast: one is of one problem, and these runs are of weak scaling")
+    with told_when_compiling(quiet), interrupts() as check:
         workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
-        _report(Path(directory), experiment, workloads, more, latency, quiet)
+        _report(Path(directory), experiment, workloads, more, latency, quiet, check)
     return 0
 
 
@@ -243,6 +246,7 @@ def _report(
     more: tuple[int, ...],
     latency: float,
     quiet: bool,
+    check: Callable[[], None],
 ) -> None:
     """Simulate the workloads on more workers, write the report, and say what is doubtful."""
     from batchsolve.scaling import fits, plots
@@ -252,12 +256,15 @@ def _report(
 
     def say(what: str) -> None:
         if not quiet:
-            print(f"batchsolve: {what}", file=sys.stderr)
+            _say(what)
 
     forecasts = []
     for workload in workloads:
         say(f"simulating {workload.name} …")
-        forecasts += forecast(workload, experiment, more, latency=latency)
+        found, left_out = forecast(workload, experiment, more, latency=latency, check=check)
+        forecasts += found
+        for what in left_out:
+            _say(what)  # quiet or not, for it was asked for
     path = write_report(home, experiment, forecasts)
     for series in experiment.series():
         for doubt in doubts(series):
@@ -266,6 +273,10 @@ def _report(
         say(f"no pictures or no curves; they need {plots.HOW_TO_GET}")
     if not quiet:
         print(path)
+
+
+def _say(what: str) -> None:
+    print(f"batchsolve: {what}", file=sys.stderr)
 
 
 def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:

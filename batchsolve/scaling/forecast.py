@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
-from batchsolve.errors import InputError
+from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Run, Workload
 from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
@@ -22,6 +22,8 @@ MOST_STACKS = 300_000  # of a split; deeper ones are not tried
 BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
 CURVE_POINTS = 17  # powers of two from 1 to 65,536
 ALIKE = "tasks as for few workers"
+
+Tree = tuple[float, bool, Shape]  # its nodes, whether they were counted, how it falls apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,8 @@ def forecast(
     *,
     latency: float = 0.0,
     shape_seconds: float = 10.0,
-) -> list[Forecast]:
+    check: Callable[[], None] = lambda: None,
+) -> tuple[list[Forecast], list[str]]:
     """Simulate the search of a workload, as measured and on more workers.
 
     Parameters
@@ -125,29 +128,62 @@ def forecast(
         Seconds that a network adds between a worker's tasks.
     shape_seconds : float
         How long to sample the shape of the tree.
+    check : callable
+        Called before every simulation; may raise.
+
+    Returns
+    -------
+    list of Forecast, list of str
+        One for every engine and backend; which cannot be made, and why.
     """
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in experiment.runs:
         if run.problem == workload.name and run.kind == "strong":
             groups.setdefault((run.engine, run.backend), []).append(run)
-    found = []
+    found, left_out = [], []
     for (engine, backend), runs in groups.items():
-        if not visits_the_same_nodes(engine):
-            continue  # no tree of its own
-        nodes, known = _nodes(workload, runs)
-        stack = workload.stacks[0]
-        kernel = engines_for(engine, workload.problem)[0]
-        shape = sample_shape(workload.problem, stack, kernel, nodes, seconds=shape_seconds)
-        costs = measured_costs(runs)
-        name = f"{runs[0].problem}, {engine}, {backend}"
-        checks = [_check(run, nodes, costs, shape) for run in runs]
-        away = replace(costs, overhead=costs.overhead + latency)
-        powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]
-        points = sorted({*powers, *workers})
-        curve = [simulate(nodes, p, away, shape) for p in points]
-        choices = [_choice(nodes, p, away, shape) for p in workers]
-        found.append(Forecast(name, nodes, known, costs, checks, curve, choices))
-    return found
+        name = f"{workload.name}, {engine}, {backend}"
+        try:
+            tree = _tree(workload, engine, runs, shape_seconds)
+            found.append(_forecast(name, tree, runs, workers, latency, check))
+        except BatchsolveError as error:  # it must not cost the others
+            left_out.append(f"{name}: no forecast: {error}")
+    return found, left_out
+
+
+def _tree(workload: Workload, engine: str, runs: list[Run], shape_seconds: float) -> Tree:
+    """Return the tree that an engine searches."""
+    if not visits_the_same_nodes(engine):
+        raise InputError(f"the engine {engine!r} has no tree of its own to simulate")
+    nodes, known = _nodes(workload, runs)
+    kernel = engines_for(engine, workload.problem)[0]
+    stack = workload.stacks[0]
+    shape = sample_shape(workload.problem, stack, kernel, nodes, seconds=shape_seconds)
+    return nodes, known, shape
+
+
+def _forecast(
+    name: str,
+    tree: Tree,
+    runs: list[Run],
+    workers: Sequence[int],
+    latency: float,
+    check: Callable[[], None],
+) -> Forecast:
+    nodes, known, shape = tree
+    costs = measured_costs(runs)
+
+    def simulated(jobs: int, how: Costs, rules: Rules | None = None) -> Simulated:
+        check()
+        return simulate(nodes, jobs, how, shape, rules)
+
+    checks = [_check(run, nodes, costs, simulated) for run in runs]
+    away = replace(costs, overhead=costs.overhead + latency)
+    powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]
+    points = sorted({*powers, *workers})
+    curve = [simulated(p, away) for p in points]
+    choices = [_choice(p, away, simulated) for p in workers]
+    return Forecast(name, nodes, known, costs, checks, curve, choices)
 
 
 def measured_costs(runs: Sequence[Run]) -> Costs:
@@ -183,20 +219,20 @@ def _nodes(workload: Workload, runs: list[Run]) -> tuple[float, bool]:
     return max(guess.nodes, float(max(run.nodes for run in runs))), False
 
 
-def _check(run: Run, nodes: float, costs: Costs, shape: Shape) -> Check:
-    simulated = simulate(nodes, run.jobs, costs, shape, Rules(split_depth=run.split_depth))
-    return Check(run, run.wall * nodes / run.nodes, simulated.wall, simulated.tasks)
+def _check(run: Run, nodes: float, costs: Costs, simulated: Callable[..., Simulated]) -> Check:
+    found = simulated(run.jobs, costs, Rules(split_depth=run.split_depth))
+    return Check(run, run.wall * nodes / run.nodes, found.wall, found.tasks)
 
 
-def _choice(nodes: float, workers: int, costs: Costs, shape: Shape) -> Choice:
+def _choice(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Choice:
     def with_rules(**rules: Any) -> Simulated:
-        return simulate(nodes, workers, costs, shape, Rules(**rules))
+        return simulated(workers, costs, Rules(**rules))
 
     few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
     what_if = {
         "automatic settings": with_rules(),
-        "results cost no time": simulate(nodes, workers, replace(costs, master=0.0), shape),
-        "no time between tasks": simulate(nodes, workers, replace(costs, overhead=0.0), shape),
+        "results cost no time": simulated(workers, replace(costs, master=0.0)),
+        "no time between tasks": simulated(workers, replace(costs, overhead=0.0)),
         ALIKE: with_rules(sizing=few),
     }
     depths: list[tuple[int | None, Simulated]] = []

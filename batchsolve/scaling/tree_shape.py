@@ -59,8 +59,7 @@ class Shape:
         """
         if not any(len(children) > 1 for _, children in samples):
             raise InputError(
-                "the tree hardly branches where it was sampled, so it has no shape to simulate; "
-                "leave out the forecast"
+                "the tree hardly branches where it was sampled, so it has no shape to simulate"
             )
         number = [min(CLASSES - 1, max(0, int(np.log2(max(1.0, nodes))))) for nodes, _ in samples]
         order = np.argsort(number, kind="stable")

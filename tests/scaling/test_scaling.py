@@ -27,6 +27,8 @@ from batchsolve.scaling.experiment import (
 from batchsolve.scaling.fits import fit
 from batchsolve.scaling.forecast import forecast, measured_costs
 from batchsolve.scaling.measure import Plan, ScalingError, read_workload, run_plan
+from batchsolve.scaling.report import write_report
+from batchsolve.scaling.simulation import simulate
 from batchsolve.scaling.task_log import covered
 
 SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
@@ -274,7 +276,8 @@ def test_parameters_are_never_negative_and_need_enough_points():
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):
     workload = read_workload("queens:8")
-    (found,) = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
+    (found,), left_out = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
+    assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
     assert len(found.checks) == 12
     for check in found.checks:
@@ -299,9 +302,62 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
     made = list(run_plan([workload], plan))
     measured = Experiment([run for run, _ in made], [log for _, log in made], {})
     assert not measured.runs[0].complete
-    (found,) = forecast(workload, measured, [8], shape_seconds=0.05)
+    (found,), _ = forecast(workload, measured, [8], shape_seconds=0.05)
     assert not found.nodes_known
     assert found.nodes == pytest.approx(bs.count(workload.problem).nodes, rel=0.3)
+
+
+def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, monkeypatch):
+    made = []
+
+    def noted(*arguments):
+        made.append(1)
+        return simulate(*arguments)
+
+    def check():
+        if len(made) == 15:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("batchsolve.scaling.forecast.simulate", noted)
+    workload = read_workload("queens:8")
+    with pytest.raises(KeyboardInterrupt):
+        forecast(workload, experiment, [4], shape_seconds=0.05, check=check)
+    assert len(made) == 15
+
+
+def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        press_in_numba()
+        return write_report(*arguments)
+
+    monkeypatch.setattr("batchsolve.scaling.report.write_report", interrupted)
+    home = str(tmp_path / "out")
+    command = ["scale", "queens:6", "--jobs", "1", "--repeat", "1", "-o", home]
+    assert CliRunner().invoke(app, command).exit_code == 130
+    assert CliRunner().invoke(app, ["report", home]).exit_code == 130
+
+
+def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path):
+    home = tmp_path / "out"
+    command = ["scale", "queens:7", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
+    command += ["--repeat", "1", "--forecast-workers", "4", "-o", str(home)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0
+    why = {line.split(": no forecast: ")[0]: line for line in result.stderr.splitlines()}
+    assert "has no tree of its own" in why["batchsolve: queens:7, memo, threading"]
+    assert "hardly branches" in why["batchsolve: queens:3, dlx, threading"]
+    assert "has no tree of its own" in why["batchsolve: queens:3, memo, threading"]
+    assert len(why) == 3
+    assert "Best depth" in (home / "report.html").read_text()
+
+
+def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
+    home = str(tmp_path / "out")
+    command = ["scale", "queens:6", "--weak", "3", "--jobs", "1", "--repeat", "1", "-o", home]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    result = CliRunner().invoke(app, ["report", home, "--forecast-workers", "4"])
+    assert (result.exit_code, result.stdout) == (0, f"{home}/report.html\n")
+    assert "no forecast: one is of one problem" in result.stderr
 
 
 @pytest.mark.parametrize("moment", ["KeyboardInterrupt", "WorkersError"])
