@@ -29,6 +29,12 @@ MOST_SEED = 2**128 - 1
 GRAPH_MEGABYTES = 1024
 """What a graph of covers may take by default."""
 
+MOST_FORECAST_WORKERS = 250_000
+"""Workers of a simulation, which takes up to ten seconds for as many and is not interrupted."""
+
+MOST_LATENCY = 1_000_000
+"""Seconds that a forecast adds to every task."""
+
 
 def setting(default: Any, what: str, *, least: float | None = None, metavar: str = "N") -> Any:
     """Declare a field of a class of settings.

@@ -15,7 +15,12 @@ from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written,
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts, told_when_compiling
 from batchsolve.errors import InputError, WorkersError, counted
-from batchsolve.settings import SearchSettings
+from batchsolve.settings import (
+    MOST_FORECAST_WORKERS,
+    MOST_LATENCY,
+    SearchSettings,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
@@ -72,7 +77,7 @@ ForecastWorkers = Annotated[
     Option(
         "--forecast-workers",
         metavar="LIST",
-        help="Simulate the search on so many workers, such as 1024,100000.",
+        help="Simulate the search on so many workers, such as 1024,100000; 250,000 at most.",
     ),
 ]
 Latency = Annotated[
@@ -234,9 +239,13 @@ def report(
 
 
 def _forecast_workers(text: str | None, latency: float) -> tuple[int, ...]:
-    if not latency >= 0:
-        raise InputError(f"--latency is 0 seconds or more, not {latency}")
-    return numbers(text, "--forecast-workers") if text else ()
+    """Return the numbers of workers to simulate, and check what is asked of a forecast."""
+    if not 0 <= latency <= MOST_LATENCY:
+        raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {latency}")
+    found = numbers(text, "--forecast-workers") if text else ()
+    for workers in found:
+        whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
+    return found
 
 
 def _report(

@@ -29,7 +29,13 @@ from batchsolve.search.rules import (
     piece_bounds,
     task_nodes,
 )
-from batchsolve.settings import UNLIMITED, check_bounds, setting
+from batchsolve.settings import (
+    MOST_FORECAST_WORKERS,
+    UNLIMITED,
+    check_bounds,
+    setting,
+    whole_number,
+)
 from batchsolve.workers.base import TASKS_OUT
 
 MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; some 2 seconds
@@ -130,6 +136,7 @@ def simulate(
     sizes : array_like of float, shape (n,)
         Nodes of the subtrees to begin with, in tree order; one number is a whole tree.
     workers : int
+        At most `MOST_FORECAST_WORKERS`.
     costs : Costs
     shape : Shape, optional
         How subtrees fall apart; without it they cannot be cut.
@@ -140,15 +147,14 @@ def simulate(
     Raises
     ------
     InputError
-        If there is nothing to search, or no worker.
+        If there is nothing to search, or there are no workers or too many.
 
     Examples
     --------
     >>> simulate([1e6] * 6, 4, Costs(rate=1e6)).wall  # six tasks of a second, not to be cut
     2.0
     """
-    if workers < 1:
-        raise InputError(f"the number of workers is 1 or more, not {workers}")
+    workers = whole_number("the number of workers", workers, 1, MOST_FORECAST_WORKERS)
     begin = np.atleast_1d(np.asarray(sizes, np.float64))
     if not begin.size or not (begin > 0).all():
         raise InputError("there is nothing to simulate: sizes are one or more positive numbers")
