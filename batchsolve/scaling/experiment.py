@@ -7,11 +7,12 @@ import os
 import platform
 import shlex
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, BinaryIO, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.engines.choice import visits_the_same_nodes
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, first_line
 from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import Run
 from batchsolve.scaling.task_log import TaskLog
@@ -176,13 +177,14 @@ def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
     Raises
     ------
     InputError
-        If the one in the directory has another plan, or was made on another machine.
+        If the one in the directory has another plan, was made on another machine, or lacks runs
+        before its last.
     """
     place = home / "machine.json"
     if not place.exists():
         text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
         with disk_errors(str(home)):
-            _replaced(place, lambda path: path.write_text(text))
+            _replaced(place, lambda path: path.write_text(text, encoding="utf-8"))
         return experiment
     before = read_experiment(str(home))
     mine = json.loads(json.dumps(experiment.about))
@@ -193,6 +195,12 @@ def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
             f"{home}: the experiment there has {name} = {then!r}, this one {now!r}; go on with the "
             f"same command on the same machine, or name a new directory"
         )
+    for number, run in enumerate(before.runs):
+        if run.run != number:
+            raise InputError(
+                f"{home / 'runs.csv'}: run {number} is missing; put back a copy of the file, or "
+                f"name a new directory"
+            )
     return before
 
 
@@ -250,24 +258,57 @@ def read_experiment(path: str) -> Experiment:
     Raises
     ------
     InputError
-        If the directory holds no experiment.
+        If the directory holds no experiment, or a file of it is missing or damaged.
     """
     home = Path(path)
     if not (home / "machine.json").exists():
         raise InputError(f"{os.fspath(path)}: holds no experiment; there is no machine.json")
-    facts = json.loads((home / "machine.json").read_text())
+    with _damage(home / "machine.json") as file:
+        facts = json.load(file)
+        if not isinstance(facts, dict) or not isinstance(facts.get("plan", {}), dict):
+            raise ValueError("it describes no experiment")
     if not (home / "runs.csv").exists():
         return Experiment([], [], facts)
-    kinds = get_type_hints(Run)
-    text = pacsv.ConvertOptions(column_types={f.name: pa.string() for f in fields(Run)})
-    rows = pacsv.read_csv(home / "runs.csv", convert_options=text).to_pylist()
-    runs = [Run(**{name: _value(row[name], kinds[name]) for name in row}) for row in rows]
-    tasks = pq.read_table(home / "subproblems.parquet")
+    with _damage(home / "runs.csv") as file:
+        runs = _read_runs(file)
+    with _damage(home / "subproblems.parquet") as file:
+        logs = _read_logs(file, runs)
+    return Experiment(runs, logs, facts)
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of an experiment; what is wrong with it is one error that names it."""
+    try:
+        with path.open("rb") as file:
+            yield file
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise InputError(
+            f"{path}: is missing or damaged ({reason}); put back a copy of it, or measure again "
+            f"into a new directory"
+        ) from error
+
+
+def _read_runs(file: BinaryIO) -> list[Run]:
+    hints = get_type_hints(Run)
+    kinds = {field.name: hints[field.name] for field in fields(Run)}
+    text = pacsv.ConvertOptions(column_types=dict.fromkeys(kinds, pa.string()))
+    rows = pacsv.read_csv(file, convert_options=text)
+    if rows.column_names != list(kinds) or not len(rows):
+        raise ValueError("it is no table of runs")
+    return [Run(**{k: _value(row[k], kinds[k]) for k in kinds}) for row in rows.to_pylist()]
+
+
+def _read_logs(file: BinaryIO, runs: list[Run]) -> list[TaskLog]:
+    tasks = pq.read_table(file)
+    if not tasks.schema.equals(TASK_SCHEMA):
+        raise ValueError("it is no table of tasks")
     logs = []
     for run in runs:
         mine = tasks.filter(pc.equal(tasks["run"], run.run)).to_pydict()
         logs.append(TaskLog(*(mine[name] for name in TASK_SCHEMA.names[2:])))
-    return Experiment(runs, logs, facts)
+    return logs
 
 
 def _value(text: str, kind: Any) -> Any:

@@ -2,10 +2,12 @@ import dataclasses
 import json
 import os
 import platform
+import shutil
 import signal
 from datetime import datetime
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -409,6 +411,74 @@ def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     result = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert result.exit_code == 2
     assert "holds no experiment" in result.stderr
+
+
+def remade(home, name, change):
+    """Change the lines of a table of an experiment."""
+    lines = (home / name).read_text().splitlines(keepends=True)
+    (home / name).write_text("".join(change(lines)))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The command of an experiment of three runs, and its directory."""
+    home = tmp_path_factory.mktemp("measured") / "out"
+    command = ["scale", "queens:6", "--jobs", "1", "--repeat", "3", "-o", str(home)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    return command, home
+
+
+DAMAGE = {
+    "no tasks": ("subproblems.parquet", lambda path: path.unlink()),
+    "half of the tasks": (
+        "subproblems.parquet",
+        lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    ),
+    "no table": ("subproblems.parquet", lambda path: path.write_bytes(b"garbage")),
+    "other columns": ("subproblems.parquet", lambda path: pq.write_table(pa.table({}), path)),
+    "empty": ("runs.csv", lambda path: path.write_text("")),
+    "another header": ("runs.csv", lambda path: path.write_text("x")),
+    "no text": ("runs.csv", lambda path: path.write_bytes(b"\xff\xfe\x00")),
+    "no runs": ("runs.csv", lambda path: remade(path.parent, path.name, lambda lines: lines[:1])),
+    "half a line": (
+        "runs.csv",
+        lambda path: remade(path.parent, path.name, lambda lines: [*lines[:2], lines[2][:40]]),
+    ),
+    "no number": (
+        "runs.csv",
+        lambda path: path.write_text(path.read_text().replace("\n1,", "\none,")),
+    ),
+    "no JSON": ("machine.json", lambda path: path.write_text("{")),
+    "a list": ("machine.json", lambda path: path.write_text("[]")),
+    "no plan": ("machine.json", lambda path: path.write_text('{"plan": 1}')),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_damage_is_one_line_that_names_the_file(measured, how, tmp_path):
+    command, intact = measured
+    home = tmp_path / "out"
+    shutil.copytree(intact, home)
+    name, damage = DAMAGE[how]
+    damage(home / name)
+    left = {path.name: path.read_bytes() for path in home.iterdir()}
+    for arguments in (["report", str(home)], [*command[:-1], str(home), "--resume"]):
+        result = CliRunner().invoke(app, arguments)
+        assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
+        assert result.stderr.startswith(f"batchsolve: {home / name}: is missing or damaged (")
+        assert "put back a copy" in result.stderr
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == left
+
+
+def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
+    command, intact = measured
+    home = tmp_path / "out"
+    shutil.copytree(intact, home)
+    remade(home, "runs.csv", lambda lines: [*lines[:2], *lines[3:]])
+    result = CliRunner().invoke(app, [*command[:-1], str(home), "--resume"])
+    assert result.exit_code == 2
+    assert f"{home / 'runs.csv'}: run 1 is missing" in result.stderr
+    assert CliRunner().invoke(app, ["report", str(home)]).exit_code == 0
 
 
 def test_where_and_when_is_known(experiment):
