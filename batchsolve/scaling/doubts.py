@@ -25,6 +25,13 @@ def is_too_short(series: Series) -> bool:
     return min(series.wall(jobs) for jobs in series.workers) < LEAST_SECONDS
 
 
+def why_no_speedup(series: Series) -> str:
+    """Return in a few words why runs show no speed-up; nothing if they do."""
+    if is_too_short(series):
+        return "too short"
+    return "" if series.work_is_known else "stopped"
+
+
 def doubts(series: Series) -> Iterator[str]:
     """Yield what is doubtful about the runs of a series, each with what to do about it."""
     return (advice for _, advice in _found(series))
@@ -44,6 +51,14 @@ def _found(series: Series) -> Iterator[tuple[str, str]]:
             f"its runs end within {shortest:.3g} s, so that a speed-up would say nothing; "
             f"measure a problem that takes one worker {2 * LEAST_SECONDS:g} s or more for each "
             f"of the most workers",
+        )
+        return
+    if not series.work_is_known:
+        yield (
+            "stopped",
+            f"a run was stopped, and nodes of the engine {series.first.engine!r} do not show how "
+            f"much of the work it did, so that there is no speed-up; let the time limit be longer, "
+            f"or take another engine",
         )
         return
     for jobs in series.workers:

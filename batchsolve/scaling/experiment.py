@@ -104,12 +104,20 @@ class Series:
         """Return the median time with so many workers."""
         return statistics.median(run.wall for run in self.at(jobs))
 
+    @property
+    def work_is_known(self) -> bool:
+        """Whether one can tell how much every run did: all of its work, or so many nodes of it."""
+        return visits_the_same_nodes(self.first.engine) or all(run.complete for run in self.runs)
+
     def speedups(self) -> dict[int, float]:
         """Return the speed-up at every number of workers: how much more work is done in a second.
 
         The work is counted in nodes where they are reproducible, else in stacks. It is compared
-        with one worker, or with the fewest there are, whose efficiency is then taken to be 1.
+        with one worker, or with the fewest there are, whose efficiency is then taken to be 1. There
+        are none where the work is not known, for a run that was stopped did not do all its stacks.
         """
+        if not self.work_is_known:
+            return {}
         by_nodes = visits_the_same_nodes(self.first.engine)
 
         def speed(jobs: int) -> float:

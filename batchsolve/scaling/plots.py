@@ -14,7 +14,7 @@ from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import counted
 from batchsolve.scaling import drawing
 from batchsolve.scaling import fits as curves
-from batchsolve.scaling.doubts import is_too_short, kinds_of_doubt
+from batchsolve.scaling.doubts import kinds_of_doubt, why_no_speedup
 from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, Label, Range, Style
 from batchsolve.scaling.experiment import Experiment, Series, short_name
 from batchsolve.scaling.fits import Fit
@@ -89,7 +89,7 @@ def _figures(
 
 def fits(series: Series) -> list[Fit]:
     """Return the curves that can be fitted to a series."""
-    if not curves.available() or is_too_short(series):
+    if not curves.available() or why_no_speedup(series):
         return []
     speedups = series.speedups()
     workers, values = list(speedups), list(speedups.values())
@@ -230,7 +230,7 @@ def forecast_figure(found: Forecast) -> Figure:
 
 
 def _scalable(series: list[Series]) -> list[Series]:
-    return [one for one in series if len(one.workers) > 1 and not is_too_short(one)]
+    return [one for one in series if len(one.workers) > 1 and not why_no_speedup(one)]
 
 
 def _names(series: list[Series]) -> tuple[list[str], str]:
@@ -284,7 +284,13 @@ def _short(value: float) -> str:
 def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:
     """Name the axes of a picture over workers, and say which series are not in it."""
     axes.set_xticks(drawing.apart(sorted({jobs for one in drawn for jobs in one.workers})))
-    short = [one.name for one in series if len(one.workers) > 1 and is_too_short(one)]
-    which = "; ".join(short) if len(short) <= MOST_NAMED else f"{len(short)} series"
-    note = f"Not drawn, for the runs are too short: {which}" if short else ""
-    drawing.name_axes(axes, "workers", y, note)
+    left_out: dict[str, list[str]] = {}
+    for one in series:
+        why = why_no_speedup(one)
+        if why and len(one.workers) > 1:
+            left_out.setdefault(why, []).append(one.name)
+    notes = []
+    for why, names in left_out.items():
+        which = "; ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} series"
+        notes.append(f"Not drawn, for the runs are {why}: {which}")
+    drawing.name_axes(axes, "workers", y, _lines(*notes))

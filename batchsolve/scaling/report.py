@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.scaling import fits, plots
-from batchsolve.scaling.doubts import doubts, is_too_short
+from batchsolve.scaling.doubts import doubts, why_no_speedup
 from batchsolve.scaling.experiment import Experiment, short_name
 from batchsolve.scaling.forecast import Forecast
 from batchsolve.search.rules import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
@@ -125,11 +125,11 @@ def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]
         how = escape(plots.HOW_TO_GET)
         return [f'<p class="note">There are no pictures: they need <code>{how}</code>.</p>']
     parts = ["<h2>Pictures</h2>"]
-    short = any(len(one.workers) > 1 and is_too_short(one) for one in experiment.series())
-    if short and "speedup" not in dict(pictures):
+    none = any(len(one.workers) > 1 and why_no_speedup(one) for one in experiment.series())
+    if none and "speedup" not in dict(pictures):
         parts.append(
-            '<p class="note">No speed-up is drawn, for the runs are too short to show one; what to '
-            "measure instead is said below.</p>"
+            '<p class="note">No speed-up is drawn, for the runs show none; why, and what to '
+            "measure instead, is said below.</p>"
         )
     parts.append('<div class="pictures">')
     for name, title in pictures:
@@ -142,7 +142,8 @@ def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]
 def _summary(experiment: Experiment) -> list[str]:
     rows = []
     for series in experiment.series():
-        speedups = {} if is_too_short(series) else series.speedups()
+        why = why_no_speedup(series)
+        speedups = {} if why else series.speedups()
         for jobs in series.workers:
             runs = series.at(jobs)
             walls = [run.wall for run in runs]
@@ -153,8 +154,8 @@ def _summary(experiment: Experiment) -> list[str]:
                     len(runs),
                     _seconds(statistics.median(walls)),
                     f"{_seconds(min(walls))} – {_seconds(max(walls))}",
-                    f"{speedups[jobs]:.2f}" if speedups else "too short",
-                    f"{speedups[jobs] / jobs:.3f}" if speedups else "too short",
+                    why or f"{speedups[jobs]:.2f}",
+                    why or f"{speedups[jobs] / jobs:.3f}",
                     _nodes(run.nodes for run in runs),
                 )
             )

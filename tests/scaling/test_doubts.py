@@ -61,6 +61,25 @@ def test_short_runs_are_no_speed_up(made, tmp_path):
     assert "serial share" not in page
 
 
+def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is_stopped(
+    made, tmp_path
+):
+    whole = [replace(run, engine="memo") for run in series_of(made, GOOD).runs]
+    assert list(doubts(Series(whole))) == []
+    assert Series(whole).speedups()[2] == pytest.approx(2)
+    series = Series([*whole[:-1], replace(whole[-1], complete=False)])
+    assert series.speedups() == {}
+    [doubt] = doubts(series)
+    assert "nodes of the engine 'memo' do not show how much of the work it did" in doubt
+    assert fits(series) == []
+    assert speedup_figure([series]) is None
+    page = write_report(tmp_path, Experiment(series.runs, [made[1]] * len(whole), {}), [])
+    assert page.read_text().count("<td>stopped</td>") == 2 * 4
+    by_nodes = Series([replace(run, engine="dlx", complete=False) for run in whole])
+    assert list(doubts(by_nodes)) == []
+    assert by_nodes.speedups()[2] == pytest.approx(2)
+
+
 def test_outliers_are_named(made):
     series = series_of(made, GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
     [doubt] = doubts(series)
