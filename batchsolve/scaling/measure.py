@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
-from batchsolve.errors import BatchsolveError, InputError, counted
+from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.scaling import usage
@@ -93,9 +94,10 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
         If there is no such problem, or a corpus has no row that can be searched.
     """
     if per_worker is None or not _is_table(text):
-        found = read_problem(text, **reading)
+        with _naming(text):
+            found = read_problem(text, **reading)
+            found.problem.check_stack(found.stack)
         stack = Stacks.from_lists([found.stack.tolist()])
-        found.problem.check_stack(found.stack)
         return Workload(text, found.problem, stack, per_worker)
     corpus = Corpus([text], **reading)
     parts = [batch.stacks(corpus.problem) for batch in corpus.batches(10_000)]
@@ -103,6 +105,20 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
     if not len(stacks):
         raise InputError(f"{text}: no row can be searched")
     return Workload(text, corpus.problem, stacks, per_worker)
+
+
+@contextmanager
+def _naming(workload: str) -> Iterator[None]:
+    """Begin what is wrong with a workload with its name, unless its file is named there.
+
+    Other errors are not of one workload: workers that are lost, a backend that there is not.
+    """
+    try:
+        yield
+    except (InputError, ProblemError, ScalingError) as error:
+        if not str(error).startswith(workload.partition("#")[0]):
+            error.args = (f"{workload}: {error}",)
+        raise
 
 
 def _is_table(text: str) -> bool:
@@ -265,7 +281,8 @@ def run_plan(
         product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
     )
     for workload, engine, *_ in combinations:
-        engines_for(engine, workload.problem)
+        with _naming(workload.name):
+            engines_for(engine, workload.problem)
     seen: dict[tuple[str, str, int], Run] = {}
     for run in made:
         _check_same_work(run, seen)
@@ -329,7 +346,7 @@ def measure(
         Called before every search and after every result; may raise.
     """
     engines = engines_for(engine, workload.problem)
-    with Pool(jobs, backend, plan.address) as pool:
+    with Pool(jobs, backend, plan.address) as pool, _naming(workload.name):
         jobs = pool.jobs
         stacks = workload.begin(jobs)
         master = _result_seconds(pool, workload.problem, stacks, check)

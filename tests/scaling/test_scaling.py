@@ -144,6 +144,29 @@ def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
     assert len(calls) <= before + 1
 
 
+def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
+    def message(*problems):
+        out = str(tmp_path / "-".join(problems).replace("/", "-"))
+        result = CliRunner().invoke(app, ["scale", *problems, "--jobs", "1", "-o", out])
+        assert result.exit_code == 2
+        return result.stderr
+
+    said = message("sudoku:2x2", "queens:5", "--engine", "lanes")
+    assert said.startswith("batchsolve: queens:5: the engine 'lanes' solves Sudoku only")
+    wrong = tmp_path / "grid.txt"
+    wrong.write_text("11..............\n")
+    assert message("queens:5", str(wrong)).startswith(f"batchsolve: {wrong}: ")
+    assert message("datasets/sudoku4.csv#99").count("sudoku4.csv") == 1
+
+    def fails(pool, problem, *others):
+        if problem.n_items == read_workload("queens:5").problem.n_items:
+            raise ScalingError("a worker died")
+        return 0.0
+
+    monkeypatch.setattr("batchsolve.scaling.measure._result_seconds", fails)
+    assert message("queens:4", "queens:5", "-q").startswith("batchsolve: queens:5: a worker died")
+
+
 def press_in_numba():
     """Press Ctrl-C where `interrupts` only notes it."""
     exec("press()", {"__name__": "numba", "press": lambda: signal.raise_signal(signal.SIGINT)})
