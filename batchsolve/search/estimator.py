@@ -33,6 +33,7 @@ TOP_NODES = 20_000  # of the top of the tree
 SEARCHED_NODES = 2_000_000  # by all probes; a second or two
 FIRST_PROBES = 20  # which show how many nodes a probe visits
 MOST_AT_A_STOP = 100_000
+STOPS_AT_ONCE = 10_000  # between two checks
 PROBES_AT_ONCE = 1000  # for weighted covers
 FRUITLESS_PROBES = 100_000
 LEAST_PROBES = 50  # that an interval can be trusted for, each of them worth as much as any
@@ -83,6 +84,7 @@ def estimate(
     probes: int = 1000,
     seed: int = 0,
     engine: str = "dlx",
+    check: Callable[[], None] = lambda: None,
 ) -> Estimate:
     """Estimate the size of the search tree below a stack.
 
@@ -98,6 +100,8 @@ def estimate(
         Seed of the random numbers, 0 or more.
     engine : str
         The engine whose tree is estimated.
+    check : callable
+        Called between searches that take a moment; may raise.
 
     Returns
     -------
@@ -125,7 +129,8 @@ def estimate(
     rng = np.random.default_rng(seed)
     drawn, stands_for = top.draw(probes, rng)
     stacks = top.stacks.take(drawn)
-    found = probe(kernel, problem, stacks, rng, _nodes_at_a_stop(kernel, problem, stacks, speed))
+    most = _nodes_at_a_stop(kernel, problem, stacks, speed)
+    found = probe(kernel, problem, stacks, rng, most, check)
     node_samples = top.nodes + stands_for * found.nodes
     count_samples = top.count + stands_for * found.solutions
     levels = top.levels + found.levels
@@ -230,6 +235,7 @@ def probe(
     stacks: Stacks,
     rng: np.random.Generator,
     most_nodes: int = 1,
+    check: Callable[[], None] = lambda: None,
 ) -> Probes:
     """Make a probe below every stack.
 
@@ -243,6 +249,8 @@ def probe(
     rng : numpy.random.Generator
     most_nodes : int
         Nodes that a probe visits at a stop.
+    check : callable
+        Called when some probes have searched at a stop; may raise.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
@@ -251,14 +259,22 @@ def probe(
     nodes, solutions, levels = np.zeros(n), np.zeros(n), np.zeros(n)
     searched = 0
     while len(at):
-        here = at.roots
-        outcome = engine.search(problem, Task.of(at, allowance=most_nodes))
-        nodes[here] += weight[here] * outcome.nodes
-        solutions[here] += weight[here] * np.asarray(outcome.counts, np.float64)
-        levels[here] = np.diff(at.offsets) - begun[here]
-        searched += int(outcome.nodes.sum())
-        goes_on, chances = _draw(outcome.parents, outcome.weights, len(at), rng)
-        at = outcome.frontier.take(goes_on)
+        parts, parents, weights = [], [], []
+        for begin in range(0, len(at), STOPS_AT_ONCE):
+            some = at.between(begin, min(begin + STOPS_AT_ONCE, len(at)))
+            here = some.roots
+            outcome = engine.search(problem, Task.of(some, allowance=most_nodes))
+            nodes[here] += weight[here] * outcome.nodes
+            solutions[here] += weight[here] * np.asarray(outcome.counts, np.float64)
+            levels[here] = np.diff(some.offsets) - begun[here]
+            searched += int(outcome.nodes.sum())
+            parts.append(outcome.frontier)
+            parents.append(begin + outcome.parents)
+            weights.append(outcome.weights)
+            check()
+        # all at once, so that estimates do not depend on how many search at once
+        goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
+        at = Stacks.concatenate(parts).take(goes_on)
         weight[at.roots] /= chances
     return Probes(nodes, solutions, levels, searched)
 

@@ -53,6 +53,35 @@ def test_probes_are_unbiased_however_much_they_search(most_nodes):
     assert found.searched >= len(begin)
 
 
+def test_estimates_do_not_depend_on_how_many_probes_search_at_once(monkeypatch):
+    whole = estimate("queens:14", probes=300, seed=3)
+    monkeypatch.setattr("batchsolve.search.estimator.STOPS_AT_ONCE", 7)
+    assert estimate("queens:14", probes=300, seed=3) == whole
+
+
+def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
+    from batchsolve.engines.dlx import DancingLinks
+
+    search, sizes = DancingLinks.search, []
+
+    def noted(self, problem, task):
+        sizes.append(len(task.stacks))
+        return search(self, problem, task)
+
+    def check():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DancingLinks, "search", noted)
+    monkeypatch.setattr("batchsolve.search.estimator.STOPS_AT_ONCE", 7)
+    begin = Stacks.from_lists([[]] * 300)
+    rng = np.random.default_rng(5)
+    with pytest.raises(KeyboardInterrupt):
+        probe(get_engine("dlx"), bs.family("queens:14"), begin, rng, check=check)
+    assert sizes == [7]
+    with pytest.raises(KeyboardInterrupt):
+        estimate("queens:14", probes=300, check=check)
+
+
 def test_doubt_is_said():
     unsolvable = estimate("dominoes:9x9", probes=10)
     assert "no probe found a solution" in unsolvable.doubt
