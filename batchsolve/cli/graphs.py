@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -123,11 +123,11 @@ def graph(
             _check_place(output)
             _save(kept, output)
         if sample is not None:
-            _write(reading, kept.sample(sample, seed, distinct=distinct), sys.stdout.buffer)
+            drawn = kept.sample(sample, seed, distinct=distinct)
+            _write(reading, drawn, sys.stdout.buffer, check)
         elif list_:
             for block in kept.blocks(BLOCK):
-                _write(reading, block, sys.stdout.buffer)
-                check()
+                _write(reading, block, sys.stdout.buffer, check)
         elif as_json:
             facts = {"count": kept.count, "nodes": kept.n_nodes, "options": kept.n_used_options}
             print_facts(facts, as_json)
@@ -180,7 +180,7 @@ def sample(
             reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory, check=check
         )
         with _opened(output) as file:
-            _write(reading, samples.covers, file, samples.weights)
+            _write(reading, samples.covers, file, check, samples.weights)
     if not quiet:
         if samples.weights is None:
             said = f"from {counted(samples.count or 0, 'solution')}"
@@ -192,7 +192,11 @@ def sample(
 
 
 def _write(
-    reading: Reading, covers: Stacks, file: BinaryIO, weights: list[int] | None = None
+    reading: Reading,
+    covers: Stacks,
+    file: BinaryIO,
+    check: Callable[[], None],
+    weights: list[int] | None = None,
 ) -> None:
     """Write covers as JSON lines, in the order in which they come."""
     from batchsolve.problems.render import CoverRenderer
@@ -205,6 +209,7 @@ def _write(
             each = zip(lines.splitlines(), weights[begin : begin + BLOCK], strict=True)
             lines = b"".join(b'%s, "weight": %d}\n' % (line[:-1], weight) for line, weight in each)
         file.write(lines)
+        check()
     file.flush()
 
 

@@ -5,8 +5,11 @@ import sys
 import time
 
 import pytest
+from click.testing import CliRunner
 
+from batchsolve.cli import app
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
+from batchsolve.problems.solution_graph import SolutionGraph
 from batchsolve.settings import SearchSettings
 
 
@@ -66,6 +69,21 @@ def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():
     with pytest.raises(KeyboardInterrupt):
         run(work)
     assert reached == ["end"]
+
+
+def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch):
+    sample, file = SolutionGraph.sample, str(tmp_path / "queens.zdd")
+
+    def interrupted(*arguments, **how):
+        press_while("numba.core")
+        return sample(*arguments, **how)
+
+    count = ["count", "queens:6", "--memo", "--graph", file, "-q"]
+    assert CliRunner().invoke(app, count).exit_code == 0
+    monkeypatch.setattr(SolutionGraph, "sample", interrupted)
+    monkeypatch.setattr("batchsolve.cli.graphs.BLOCK", 2)
+    result = CliRunner().invoke(app, ["graph", "queens:6", file, "--sample", "10"])
+    assert (result.exit_code, result.stdout.count("\n")) == (130, 2)
 
 
 def test_a_second_interrupt_does_not_wait():
