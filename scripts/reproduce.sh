@@ -87,6 +87,7 @@ mkdir "$out"
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/pip" install --quiet -e '.[bench,plot,sat]'
+export ARROW_DEFAULT_MEMORY_POOL=system  # as commands have it, for what is measured in a script
 run() {
     echo "+ $*"
     "$venv/bin/$@"
