@@ -102,7 +102,7 @@ class Scheduler:
         self.goal = goal
         self._fixed_budget, self._first_budget = budget, first_budget
         self._sizing = Sizing.of(jobs)
-        self._most_out = MOST_OUT * jobs
+        self._jobs, self._most_out = jobs, MOST_OUT * jobs
         self._lock = threading.RLock()
         self._queue: deque[Any] = deque()  # the top is at the right end
         self._suspects: deque[Any] = deque()  # each is searched alone, when nothing else waits
@@ -187,8 +187,9 @@ class Scheduler:
         with self._lock:
             out = self._out[result.number]
             if isinstance(result, Done):
-                self._nodes += result.result.n_nodes
-                self._seconds += result.result.seconds
+                if result.number >= self._jobs:  # the first task of a worker loads kernels, too
+                    self._nodes += result.result.n_nodes
+                    self._seconds += result.result.seconds
                 left = self.goal.accept(out.piece, result.result)
             else:
                 left = self._left_of(out, result)

@@ -218,6 +218,18 @@ def test_the_rate_can_be_forgotten(jobs):
     assert next(scheduler)[1][1] == FIRST_BUDGET
 
 
+def test_the_first_task_of_each_worker_says_nothing_of_its_speed():
+    scheduler = Scheduler(Counting(9), jobs=2)
+    for k in range(9):
+        scheduler.add_behind(numbered(9).between(k, k + 1))
+    drawn = [(number, piece) for number, (piece, _) in islice(scheduler, 3)]
+    for number, piece in drawn[:2]:
+        scheduler.take(done(number, piece, 0))
+    assert next(scheduler)[1][1] == FIRST_BUDGET
+    scheduler.take(done(*drawn[2], 0))
+    assert next(scheduler)[1][1] != FIRST_BUDGET
+
+
 def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
     goal = Counting(9)
     scheduler = Scheduler(goal, jobs=1, first_budget=4)
