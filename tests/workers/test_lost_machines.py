@@ -63,7 +63,7 @@ def ends_and_is_resumed(directory, losses, **workers):
         bs.Run(directory, QUEENS, engine=HOW["engine"]) as run,
         pytest.raises(bs.WorkersError, match=r"no worker is left, and none has joined in 0\.5 s"),
     ):
-        run.search(on_progress=Loses(*losses, pause=0.1), **workers, **how)
+        run.search(on_progress=Loses(*losses, pause=0.3), **workers, **how)
     with bs.Run(directory, QUEENS, engine=HOW["engine"], resume=True) as run:
         result = run.search(**how)
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
