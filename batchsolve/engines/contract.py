@@ -61,9 +61,9 @@ class Task:
     ceilings : ndarray of int64, shape (n,), or None
         The most that a cover below each stack may cost; None unless the cheapest are wanted. For
         engines that look at costs (`Capabilities.costs`).
-    unordered_levels : int
-        The options of a cover that is found at a level below this may stand in any order. Those of
-        others stand in the order of their choice, by which covers can be put in tree order.
+    unordered : bool
+        Whether the options of a cover may stand in any order. Otherwise they stand in the order of
+        their choice, by which covers can be put in tree order.
     """
 
     stacks: Stacks
@@ -77,7 +77,7 @@ class Task:
     whole: bool = False
     cheapest: int = 0
     ceilings: npt.NDArray[np.int64] | None = None
-    unordered_levels: int = 0
+    unordered: bool = False
 
     @classmethod
     def of(

@@ -40,7 +40,7 @@ class Answers:
         -1, or the place in the row's stack of a clue that clashes with one before it.
     covers : Stacks
         The first cover, in tree order, of every row that has one; any, if the row was searched
-        whole. Roots are rows, in no certain order.
+        whole. Roots are rows, and ascend.
     unfinished : dict of int to (str or None)
         Rows whose search failed, and why; or that met their node limit: None.
     """

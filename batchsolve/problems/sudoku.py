@@ -47,11 +47,11 @@ def _stacks_of(grids, n_digits):
 
 
 @kernel
-def _fill_grids(offsets, options, rows, cells, digits, grids):
+def _fill_grids(offsets, options, cells, digits, grids):
     n_cells = grids.shape[1]
     n_digits = np.uint32(cells.size // n_cells)
-    for k in range(rows.size):
-        grid, stack = grids[rows[k]], options[offsets[k] : offsets[k + 1]]
+    for k in range(grids.shape[0]):
+        grid, stack = grids[k], options[offsets[k] : offsets[k + 1]]
         if stack.size == n_cells and _goes_cell_by_cell(stack, n_digits):
             for cell in range(n_cells):
                 grid[cell] = stack[cell] - np.uint32(cell) * n_digits + np.uint32(1)
@@ -116,6 +116,13 @@ class SolvedGrids(Stacks):
 
     def __init__(self, digits: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> None:
         self.__dict__.update(digits=digits, roots=roots)
+
+    def take(self, which: npt.ArrayLike) -> SolvedGrids:
+        """See `Stacks.take`."""
+        places = np.asarray(which)
+        if places.dtype == np.bool_ and places.all():
+            return self
+        return SolvedGrids(self.digits[places], self.roots[places])
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
@@ -249,12 +256,8 @@ class Sudoku(ExactCover):
         if isinstance(stacks, SolvedGrids):
             return stacks.digits
         grids = np.zeros((len(stacks), self.n_cells), np.uint8)
-        self.write_grids(stacks.with_roots(np.arange(len(stacks))), grids)
+        _fill_grids(stacks.offsets, stacks.options, self._cells, self._digits, grids)
         return grids
-
-    def write_grids(self, stacks: Stacks, grids: npt.NDArray[np.uint8]) -> None:
-        """Write stacks into an array of grids, shape (n, N²), at the rows that are their roots."""
-        _fill_grids(stacks.offsets, stacks.options, stacks.roots, self._cells, self._digits, grids)
 
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]

@@ -289,7 +289,7 @@ class _Arrays:
 
     def write(self, batch: _GridBatch | Batch, answers: Answers) -> _AnswerArrays:
         solutions = np.zeros((len(answers), self.problem.n_cells), np.uint8)
-        self.problem.write_grids(answers.covers, solutions)
+        solutions[answers.covers.roots] = self.problem.grids(answers.covers)
         status = answers.status(self.limit)
         status[list(batch.faults)] = Status.INVALID
         counts = np.minimum(answers.counts, self.limit)

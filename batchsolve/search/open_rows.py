@@ -11,13 +11,16 @@ in tree order: whether it is handed over depends on nothing but its tree.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Outcome, Task
+from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.problems.answers import Answers
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
@@ -70,21 +73,19 @@ class OpenRows:
         if self._best:
             rows = list(self._best)
             covers.append(Stacks.from_lists([self._best[row].tolist() for row in rows], rows))
-        self._answers.covers = Stacks.concatenate(covers)
+        found = Stacks.concatenate(covers)
+        is_sorted = (np.diff(found.roots) > 0).all()
+        self._answers.covers = found if is_sorted else found.take(np.argsort(found.roots))
         return self._answers
 
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
         """Take what was found in a piece into account; return what is left to be searched."""
         answers, rows = self._answers, piece.stacks.roots
-        _tally(answers.counts, rows, outcome.counts)
-        _tally(answers.nodes, rows, outcome.nodes)
-        _tally(answers.seconds, rows, outcome.nodes * (seconds / max(1, outcome.nodes.sum())))
-        answers.clash[rows] = outcome.clash
         left, covers = outcome.frontier.roots, outcome.solutions
-        _tally(self._pending, rows, -1)
-        if left.size:
-            np.add.at(self._pending, left, 1)
-            self._shared[left] |= (self._pending[left] > 1) | (answers.nodes[left] > 0)
+        rate = seconds / max(1, int(outcome.nodes.sum()))
+        sums = answers.counts, answers.nodes, answers.seconds, answers.clash
+        found = outcome.counts, outcome.nodes, outcome.clash
+        _add_up(sums, self._pending, self._shared, rows, found, rate, left)
         alone = ~self._shared[covers.roots]
         if alone.any():
             self._covers.append(covers.take(alone))
@@ -125,7 +126,7 @@ class OpenRows:
 
     def lose(self, stacks: Stacks, reason: str) -> None:
         """Note that the search of some rows failed."""
-        _tally(self._pending, stacks.roots, -1)
+        np.subtract.at(self._pending, stacks.roots, 1)
         self._answers.unfinished.update(dict.fromkeys(stacks.roots.tolist(), reason))
 
     def drop_unwanted(self, piece: Piece) -> Piece:
@@ -140,7 +141,7 @@ class OpenRows:
         wanted = ~doubtful
         for k in np.flatnonzero(doubtful).tolist():
             wanted[k] = self._is_wanted(int(rows[k]), piece.stacks[k])
-        _tally(self._pending, rows[~wanted], -1)
+        np.subtract.at(self._pending, rows[~wanted], 1)
         return piece.take(wanted)
 
     def task_of(self, stacks: Stacks, budget: int, whole: bool) -> Task:
@@ -161,9 +162,66 @@ class OpenRows:
         return False
 
 
-def _tally(sums: npt.NDArray[Any], rows: npt.NDArray[np.int64], values: Any) -> None:
-    """Add values to the sums of their rows, which ascend."""
-    if (np.diff(rows) > 0).all():
-        sums[rows] += values  # ten times as fast as where a row is there twice
-    else:
-        np.add.at(sums, rows, values)
+def with_order_where_left(
+    outcome: Outcome, stacks: Stacks, engine: Engine, problem: ExactCover
+) -> Outcome:
+    """Put the options of covers in order of choice where something is left of the row.
+
+    Only there are covers compared. An engine that need not order any is faster.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of a task that was ``unordered``.
+    stacks : Stacks
+        Those of the task, one for each row.
+    """
+    covers = outcome.solutions
+    is_left = np.isin(covers.roots, outcome.frontier.roots)
+    if not is_left.any():
+        return outcome
+    rows = covers.roots[is_left]
+    places = np.searchsorted(stacks.roots, rows).tolist()
+    ordered = [
+        _in_order_of_choice(cover, stacks[place], engine, problem)
+        for cover, place in zip(covers.take(is_left), places, strict=True)
+    ]
+    parts = [covers.take(~is_left), Stacks.from_lists(ordered, rows)]
+    return replace(outcome, solutions=Stacks.concatenate(parts))
+
+
+def _in_order_of_choice(
+    cover: npt.NDArray[np.uint32],
+    stack: npt.NDArray[np.uint32],
+    engine: Engine,
+    problem: ExactCover,
+) -> list[int]:
+    """Walk down from a stack to a cover, level by level, and return it as it is found there."""
+    options = set(cover.tolist())
+    while True:
+        one = Stacks.from_lists([stack.tolist()])
+        below = engine.search(problem, Task.of(one, depth=1, keep=UNLIMITED))
+        for found in below.solutions:
+            if options.issuperset(found.tolist()):
+                return list(map(int, found))
+        stack = next(left for left in below.frontier if options.issuperset(left.tolist()))
+
+
+@kernel
+def _add_up(sums, pending, shared, rows, found, rate, left):
+    """Add what was found below some stacks to the sums of their rows, and note which are open.
+
+    A row is shared from when some of its stacks are left and others are not.
+    """
+    counts, nodes, seconds, clash = sums
+    for k in range(rows.size):
+        row = rows[k]
+        counts[row] += found[0][k]
+        nodes[row] += found[1][k]
+        seconds[row] += found[1][k] * rate
+        clash[row] = found[2][k]
+        pending[row] -= 1
+    for row in left:
+        pending[row] += 1
+    for row in left:
+        shared[row] |= pending[row] > 1 or nodes[row] > 0

@@ -22,7 +22,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, work_in_order
-from batchsolve.search.open_rows import LatePiece, OpenRows
+from batchsolve.search.open_rows import LatePiece, OpenRows, with_order_where_left
 from batchsolve.search.pieces import Piece
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.search.tree import Found
@@ -113,10 +113,10 @@ class RowWork:
         if budget > 0:
             begin = time.perf_counter()
             depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
-            # a row that its own stack solves has one cover, and no other to be compared with
             task = rows.task_of(stacks, budget, whole)
-            task = replace(task, depth=depth, unordered_levels=1)
+            task = replace(task, depth=depth, unordered=True)
             outcome = self.engine.search(self.problem, task)
+            outcome = with_order_where_left(outcome, stacks, self.engine, self.problem)
             seconds = time.perf_counter() - begin
             n_nodes = int(outcome.nodes.sum())
             left = rows.add(piece, outcome, seconds)

@@ -114,7 +114,7 @@ class TreeWork:
         """Search a task."""
         begin = time.perf_counter()
         if self.render is not None and not task.cheapest:  # the renderer has an order of its own
-            task = replace(task, unordered_levels=UNLIMITED)
+            task = replace(task, unordered=True)
         outcome = self.engine.search(self.problem, task)
         seconds = time.perf_counter() - begin
         covers = outcome.solutions

@@ -106,11 +106,9 @@ class AnswerTable:
         n = len(answers)
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
-        grids = np.zeros((n, self._problem.n_cells), np.uint8)
-        self._problem.write_grids(answers.covers, grids)
+        solved = self._problem.grids(answers.covers)
         has_solution = np.zeros(n, np.bool_)
         has_solution[answers.covers.roots] = True
-        solved = grids if has_solution.all() else grids[has_solution]
         counted = np.minimum(answers.counts, self._limit)
         columns: list[Any] = [
             self._notation.decode(solved, has_solution),
@@ -119,7 +117,7 @@ class AnswerTable:
         ]
         disagree = 0
         if batch.given is not None:
-            agrees, known = self._agreement(batch, status, grids)
+            agrees, known = self._agreement(batch, status, solved, answers.covers.roots)
             columns.append(pa.array(agrees, mask=~known))
             disagree = int(np.count_nonzero(known & ~agrees))
         messages = answers.messages(self._problem, batch.puzzles) | batch.faults
@@ -158,7 +156,8 @@ class AnswerTable:
         self,
         batch: Batch,
         status: npt.NDArray[np.uint8],
-        grids: npt.NDArray[np.uint8],
+        solved: npt.NDArray[np.uint8],
+        rows: npt.NDArray[np.int64],
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Compare given solutions: with the only one, or else with the rules and the clues.
 
@@ -170,7 +169,7 @@ class AnswerTable:
         assert batch.given is not None
         assert batch.has_given is not None
         agrees = np.zeros(len(status), np.bool_)
-        _compare_rows(grids, batch.given, agrees)
+        _compare_rows(solved, batch.given, rows, agrees)
         others = np.flatnonzero(status != Status.UNIQUE)
         if others.size:
             agrees[others] = self._problem.check(batch.puzzles[others], batch.given[others])
@@ -179,11 +178,12 @@ class AnswerTable:
 
 
 @kernel
-def _compare_rows(one: Any, other: Any, same: Any) -> None:
-    for k in range(same.size):
-        same[k] = True
-        for cell in range(one.shape[1]):
-            same[k] &= one[k, cell] == other[k, cell]
+def _compare_rows(grids: Any, others: Any, rows: Any, same: Any) -> None:
+    for k in range(rows.size):
+        row = rows[k]
+        same[row] = True
+        for cell in range(grids.shape[1]):
+            same[row] &= grids[k, cell] == others[row, cell]
 
 
 def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import zlib
-from functools import cache
 from typing import IO, NamedTuple
 
 import pyarrow as pa
 
+from batchsolve.problems.kernels import helper, kernel
 from batchsolve.tables.places import open_to_read
 
 READ_BYTES = 1 << 20
@@ -42,8 +42,8 @@ class Written(NamedTuple):
         >>> Written.of(b"some ").plus(Written.of(b"rows")) == Written.of(b"some rows")
         True
         """
-        shifted = _product(_power_of_x(8 * other.n_bytes), self.checksum)
-        return Written(self.n_bytes + other.n_bytes, shifted ^ other.checksum)
+        checksum = _with_zeros(self.checksum, other.n_bytes) ^ other.checksum
+        return Written(self.n_bytes + other.n_bytes, checksum)
 
 
 def written_to(file: IO[bytes], most: int | None = None) -> Written:
@@ -66,10 +66,23 @@ def checksum_at(path: str) -> int | None:
         return None
 
 
-# A CRC is the remainder of a polynomial over two elements. Appending n bits multiplies what was
-# there by xⁿ, as in the function crc32_combine of zlib, which Python does not offer.
+@kernel
+def _with_zeros(checksum: int, n_bytes: int) -> int:
+    """Return the CRC of bytes to which so many zeros are appended.
+
+    A CRC is the remainder of a polynomial over two elements. A byte of zeros multiplies it by x⁸,
+    as in the function crc32_combine of zlib, which Python does not offer.
+    """
+    power = _ONE >> 8
+    while n_bytes:
+        if n_bytes & 1:
+            checksum = _product(checksum, power)
+        power = _product(power, power)
+        n_bytes >>= 1
+    return checksum
 
 
+@helper
 def _product(one: int, other: int) -> int:
     """Multiply two remainders."""
     product = 0
@@ -79,17 +92,3 @@ def _product(one: int, other: int) -> int:
         one = (one << 1) & 0xFFFFFFFF
         other = (other >> 1) ^ (_POLYNOMIAL if other & 1 else 0)
     return product
-
-
-@cache
-def _square_of_x(times: int) -> int:
-    """Return x squared so many times."""
-    return _ONE >> 1 if times == 0 else _product(*[_square_of_x(times - 1)] * 2)
-
-
-def _power_of_x(n: int) -> int:
-    power = _ONE
-    for k in range(n.bit_length()):
-        if n >> k & 1:
-            power = _product(_square_of_x(k), power)
-    return power

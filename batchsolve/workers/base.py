@@ -9,8 +9,9 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
@@ -20,8 +21,7 @@ from joblib import Parallel, cpu_count, delayed
 from batchsolve.errors import WorkersError
 
 LOG = logging.getLogger("batchsolve")
-FIRST_LOOK_SECONDS = 0.0003  # after which it is looked for a result
-JOBLIB_LOOK_SECONDS = 0.01  # how often joblib looks
+LOOK_SECONDS = 0.01  # how often to look whether a call has failed, which nothing says
 TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
 
 
@@ -122,7 +122,7 @@ class Workers:
 
     def __enter__(self) -> Workers:
         backend, options = self._open()
-        self._parallel = Parallel(
+        self._parallel = _Parallel(
             n_jobs=self.jobs,
             backend=backend,
             return_as="generator_unordered" if self.capabilities.streams else "list",
@@ -189,25 +189,40 @@ class Workers:
 
     def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
         with closing(running):
-            self._await_one_of_the_last()
+            self._parallel.await_result()
             for result in running:
                 yield result
-                self._await_one_of_the_last()
-
-    def _await_one_of_the_last(self) -> None:
-        """Wait for a result once all calls are out: until it is taken, workers have nothing to do.
-
-        joblib looks for results every 10 ms; here that is up to a fifth of the time waited so far.
-        """
-        parallel, pause = self._parallel, FIRST_LOOK_SECONDS
-        while pause < JOBLIB_LOOK_SECONDS and not (
-            parallel._iterating or parallel._jobs or not parallel._wait_retrieval()
-        ):
-            time.sleep(pause)
-            pause *= 1.2
+                self._parallel.await_result()
 
     def _run_whole(self, calls: Iterator[Any]) -> Generator[Any]:
         yield from self._parallel(calls)
+
+
+class _Parallel(Parallel):
+    """Knows at once when a call has ended, where joblib looks every 10 ms."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._ended: SimpleQueue[None] = SimpleQueue()
+
+    def print_progress(self) -> None:
+        """Note that a call has ended; joblib asks for it then, in any thread."""
+        self._ended.put(None)
+
+    def await_result(self) -> None:
+        """Wait until there is a result, or none is to come."""
+        while self._is_awaited():
+            if self.n_dispatched_tasks - self.n_completed_tasks > self.n_jobs:
+                time.sleep(LOOK_SECONDS)  # workers have more to do, and do it faster undisturbed
+            else:
+                with suppress(Empty):
+                    self._ended.get(timeout=LOOK_SECONDS)
+
+    def _is_awaited(self) -> bool:
+        with self._lock:
+            return not (self._jobs or self._aborting) and (
+                self.n_completed_tasks < self.n_dispatched_tasks
+            )
 
 
 class Threads(Workers):

@@ -257,7 +257,7 @@ def everything(grids, **settings):
     """All that answers say of rows, but the time they took."""
     rows = []
     for found in searched(grids, **settings):
-        covers = dict(zip(found.covers.roots.tolist(), map(tuple, found.covers), strict=True))
+        covers = dict(zip(found.covers.roots.tolist(), map(sorted, found.covers), strict=True))
         assert len(covers) == len(found.covers)
         status = found.status(settings.get("limit", 2)).tolist()
         facts = zip(status, found.counts.tolist(), found.nodes.tolist(), strict=True)

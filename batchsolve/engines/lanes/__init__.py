@@ -90,7 +90,7 @@ class SudokuLanes:
             task.depth,
             task.keep,
             any_order,
-            task.unordered_levels,
+            task.unordered,
         )
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = Written(

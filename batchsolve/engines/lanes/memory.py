@@ -54,7 +54,7 @@ class TaskArrays(NamedTuple):
     depth: int
     keep: int
     any_order: bool
-    unordered_levels: int
+    unordered: bool
 
 
 class Result(NamedTuple):

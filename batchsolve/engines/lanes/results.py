@@ -9,7 +9,6 @@ from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, Writte
 from batchsolve.problems.kernels import helper, kernel
 from batchsolve.problems.stacks import Stacks, gather
 from batchsolve.problems.sudoku import SolvedGrids
-from batchsolve.settings import UNLIMITED
 
 
 def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
@@ -18,7 +17,7 @@ def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
     order, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
         written.covers, written.frontier, written.following, left, roots, task.keep
     )
-    if task.unordered_levels >= UNLIMITED:  # then it is digits that were written
+    if task.unordered:  # then it is digits that were written
         solutions: Stacks = SolvedGrids(written.covers.digits.take(order, axis=0), of_covers)
     else:
         options = _options(written.covers.options, order)

@@ -105,22 +105,17 @@ def _is_filled(form, n, grid, lane):
 def _write_cover(form, n, w, task, covers, lane, k, level):
     """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
 
-    If any order will do, all of them ascend, or digits do, which takes a quarter of the time. What
-    is written past the end of the row, the next cover overwrites; there is a row to spare.
+    If any order will do, digits do, which takes a quarter of the time. What is written past the end
+    of the row, the next cover overwrites; there is a row to spare.
     """
     n_digits = _n_digits(form)
     row = w.left[FOUND]
     covers.origins[row] = w.segment[lane]
     w.left[FOUND] = row + 1
-    if task.unordered_levels >= UNLIMITED:
+    if task.unordered:
         for cell in range(_n_cells(form)):
             digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
             covers.digits[row, cell] = digit + U(1)
-        return
-    if level < task.unordered_levels:
-        for cell in range(_n_cells(form)):
-            digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
-            covers.options[row, cell] = U(cell) * n_digits + digit
         return
     for cell in range(_n_cells(form)):
         w.is_open[cell] = 1
