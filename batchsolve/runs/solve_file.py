@@ -20,7 +20,7 @@ import numpy as np
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
 from batchsolve.errors import InputError, OutputError, counted
-from batchsolve.problems.answers import Status
+from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, rows_on, shown
@@ -377,8 +377,7 @@ class FileRun:
         output.take(written.encoded)
         if written.part is not None:
             self.unrecorded.append(written.part)
-        for status, n in zip(Status, sums.tally.tolist(), strict=True):
-            name = status.name.lower()
+        for name, n in zip(STATUS_NAMES.tolist(), sums.tally.tolist(), strict=True):
             setattr(totals, name, getattr(totals, name) + n)
         totals.disagree += sums.disagree
         totals.nodes += sums.nodes

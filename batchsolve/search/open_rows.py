@@ -22,6 +22,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import SolvedGrids
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 
@@ -167,7 +168,7 @@ def with_order_where_left(
 ) -> Outcome:
     """Put the options of covers in order of choice where something is left of the row.
 
-    Only there are covers compared. An engine that need not order any is faster.
+    Only there are covers compared. An engine that need not order any of them is faster.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def with_order_where_left(
     """
     covers = outcome.solutions
     is_left = np.isin(covers.roots, outcome.frontier.roots)
-    if not is_left.any():
+    if not is_left.any() or not isinstance(covers, SolvedGrids):
         return outcome
     rows = covers.roots[is_left]
     places = np.searchsorted(stacks.roots, rows).tolist()
@@ -208,7 +209,9 @@ def _in_order_of_choice(
 
 
 @kernel
-def _add_up(sums, pending, shared, rows, found, rate, left):
+def _add_up(
+    sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
+) -> None:
     """Add what was found below some stacks to the sums of their rows, and note which are open.
 
     A row is shared from when some of its stacks are left and others are not.

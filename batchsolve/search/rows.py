@@ -113,8 +113,10 @@ class RowWork:
         if budget > 0:
             begin = time.perf_counter()
             depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
+            # otherwise many rows would be solved and have something left
+            unordered = depth == UNLIMITED and not keeps_roots
             task = rows.task_of(stacks, budget, whole)
-            task = replace(task, depth=depth, unordered=True)
+            task = replace(task, depth=depth, unordered=unordered)
             outcome = self.engine.search(self.problem, task)
             outcome = with_order_where_left(outcome, stacks, self.engine, self.problem)
             seconds = time.perf_counter() - begin

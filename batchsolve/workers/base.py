@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import starmap
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
@@ -172,17 +173,14 @@ class Workers:
         One of `deaths`
             If a worker died, and the backend could not make up for it.
         """
-
-        def call(values: tuple[Any, ...]) -> Any:
-            return delayed(function)(*values)
-
         with self._parallel._lock:
             # Results of a round that was given up: those that have come in since wait among the
             # jobs, and those that come in before the next round has an id would. joblib would
             # stumble over them.
             self._parallel._call_id = None
             self._parallel._jobs.clear()
-        calls = map(call, arguments)  # can be asked again after it had nothing, unlike a generator
+        # unlike a generator, it can be asked again after it had nothing
+        calls = starmap(delayed(function), arguments)
         if self.capabilities.streams:
             return self._as_they_come(self._parallel(calls))
         return self._run_whole(calls)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from failing import Failing
@@ -6,9 +8,10 @@ from hypothesis import strategies as st
 from oracles import sudoku_solutions
 
 import batchsolve as bs
-from batchsolve.engines import get_engine
+from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import Handover, engine_for_rows
 from batchsolve.search.in_order import most_ahead
+from batchsolve.search.open_rows import with_order_where_left
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
@@ -234,6 +237,25 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
             next(found)
+
+
+@pytest.mark.parametrize("budget", [800, 3_000, 20_000])
+def test_only_covers_of_rows_that_are_left_are_put_in_order_of_choice(grids, budget):
+    problem, engine = bs.Sudoku(3, 3), get_engine("lanes")
+    stacks = problem.stacks(np.tile(grids, (4, 1)))
+    task = Task.of(stacks, limit=100_000, budget=budget, keep=1)
+    ordered = engine.search(problem, task)
+    free = engine.search(problem, replace(task, unordered=True))
+    covers = with_order_where_left(free, stacks, engine, problem).solutions
+    left = set(ordered.frontier.roots.tolist()) & set(ordered.solutions.roots.tolist())
+    assert left, "nothing to be put in order"
+    expected = dict(zip(ordered.solutions.roots.tolist(), ordered.solutions, strict=True))
+    assert sorted(covers.roots.tolist()) == sorted(expected)
+    for row, cover in zip(covers.roots.tolist(), covers.options.reshape(-1, 81), strict=True):
+        if row in left:
+            assert cover.tolist() == expected[row].tolist()
+        else:
+            assert cover.tolist() == sorted(expected[row].tolist())
 
 
 def test_blocks_are_not_read_far_ahead():
