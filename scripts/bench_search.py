@@ -28,7 +28,8 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.scaling.machine import machine
 from batchsolve.search.pieces import Piece
-from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.search.tree import TreeSearch
+from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import SearchSettings
 from batchsolve.tables.reading import read_problem, write_ec
 from batchsolve.workers.pool import Pool
@@ -97,7 +98,8 @@ def searched(
     """Search once; return the sums, and the longest idling at the end, as a share of the run."""
     begin = Piece.whole(Stacks.from_lists([stack.tolist()]))
     with Pool(jobs) as pool:
-        search = TreeSearch(problem, engines_for(engine, problem), pool, SearchSettings(), begin)
+        goal = TreeGoal(problem, SearchSettings(), begin)
+        search = TreeSearch(goal, engines_for(engine, problem), pool)
         totals = search.totals
         timings = [(totals.rounds, done.timing) for done in search.run()]
     last = [timing for number, timing in timings if number == totals.rounds]

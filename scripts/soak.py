@@ -70,8 +70,8 @@ SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the u
 # Every step recorded, not one a second, so that a short run has many that a kill can fall between.
 EAGER = """
 import batchsolve.__main__ as program
-import batchsolve.runs.solve_file, batchsolve.search.tree
-batchsolve.runs.solve_file.JOURNAL_SECONDS = batchsolve.search.tree.STEP_SECONDS = 0
+import batchsolve.runs.solve_file, batchsolve.search.tree_goal
+batchsolve.runs.solve_file.JOURNAL_SECONDS = batchsolve.search.tree_goal.STEP_SECONDS = 0
 program.main()
 """
 

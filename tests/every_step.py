@@ -1,8 +1,8 @@
 """The command line, with every step of a run recorded and told: kills can fall between them."""
 
 EVERY_STEP = """
-import batchsolve.runs.run, batchsolve.search.tree
-batchsolve.search.tree.STEP_SECONDS = 0
+import batchsolve.runs.run, batchsolve.search.tree_goal
+batchsolve.search.tree_goal.STEP_SECONDS = 0
 keep = batchsolve.runs.run.Run.keep
 batchsolve.runs.run.Run.keep = lambda self, step: (keep(self, step), print("kept", flush=True))
 from batchsolve.cli import app

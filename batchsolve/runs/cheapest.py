@@ -14,7 +14,8 @@ from batchsolve.runs.count import Count, Stack, summary
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.cheapest import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.search.tree import TreeSearch
+from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import SearchSettings, settings_of, whole_number
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 from batchsolve.workers.pool import Pool
@@ -160,18 +161,9 @@ def search_for_cheapest(
     keep: Callable[[Changes], None] = lambda changes: None,
 ) -> TreeSearch:
     """Return the search that adds to the cheapest covers found so far."""
-    return TreeSearch(
-        best.problem,
-        [engine_for_cheapest(settings.engine, best.problem)],
-        pool,
-        settings,
-        begin,
-        totals,
-        keep,
-        collect=True,
-        render=partial(cheapest_of, replace(best, covers=[])),
-        goal=partial(CheapestGoal, best, settings),
-    )
+    goal = CheapestGoal(best, settings, begin, totals, keep)
+    engine = engine_for_cheapest(settings.engine, best.problem)
+    return TreeSearch(goal, [engine], pool, partial(cheapest_of, replace(best, covers=[])))
 
 
 def covers_of(best: Cheapest) -> list[PricedCover]:

@@ -18,7 +18,8 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetry import Symmetries, symmetries
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Render, Totals, TreeSearch
+from batchsolve.search.tree import Render, TreeSearch
+from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import SearchSettings, settings_of
 from batchsolve.tables.reading import Puzzle, problem_and_stacks
 from batchsolve.workers.base import LOG
@@ -259,22 +260,11 @@ def search_tree(
     render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
-    """Return the search of a tree, perhaps of covers up to symmetry; see `TreeSearch`."""
-    engines = engines_for(settings.engine, problem)
+    """Return the search of a tree, perhaps of covers up to symmetry; see `TreeGoal`."""
     if group is not None and not collect:  # workers look at covers, and forget them
         collect, render = True, _forget
-    return TreeSearch(
-        problem,
-        engines,
-        pool,
-        settings,
-        begin,
-        totals,
-        keep,
-        collect=collect,
-        render=render,
-        symmetries=group,
-    )
+    goal = TreeGoal(problem, settings, begin, totals, keep, collect)
+    return TreeSearch(goal, engines_for(settings.engine, problem), pool, render, group)
 
 
 def _forget(covers: Stacks) -> None:

@@ -41,7 +41,8 @@ from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_p
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.search.tree import TreeSearch
+from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import AUTO, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import disk_errors, sync_directory

@@ -27,6 +27,7 @@ from batchsolve.scaling.task_log import TaskLog
 from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import LEAST_BUDGET
 from batchsolve.search.tree import TreeSearch, TreeWork
+from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting, whole_number
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
@@ -353,13 +354,8 @@ def measure(
         for one in engines:
             _warm_up(pool, one, workload.problem, stacks, check)
         settings = plan.settings(label["split_depth"])
-        search = TreeSearch(
-            workload.problem,
-            engines,
-            pool,
-            settings,
-            Piece.whole(stacks),
-        )
+        goal = TreeGoal(workload.problem, settings, Piece.whole(stacks))
+        search = TreeSearch(goal, engines, pool)
         check()
         usage.forget_peak()
         cpu = usage.cpu_seconds()
@@ -408,7 +404,7 @@ def _result_seconds(
     _warm_up(pool, engine, problem, stacks, check)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
-    search = TreeSearch(problem, [engine], pool, settings, begin)
+    search = TreeSearch(TreeGoal(problem, settings, begin), [engine], pool)
     check()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log = TaskLog()

@@ -21,7 +21,7 @@ from batchsolve.problems.costs import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Found, Totals, TreeGoal
+from batchsolve.search.tree_goal import Found, Totals, TreeGoal
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 
@@ -121,7 +121,7 @@ class CheapestGoal(TreeGoal):
     ----------
     cheapest : Cheapest
         Those found before; added to as results come.
-    settings, begin, totals, keep
+    settings, start, totals, keep
         As for `TreeGoal`.
     """
 
@@ -129,13 +129,13 @@ class CheapestGoal(TreeGoal):
         self,
         cheapest: Cheapest,
         settings: SearchSettings,
-        begin: Piece,
-        totals: Totals,
+        start: Piece,
+        totals: Totals | None,
         keep: Callable[[Changes], None],
     ) -> None:
         if settings.limit is not None:
             raise InputError("a limit and the cheapest covers do not go together; name one of them")
-        super().__init__(cheapest.problem, settings, True, begin, totals, keep)
+        super().__init__(cheapest.problem, settings, start, totals, keep, collect=True)
         self._cheapest = cheapest
 
     def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:

@@ -25,7 +25,7 @@ from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, wor
 from batchsolve.search.open_rows import LatePiece, OpenRows, with_order_where_left
 from batchsolve.search.pieces import Piece
 from batchsolve.search.scheduler import Scheduler
-from batchsolve.search.tree import Found
+from batchsolve.search.tree_goal import Found
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 

@@ -81,10 +81,8 @@ class Scheduler:
 
     Attributes
     ----------
-    paused : bool
-        Whether no task is to be drawn.
     most_nodes : int
-        Nodes a task may visit, however they are sized.
+        Nodes a task may visit, however they are sized; while it is 0, none is drawn.
 
     Notes
     -----
@@ -109,15 +107,10 @@ class Scheduler:
         self._out: dict[int, _Out] = {}
         self._numbers = count()
         self._nodes, self._seconds = 0.0, 0.0
-        self.paused, self.most_nodes = False, UNLIMITED
+        self.most_nodes = UNLIMITED
 
     def __iter__(self) -> Scheduler:
         return self
-
-    @property
-    def n_waiting(self) -> int:
-        """How many pieces wait for a worker."""
-        return len(self._queue)
 
     @property
     def is_empty(self) -> bool:
@@ -150,7 +143,7 @@ class Scheduler:
     def __next__(self) -> tuple[int, Any]:
         """Return the next task and its number, if there is anything to do just now."""
         with self._lock:
-            if self.paused or any(out.alone for out in self._out.values()):
+            if self.most_nodes == 0 or any(out.alone for out in self._out.values()):
                 raise StopIteration
             alone = not self._queue and not self._out and bool(self._suspects)
             if alone:

@@ -14,7 +14,7 @@ import batchsolve as bs
 from batchsolve.problems.families import family
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.run import Run, describe_run
-from batchsolve.search import tree
+from batchsolve.search import tree_goal
 
 CLUES = "1.......2.......3.......4.......5.......6.......7.......8.......9" + 16 * "."
 N_ROWS = 3000
@@ -170,7 +170,7 @@ def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, mo
 @pytest.mark.parametrize("moved", [False, True])
 @pytest.mark.parametrize("collect", [False, True])
 def test_a_run_whose_folder_vanishes_ends_at_its_next_step(tmp_path, monkeypatch, collect, moved):
-    monkeypatch.setattr(tree, "STEP_SECONDS", 0)
+    monkeypatch.setattr(tree_goal, "STEP_SECONDS", 0)
     folder = tmp_path / "run"
     steps = []
 

@@ -340,7 +340,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
     """The files are copied while the run writes them, and the end of the journal is cut off."""
     rng = random.Random(5)
     problem = bs.Sudoku(2, 2)
-    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", 0)
     keep = runs.Run.keep
 
     def keep_and_copy(run, step):
@@ -382,7 +382,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
 def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
     tmp_path, monkeypatch, owner, name, after, resumed
 ):
-    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", 0)
     real, calls = getattr(owner, name), []
 
     def interrupted(*arguments, **named):

@@ -8,6 +8,7 @@ from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import TreeSearch
+from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
 
@@ -34,7 +35,7 @@ def test_what_fails_is_left_and_the_rest_is_counted(split_depth, backend, how, r
     settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
     begin = Piece.whole(Stacks.from_lists([[]]))
     with Pool(2, backend) as pool:
-        search = TreeSearch(PROBLEM, [Failing([0], how)], pool, settings, begin)
+        search = TreeSearch(TreeGoal(PROBLEM, settings, begin), [Failing([0], how)], pool)
         for _ in search.run():
             pass
     assert search.totals.count == N_GRIDS - n_marked

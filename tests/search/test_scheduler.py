@@ -12,6 +12,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, Sizing
 from batchsolve.search.scheduler import Scheduler
+from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done, Lost, Timing
 
 
@@ -188,9 +189,9 @@ def test_budgets_follow_what_was_learned_and_how_much_waits():
 def test_a_paused_scheduler_hands_out_nothing():
     scheduler = Scheduler(Counting(1), jobs=1)
     scheduler.add(numbered(1))
-    scheduler.paused = True
+    scheduler.most_nodes = 0
     assert next(scheduler, None) is None
-    scheduler.paused = False
+    scheduler.most_nodes = UNLIMITED
     assert next(scheduler) is not None
 
 

@@ -11,6 +11,12 @@ from batchsolve.runs.count import count
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 211_716
 HOW = {"engine": "algorithm-x", "budget": 1000}
+# by default Ray takes some 18 s to miss a machine, and more where all are busy
+SOON_MISSED = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 500,
+    "health_check_failure_threshold": 3,
+}
 
 
 class Loses:
@@ -40,7 +46,8 @@ def machines(monkeypatch):
     monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
     module.ray.shutdown()
     # the head has no CPU, and an address of its own, for this process takes it for its machine
-    cluster = Cluster(True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    head = {"num_cpus": 0, "include_dashboard": False, "_system_config": SOON_MISSED}
+    cluster = Cluster(True, head_node_args=head)
     try:
         nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
         yield cluster.address, [lambda n=n: cluster.remove_node(n, False) for n in nodes]

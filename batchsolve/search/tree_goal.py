@@ -1,0 +1,219 @@
+"""The goal of a tree: what is wanted of a piece of it, and the sums of what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from batchsolve.engines import Outcome, Task
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.pieces import Changes, Piece
+from batchsolve.settings import UNLIMITED, SearchSettings
+
+STEP_SECONDS = 1.0
+TASK_BYTES = 12 << 20  # covers that a task may hand back, taking each as long as can be
+STEP_BYTES = 64 << 20  # of what was made of covers that may wait to be kept
+
+
+@dataclass
+class Totals:
+    """The sums of a search.
+
+    Attributes
+    ----------
+    count : int
+        Covers found.
+    nodes : int
+        Nodes visited.
+    subproblems : int
+        Stacks searched.
+    rounds : int
+        Rounds of tasks.
+    seconds : float
+        Time spent searching.
+    """
+
+    count: int = 0
+    nodes: int = 0
+    subproblems: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a worker found in a task of stacks.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Without the covers, if they were rendered.
+    output : object
+        What was made of the covers; None if there are none.
+    seconds : float
+        How long the search took, rendering aside.
+    n_covers : int
+        How many covers there are, of all that are wanted.
+    """
+
+    outcome: Outcome
+    output: Any
+    seconds: float
+    n_covers: int
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes visited."""
+        return int(self.outcome.nodes.sum())
+
+
+class TreeGoal:
+    """The goal of a tree: all its covers, or as many as the limits allow.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    settings : SearchSettings
+        Its engine is not looked at.
+    start : Piece
+        What is to be searched.
+    totals : Totals, optional
+        Sums of earlier searches; added to as results come.
+    keep : callable, optional
+        Called with each `Changes`; when it returns, they are kept.
+    collect : bool
+        Whether covers are wanted, or only their number.
+
+    Attributes
+    ----------
+    failures : list of str
+        Why stacks could not be searched; they stay outstanding for a later run.
+    open_weight : float
+        The share of the tree that is not finished, but for rounding.
+    """
+
+    def __init__(
+        self,
+        problem: ExactCover,
+        settings: SearchSettings,
+        start: Piece,
+        totals: Totals | None = None,
+        keep: Callable[[Changes], None] = lambda changes: None,
+        collect: bool = False,
+    ) -> None:
+        self.problem, self.settings, self.start, self.collect = problem, settings, start, collect
+        self.totals = totals or Totals()
+        self._keep = keep
+        self._cover_bytes = 4 * longest_cover(problem)
+        self.open_weight = float(start.weights.sum())
+        self._next_id = int(start.ids.max(initial=-1)) + 1
+        self._changes = Changes()
+        self._waiting = 0  # bytes
+        self._consistent = True  # whether totals and changes hold the same results
+        self._kept_at = self._begin = time.monotonic()
+        self._seconds_before = self.totals.seconds
+        self.failures: list[str] = []
+
+    @property
+    def enough(self) -> bool:
+        """Whether a limit is reached; reads the clock."""
+        settings, totals = self.settings, self.totals
+        spent = time.monotonic() - self._begin
+        totals.seconds = self._seconds_before + spent
+        return (
+            (settings.limit is not None and totals.count >= settings.limit)
+            or (settings.node_limit is not None and totals.nodes >= settings.node_limit)
+            or (settings.time_limit is not None and spent >= settings.time_limit)
+        )
+
+    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
+        """Return a piece and its task; None if other tasks may visit all nodes that are left."""
+        settings, totals = self.settings, self.totals
+        if settings.node_limit is not None:
+            budget = min(budget, settings.node_limit - totals.nodes - promised)
+            if budget <= 0:
+                return None
+        room = max(1, TASK_BYTES // self._cover_bytes) if self.collect else UNLIMITED
+        if settings.limit is not None:
+            room = min(room, settings.limit - totals.count)
+            if room <= 0:
+                return None
+        keep = UNLIMITED if self.collect else 0
+        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room)
+
+    def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
+        """Add a result to the sums; return what it leaves, or None if it exceeds the limit."""
+        outcome, totals = found.outcome, self.totals
+        n_covers = found.n_covers
+        limit = self.settings.limit
+        if limit is not None and totals.count + n_covers > limit:
+            return None
+        self._consistent = False
+        searched = outcome.nodes > 0
+        left = self._left_of(piece, outcome)
+        totals.count += n_covers
+        totals.nodes += found.n_nodes
+        totals.subproblems += int(np.count_nonzero(searched))
+        self.open_weight += float(left.weights.sum() - piece.weights.sum())
+        is_new = searched[outcome.parents]
+        self._changes.add(piece.ids[searched], left.take(is_new))
+        if found.output is not None:
+            self._changes.outputs.append((found.output, n_covers))
+            self._waiting += _bytes_of(found.output)
+        self._consistent = True
+        return [left]
+
+    def lose(self, piece: Piece, reason: str) -> list[Piece]:
+        """Note that a piece cannot be searched; it is left for a later run."""
+        self.failures.append(reason)
+        return []
+
+    def keep_if_due(self) -> None:
+        """Have the changes kept, if a second has passed or much waits."""
+        seconds = time.monotonic() - self._kept_at
+        if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
+            self._flush()
+
+    def keep_rest(self) -> None:
+        """Have the last changes kept, unless what was interrupted left them half made."""
+        if self._consistent:
+            self._flush()
+
+    def _left_of(self, piece: Piece, outcome: Outcome) -> Piece:
+        """Return the frontier as a piece; stacks that were not searched keep their numbers."""
+        ids = piece.ids[outcome.parents]
+        is_new = outcome.nodes[outcome.parents] > 0
+        n_new = int(np.count_nonzero(is_new))
+        ids[is_new] = self._next_id + np.arange(n_new)
+        self._next_id += n_new
+        weights = piece.weights[outcome.parents] * outcome.weights
+        return Piece(outcome.frontier, weights, ids)
+
+    def _flush(self) -> None:
+        """Have the changes kept; if that fails, it is not tried again."""
+        self._consistent = False
+        changes, self._changes, self._waiting = self._changes, Changes(), 0
+        self._keep(changes)
+        self._consistent = True
+        self._kept_at = time.monotonic()
+
+
+def _bytes_of(output: Stacks | pa.Buffer) -> int:
+    """Return how much memory an output takes."""
+    return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
+
+
+def longest_cover(problem: ExactCover) -> int:
+    """Return how many options a cover can have at most: each has one primary item or more."""
+    if problem.bounds is not None:
+        return max(1, min(problem.n_options, int(problem.bounds[:, 1].sum())))
+    sizes = np.diff(problem.indptr)
+    if problem.n_primary == problem.n_items and sizes.size:
+        return max(1, problem.n_items // int(sizes.min()))
+    return max(1, problem.n_primary)
