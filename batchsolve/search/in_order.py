@@ -90,6 +90,10 @@ class BlockGoal(Goal):
         self._n_opened += 1
         return ReadTask(number, block)
 
+    def end_with(self, error: InputError) -> None:
+        """Note that the next block of the input cannot be read; none comes after it."""
+        self._made[self.open(None).number] = Made(error=error)
+
     def settled(self) -> Iterator[tuple[Any, Any]]:
         """Hand back the next blocks of the input with their output, up to the first still open.
 
@@ -142,20 +146,17 @@ def work_in_order(
         If a block cannot be read or written, after all blocks before it were yielded.
     """
     source = iter(blocks)
-    failure: InputError | None = None
 
     def refill() -> None:
-        nonlocal source, failure
         try:
             for block in islice(source, max(0, most_ahead(pool.jobs) - goal.n_open)):
                 scheduler.add_behind(goal.open(block))
         except InputError as error:  # what was read before it is answered all the same
-            source, failure = iter(()), error
+            goal.end_with(error)
 
     refill()
     while goal.n_open:
         for _ in run_round(scheduler, pool, work):
             yield from goal.settled()
             refill()
-    if failure is not None:
-        raise failure
+        yield from goal.settled()
