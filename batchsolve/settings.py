@@ -299,7 +299,7 @@ class FileSettings:
         None, "Rows and columns of a box, such as 2x3; by default from the size.", metavar="RxC"
     )
     chunk: int | None = setting(
-        None, "Most rows a task reads; by default up to 1.5 MB of text.", least=1
+        None, "Most rows a task reads; by default up to 1.75 MB of text.", least=1
     )
     filename: bool = setting(False, "Add a column that says which file a row is from.")
     stats: bool = setting(False, "Add the columns nodes and seconds.")

@@ -29,6 +29,8 @@ from batchsolve.search.tree_goal import Found
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
+FIRST_BLOCK_NODES = 100_000  # while the speed is not known; 45,000 are a block of 17 clues
+
 
 class Batch(Protocol):
     """The rows of a block."""
@@ -221,5 +223,5 @@ def search_rows(
         handover = None
     work = RowWork(engine, problem, settings, reader, writer, handover)
     goal = RowGoal(whole, size)
-    scheduler = Scheduler(goal, pool.jobs, settings.budget)
+    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work)

@@ -41,7 +41,7 @@ class BlockSize:
 
 
 # some 10 ms of reading and writing, and as much of search; workers share a small file as well
-TASKS = BlockSize(64 << 10, 3 << 19, 24_576)
+TASKS = BlockSize(64 << 10, 7 << 18, 24_576)
 # what becomes a file of its own; every block is cut the same, wherever the cutting began
 PARTS = BlockSize(8 << 20, 8 << 20, 131_072)
 

@@ -20,7 +20,7 @@ from batchsolve.tables.checksums import Written
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
 
-MOST_BLOCKS = 1 << 16  # of 1.5 MB, usually; the main process writes those behind them
+MOST_BLOCKS = 1 << 16  # of 1.75 MB, usually; the main process writes those behind them
 NUMBERS = MOST_BLOCKS + 2
 
 
