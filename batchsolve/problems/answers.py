@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 
@@ -23,6 +25,7 @@ class Status(IntEnum):
     INVALID = 5
 
 
+_UNIQUE, _MULTIPLE, _, _UNSOLVABLE, _, _INVALID = map(np.uint8, Status)
 STATUS_NAMES = np.array([status.name.lower() for status in Status])
 
 
@@ -77,12 +80,24 @@ class Answers:
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row when `limit` solutions were asked for."""
         enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
-        status = np.full(len(self), Status.MULTIPLE, np.uint8)
-        status[self.counts == 1] = Status.UNIQUE
-        status[self.counts == 0] = Status.UNSOLVABLE
-        status[self.counts >= limit] = enough
-        status[self.clash >= 0] = Status.INVALID
+        status = _status(self.counts, self.clash, limit, np.uint8(enough))
         for row in self.unfinished:
             if self.counts[row] < limit:
                 status[row] = Status.UNFINISHED
         return status
+
+
+@kernel
+def _status(counts: Any, clash: Any, limit: int, enough: np.uint8) -> Any:
+    """Return the `Status` of every row whose search has ended."""
+    status = np.empty(counts.size, np.uint8)
+    for row in range(counts.size):
+        if clash[row] >= 0:
+            status[row] = _INVALID
+        elif counts[row] >= limit:
+            status[row] = enough
+        elif counts[row] == 0:
+            status[row] = _UNSOLVABLE
+        else:
+            status[row] = _UNIQUE if counts[row] == 1 else _MULTIPLE
+    return status

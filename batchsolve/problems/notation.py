@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import string
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isqrt
 
 import numpy as np
@@ -221,7 +222,7 @@ class Notation:
             raise InputError(f"blank {both[0]!r} is also a digit; name another, or the alphabet")
         return replace(self, blank=blanks[0], blanks=blanks)
 
-    @property
+    @cached_property
     def table(self) -> npt.NDArray[np.uint8]:
         """Byte → digit, 0 for blanks, 255 for bytes that are no symbol."""
         table = np.full(256, _BAD, np.uint8)
@@ -233,7 +234,7 @@ class Notation:
                 table[ord(symbol)] = digit
         return table
 
-    @property
+    @cached_property
     def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
         """How digits, and 0 for blank cells, become the bytes of their symbols.
 
@@ -310,6 +311,8 @@ class Notation:
             starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(self.n_digits**2)
         else:
             data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))
+        if where.all():
+            return pa.StringArray.from_buffers(len(where), pa.py_buffer(starts), pa.py_buffer(data))
         offsets = np.concatenate([[0], starts[np.cumsum(where)]]).astype(np.int32)
         valid = pa.py_buffer(np.packbits(where, bitorder="little"))
         return pa.StringArray.from_buffers(

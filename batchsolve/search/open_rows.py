@@ -147,10 +147,9 @@ class OpenRows:
 
     def task_of(self, stacks: Stacks, budget: int, whole: bool) -> Task:
         """Return the task that searches stacks which are wanted, perhaps each of them whole."""
-        rows = stacks.roots
-        limits = np.maximum(self._limit - self._answers.counts[rows], 1)
-        allowances = self._most_nodes[rows] - self._answers.nodes[rows]
-        any_order = bool((self._most_nodes[rows] == UNLIMITED).all())
+        counts, nodes = self._answers.counts, self._answers.nodes
+        left = _what_is_left(stacks.roots, counts, self._limit, nodes, self._most_nodes)
+        limits, allowances, any_order = left
         return Task(stacks, limits, allowances, budget, keep=1, any_order=any_order, whole=whole)
 
     def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
@@ -206,6 +205,25 @@ def _in_order_of_choice(
             if options.issuperset(found.tolist()):
                 return list(map(int, found))
         stack = next(left for left in below.frontier if options.issuperset(left.tolist()))
+
+
+@kernel
+def _what_is_left(rows: Any, counts: Any, limit: int, nodes: Any, most_nodes: Any) -> Any:
+    """Return the covers that rows still want, the nodes that they may visit, if that is limited.
+
+    Returns
+    -------
+    limits, allowances : ndarray of int64
+    unlimited : bool
+        Whether all rows may visit as many as they like.
+    """
+    limits, allowances, unlimited = np.empty_like(rows), np.empty_like(rows), True
+    for k in range(rows.size):
+        row = rows[k]
+        limits[k] = max(limit - counts[row], 1)
+        allowances[k] = most_nodes[row] - nodes[row]
+        unlimited &= most_nodes[row] == UNLIMITED
+    return limits, allowances, unlimited
 
 
 @kernel
