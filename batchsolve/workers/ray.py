@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from batchsolve.workers.base import (
 from batchsolve.workers.watchdog import Watchdog
 
 CONNECT_SECONDS = 5
+LOOK_SECONDS = 0.1
 AGAIN_SECONDS = 60  # for another machine to join after one was lost
 END_SECONDS = 5  # for a thread of a pool whose workers are killed
 TERM_SECONDS = 30  # to end after SIGTERM; Ray tries for 60 s to reach a head that is gone
@@ -155,6 +157,15 @@ class RayWorkers(Workers):
         self._given_up.set()
         pool.give_up()
 
+    def _lacks_machines(self) -> bool:
+        """Wait for other machines if there are too few for new workers; return if none joined."""
+        end = time.monotonic() + AGAIN_SECONDS
+        while self._backend.pool is None and _cpus() < self.jobs:  # which Ray's pool refuses
+            if time.monotonic() >= end:
+                return True
+            time.sleep(LOOK_SECONDS)
+        return False
+
     def _go_on_with_what_is_left(self) -> None:
         """Make do with fewer workers, after machines were lost for too long."""
         left = _cpus()
@@ -199,7 +210,7 @@ class RayWorkers(Workers):
             # Ray hands arrays out read-only, and for such the kernels would be compiled once more
             return function, pickle.dumps(values)
 
-        if self._given_up.is_set():
+        if self._given_up.is_set() or self._lacks_machines():
             self._go_on_with_what_is_left()
         try:
             for result in super().run(_call, map(as_bytes, arguments)):

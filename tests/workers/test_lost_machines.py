@@ -6,8 +6,12 @@ import pytest
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
+from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import family
+from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import count
+from batchsolve.search.tree import TreeWork
+from batchsolve.workers.pool import Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 211_716
 HOW = {"engine": "algorithm-x", "budget": 1000}
@@ -61,6 +65,21 @@ def test_ray_goes_on_with_the_machines_that_are_left(machines):
     result = count(QUEENS, backend="ray", address=address, on_progress=Loses((0.1, lose)), **HOW)
     assert (result.count, result.nodes, result.failures) == (N_QUEENS, N_NODES, [])
     assert (result.complete, result.jobs) == (True, 1)
+
+
+def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
+    ray = pytest.importorskip("ray")
+    address, (lose, _) = machines
+    work = TreeWork(get_engine("algorithm-x"), QUEENS)
+    task = Task.of(Stacks.from_lists([[]]), budget=100)
+    with Pool(2, "ray", address) as pool:
+        pool._workers._backend.abort_everything()  # as after a death
+        lose()
+        while ray.cluster_resources().get("CPU") != 1:
+            time.sleep(0.1)
+        results = list(pool.start(work, [(7, task)]))
+        assert pool.jobs == 1
+    assert [(done.number, done.result.n_nodes) for done in results] == [(7, 100)]
 
 
 def ends_and_is_resumed(directory, losses, **workers):
