@@ -12,7 +12,7 @@ __all__ = ["BACKENDS", "Capabilities", "Here", "Shared", "Workers", "get_workers
 
 # name -> module and class; imported when asked for, for some need what may not be installed
 _BACKENDS = {
-    "threading": ("batchsolve.workers.base", "Threads"),
+    "threading": ("batchsolve.workers.threads", "Threads"),
     "loky": ("batchsolve.workers.processes", "Processes"),
     "dask": ("batchsolve.workers.dask", "DaskWorkers"),
     "ray": ("batchsolve.workers.ray", "RayWorkers"),

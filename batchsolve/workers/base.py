@@ -1,4 +1,4 @@
-"""Workers that joblib hands calls to: what every backend has, and threads.
+"""Workers that joblib hands calls to: what every backend has.
 
 A backend says what it can do in its `Capabilities`; the pool asks for those and never for a name.
 """
@@ -16,7 +16,6 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from batchsolve.errors import WorkersError
@@ -221,17 +220,6 @@ class _Parallel(Parallel):
             return not (self._jobs or self._aborting) and (
                 self.n_completed_tasks < self.n_dispatched_tasks
             )
-
-
-class Threads(Workers):
-    """Threads of this process."""
-
-    def _open(self) -> tuple[Any, dict[str, Any]]:
-        return "threading", {}
-
-    def numbers(self, n: int) -> Numbers:
-        """See `Workers.numbers`."""
-        return np.zeros(n, np.int64)
 
 
 def nobody_left(where: str, seconds: float) -> WorkersError:

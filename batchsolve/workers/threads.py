@@ -1,0 +1,82 @@
+"""Threads of this process, each of which takes its calls and hands back its results by itself.
+
+joblib's own are those of `multiprocessing.pool.ThreadPool`, where two more threads hand on every
+call and every result. Each of them needs the interpreter's lock, and workers wait for that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+from joblib.parallel import ThreadingBackend
+
+from batchsolve.workers.base import Numbers, Workers
+
+_Call = tuple[Callable[[], Any], Callable[[Any], None]]  # and what to do with its result
+
+
+class Threads(Workers):
+    """Threads of this process."""
+
+    def _open(self) -> tuple[Any, dict[str, Any]]:
+        return _Backend(), {}
+
+    def numbers(self, n: int) -> Numbers:
+        """See `Workers.numbers`."""
+        return np.zeros(n, np.int64)
+
+
+class _Backend(ThreadingBackend):
+    """joblib's backend of threads, with another pool."""
+
+    _pool: _ThreadPool | None = None
+
+    def _get_pool(self) -> _ThreadPool:
+        if self._pool is None:
+            self._pool = _ThreadPool(self._n_jobs)
+        return self._pool
+
+
+class _ThreadPool:
+    """What joblib needs of a `multiprocessing.pool.ThreadPool`.
+
+    Its threads end with the process, whatever they do; those of a `ThreadPoolExecutor` would be
+    waited for.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._n_threads = n_threads
+        for _ in range(n_threads):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            function, take = call
+            take(function())
+
+    def apply_async(
+        self,
+        function: Callable[[], Any],
+        arguments: tuple[()],
+        callback: Callable[[Any], None],
+        error_callback: Callable[[Any], None],
+    ) -> None:
+        """Have a function called, which catches errors itself, and its result taken."""
+        self._calls.put((function, callback))
+
+    def close(self) -> None:
+        """Do nothing: more calls are not put in."""
+
+    def terminate(self) -> None:
+        """Drop the calls that wait, and let the threads end after those that they are at."""
+        with suppress(Empty):
+            while True:
+                self._calls.get_nowait()
+        for _ in range(self._n_threads):
+            self._calls.put(None)
