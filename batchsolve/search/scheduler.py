@@ -113,6 +113,11 @@ class Scheduler:
         return self
 
     @property
+    def n_waiting(self) -> int:
+        """How many pieces wait for a worker, but for suspects."""
+        return len(self._queue)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing waits and nothing is out."""
         return not self._queue and not self._suspects and not self._out

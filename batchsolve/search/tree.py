@@ -212,7 +212,7 @@ class TreeSearch:
         for lap, most_nodes in enumerate(TRIAL_NODES):
             measured: dict[Engine, float] = {}
             for engine in running:
-                if self._scheduler.is_empty or self._goal.enough:
+                if not self._scheduler.n_waiting or self._goal.enough:
                     return
                 self._work = replace(self._work, engine=engine)
                 self._scheduler.most_nodes = most_nodes
