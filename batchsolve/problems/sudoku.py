@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
-from batchsolve.problems.kernels import helper, kernel
+from batchsolve.problems.kernels import kernel
 from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -48,28 +48,9 @@ def _stacks_of(grids, n_digits):
 
 @kernel
 def _fill_grids(offsets, options, cells, digits, grids):
-    n_cells = grids.shape[1]
-    n_digits = np.uint32(cells.size // n_cells)
     for k in range(grids.shape[0]):
-        grid, stack = grids[k], options[offsets[k] : offsets[k + 1]]
-        if stack.size == n_cells and _goes_cell_by_cell(stack, n_digits):
-            for cell in range(n_cells):
-                grid[cell] = stack[cell] - np.uint32(cell) * n_digits + np.uint32(1)
-            continue
-        for option in stack:
-            grid[cells[option]] = digits[option]
-
-
-@helper
-def _goes_cell_by_cell(stack, n_digits):
-    """Return whether each option of a stack fills the cell of its place, as covers often do.
-
-    Such a stack is written by vector instructions.
-    """
-    most = np.uint32(0)
-    for cell in range(stack.size):
-        most = max(most, np.uint32(stack[cell] - np.uint32(cell) * n_digits))
-    return most < n_digits
+        for option in options[offsets[k] : offsets[k + 1]]:
+            grids[k, cells[option]] = digits[option]
 
 
 @kernel

@@ -6,13 +6,13 @@ A backend says what it can do in its `Capabilities`; the pool asks for those and
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import starmap
-from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
@@ -200,11 +200,12 @@ class _Parallel(Parallel):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._ended: SimpleQueue[None] = SimpleQueue()
+        self._ended = threading.Lock()  # free if a call has ended since it was last taken
 
     def print_progress(self) -> None:
-        """Note that a call has ended; joblib asks for it then, in any thread."""
-        self._ended.put(None)
+        """Note that a call has ended; joblib asks for it then, in one thread at a time."""
+        if self._ended.locked():
+            self._ended.release()
 
     def await_result(self) -> None:
         """Wait until there is a result, or none is to come."""
@@ -212,8 +213,7 @@ class _Parallel(Parallel):
             if self.n_dispatched_tasks - self.n_completed_tasks > self.n_jobs:
                 time.sleep(LOOK_SECONDS)  # workers have more to do, and do it faster undisturbed
             else:
-                with suppress(Empty):
-                    self._ended.get(timeout=LOOK_SECONDS)
+                self._ended.acquire(timeout=LOOK_SECONDS)
 
     def _is_awaited(self) -> bool:
         with self._lock:
