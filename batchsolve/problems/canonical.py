@@ -227,6 +227,8 @@ def _orders(n: int) -> npt.NDArray[np.int64]:
 def first_clashes(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     """Return for each grid the position among its clues of the first that clashes, or -1.
 
+    A digit above N clashes as well: the kernel checks, and trusts no caller.
+
     Examples
     --------
     >>> problem = Sudoku(2, 2)
@@ -252,7 +254,7 @@ def _find_clashes(grids, box_rows, box_columns, clashes):
                 continue
             row, column = cell // n, cell % n
             box = row // box_rows * box_rows + column // box_columns
-            if max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1:
+            if digit > n or max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1:
                 clashes[k] = n_clues
                 break
             seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = k + 1

@@ -261,7 +261,8 @@ class Notation:
         Returns
         -------
         grids : ndarray of uint8, shape (n, N²)
-            Digits 1 .. N, 0 for blank cells.
+            Digits 1 .. N, 0 for blank cells; a malformed value is a blank grid, so that whatever
+            comes next can use its digits as indices.
         faults : ndarray of int32, shape (n,)
             -1 where a value is well formed; see `explain` otherwise.
         """
@@ -272,6 +273,9 @@ class Notation:
             _encode_symbols(data, offsets, self.table, grids, faults)
         else:
             _encode_numbers(data, offsets, self.n_digits, self.table, grids, faults)
+        malformed = faults != _FINE
+        if malformed.any():
+            grids[malformed] = 0
         return grids, faults
 
     def explain(self, text: str, fault: int) -> str:

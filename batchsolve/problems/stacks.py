@@ -83,6 +83,21 @@ class Stacks:
     options: npt.NDArray[np.uint32]
     roots: npt.NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        # kernels follow offsets without looking where the options end
+        offsets, options, roots = self.offsets, self.options, self.roots
+        if not (
+            offsets.ndim == options.ndim == roots.ndim == 1
+            and offsets.size == roots.size + 1
+            and 0 <= offsets[0] <= offsets[-1] <= options.size
+            and (offsets[1:] >= offsets[:-1]).all()
+        ):
+            raise ProblemError(
+                f"stacks of {offsets.shape} offsets, {options.shape} options and {roots.shape} "
+                f"roots do not fit together: n stacks have n + 1 offsets, which ascend from 0 to "
+                f"the number of options, and n roots"
+            )
+
     @classmethod
     def from_lists(
         cls, stacks: Iterable[Sequence[int]], roots: npt.ArrayLike | None = None
@@ -144,6 +159,8 @@ class Stacks:
                 return self
             places = np.flatnonzero(places)
         places = places.astype(np.int64, copy=False)
+        if places.size and not 0 <= places.min() <= places.max() < len(self):
+            raise IndexError(f"places 0 to {len(self) - 1} hold stacks, not {places.tolist()}")
         offsets, options = gather(self.offsets, self.options, places)
         return Stacks(offsets, options, self.roots[places])
 
@@ -271,14 +288,12 @@ def _checked(
     offsets: np.ndarray, options: np.ndarray, roots: np.ndarray, problem: ExactCover
 ) -> Stacks:
     """Build stacks from arrays of unknown origin, with the checks that kernels rely on."""
-    sound = (
-        offsets.ndim == options.ndim == roots.ndim == 1
-        and offsets.size == roots.size + 1
-        and offsets[0] == 0
-        and offsets[-1] == options.size
-        and bool(np.all(np.diff(offsets) >= 0))
-        and bool(np.all(options < problem.n_decisions))
-    )
+    whole = all(np.issubdtype(array.dtype, np.integer) for array in (offsets, options, roots))
+    try:
+        sound = whole and bool(np.all((options >= 0) & (options < problem.n_decisions)))
+        stacks = Stacks(offsets.astype(np.int64), options.astype(np.uint32), roots.astype(np.int64))
+    except (ProblemError, ValueError, TypeError):
+        sound = False
     if not sound:
         raise InputError("stacks are damaged: their arrays do not fit together or the problem")
-    return Stacks(offsets.astype(np.int64), options.astype(np.uint32), roots.astype(np.int64))
+    return stacks

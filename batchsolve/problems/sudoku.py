@@ -180,6 +180,8 @@ class Sudoku(ExactCover):
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Say which two clues clash, and where."""
+        if not 0 <= stack[position] < self.n_options:
+            return super().explain_clash(stack, position)
         n = self.n_digits
         cell, digit = divmod(int(stack[position]), n)
         mine = set(map(int, self.option(int(stack[position]))))
@@ -233,9 +235,19 @@ class Sudoku(ExactCover):
         return np.ascontiguousarray(array, np.uint8)
 
     def grids(self, stacks: Stacks) -> npt.NDArray[np.uint8]:
-        """Return the grids of stacks, shape (n, N²): the inverse of `stacks`."""
+        """Return the grids of stacks, shape (n, N²): the inverse of `stacks`.
+
+        Raises
+        ------
+        ProblemError
+            If the problem has no such options.
+        """
         if isinstance(stacks, SolvedGrids):
             return stacks.digits
+        if stacks.options.size and stacks.options.max() >= self.n_options:
+            raise ProblemError(
+                f"option {stacks.options.max()} does not exist: {self!r} has {self.n_options}"
+            )
         grids = np.zeros((len(stacks), self.n_cells), np.uint8)
         _fill_grids(stacks.offsets, stacks.options, self._cells, self._digits, grids)
         return grids
@@ -243,7 +255,18 @@ class Sudoku(ExactCover):
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.bool_]:
-        """Return for each pair whether the second grid solves the first; no engine is involved."""
+        """Return for each pair whether the second grid solves the first; no engine is involved.
+
+        Raises
+        ------
+        InputError
+            If the arrays are not both of shape (n, N²).
+        """
+        if puzzles.shape != solutions.shape or puzzles.shape[1:] != (self.n_cells,):
+            raise InputError(
+                f"puzzles {puzzles.shape} and solutions {solutions.shape} must both have shape "
+                f"(n, {self.n_cells})"
+            )
         right = np.zeros(len(puzzles), np.bool_)
         _check_solutions(puzzles, solutions, self.box_rows, self.box_columns, right)
         return right

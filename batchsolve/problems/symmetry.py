@@ -56,6 +56,12 @@ class Symmetries:
 
     images: npt.NDArray[np.uint32]
 
+    def __post_init__(self) -> None:
+        if self.images.size and self.images.max() >= self.images.shape[1]:
+            raise ProblemError(
+                f"an image is option {self.images.max()}; there are {self.images.shape[1]}"
+            )
+
     @classmethod
     def generated(cls, problem: ExactCover, generators: Sequence[Mapping[str, str]]) -> Symmetries:
         """Return the group that some symmetries generate.
@@ -129,7 +135,15 @@ class Symmetries:
         return Symmetries(self.images[keeps])
 
     def are_least(self, covers: Stacks) -> npt.NDArray[np.bool_]:
-        """Return for each cover whether it is the least of its orbit, shape (n,)."""
+        """Return for each cover whether it is the least of its orbit, shape (n,).
+
+        Raises
+        ------
+        ProblemError
+            If the symmetries are of another problem, which has fewer options.
+        """
+        if covers.options.size and covers.options.max() >= self.images.shape[1]:
+            raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
         least = np.ones(len(covers), np.bool_)
         _find_least(covers.offsets, covers.options, self.images, least)
         return least

@@ -28,7 +28,7 @@ class Batch:
     table : pyarrow.Table
         The input columns.
     puzzles : ndarray of uint8, shape (n, N²)
-        Digits; a row with a fault is meaningless.
+        Digits, all 0 in malformed rows.
     given : ndarray of uint8, shape (n, N²), or None
         The given solutions, all 0 where there is none.
     has_given : ndarray of bool, shape (n,), or None
@@ -111,7 +111,6 @@ class Reader:
             given, bad = _encoded(self.solution_notation, answers)
             has_given = bad == -1
             if not has_given.all():
-                given[~has_given] = 0
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
         table = rows.table

@@ -71,24 +71,30 @@ class Result(NamedTuple):
 
 
 class Covers(NamedTuple):
-    """Room for covers, each with the segment it is found in; one row more than origins.
+    """Room for covers, each with the segment it is found in; one cover more than origins.
 
     If the order of their options is left open, they are written as digits, into the same memory.
     """
 
-    options: np.ndarray
-    digits: np.ndarray
+    options: np.ndarray  # cover after cover, each as many as there are cells
+    digits: np.ndarray  # cover, cell
     origins: np.ndarray
 
     @classmethod
-    def of(cls, options: np.ndarray, origins: np.ndarray) -> Covers:
+    def of(cls, options: np.ndarray, n_cells: int, origins: np.ndarray) -> Covers:
         """Return room in these arrays."""
-        return cls(options, options.view(np.uint8).reshape(-1, options.shape[1]), origins)
+        return cls(options, options.view(np.uint8).reshape(-1, n_cells), origins)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of options of a cover."""
+        return self.digits.shape[1]
 
     def doubled(self) -> Covers:
         """Return room for twice as many, with those written so far."""
-        more = np.empty((len(self.origins), self.options.shape[1]), self.options.dtype)
-        return Covers.of(np.concatenate([self.options, more]), np.tile(self.origins, 2))
+        more = np.empty(len(self.origins) * self.n_cells, self.options.dtype)
+        options = np.concatenate([self.options, more])
+        return Covers.of(options, self.n_cells, np.tile(self.origins, 2))
 
 
 class Frontier(NamedTuple):
@@ -209,14 +215,15 @@ def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
     """
     n_rows = min(max(n_stacks, 256), _MOST_BYTES // (2 * n_cells))
     kept: Covers | None = getattr(_THREAD, "covers", None)
-    if kept is None or len(kept.origins) < n_rows or kept.options.shape[1] != n_cells:
-        kept = Covers.of(np.empty((n_rows + 1, n_cells), np.uint16), np.empty(n_rows, np.int64))
+    if kept is None or len(kept.origins) < n_rows or kept.n_cells != n_cells:
+        options = np.empty((n_rows + 1) * n_cells, np.uint16)
+        kept = Covers.of(options, n_cells, np.empty(n_rows, np.int64))
     return kept
 
 
 def keep_room(covers: Covers) -> None:
     """Keep room for covers, whose content is of no more use, for the next task of the thread."""
-    if covers.options[1:].nbytes <= _MOST_BYTES:
+    if covers.options[covers.n_cells :].nbytes <= _MOST_BYTES:
         _THREAD.covers = covers
 
 

@@ -20,7 +20,8 @@ def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
     if task.unordered:  # then it is digits that were written
         solutions: Stacks = SolvedGrids(written.covers.digits.take(order, axis=0), of_covers)
     else:
-        options = _options(written.covers.options, order)
+        covers = written.covers
+        options = _options(covers.options.reshape(-1, covers.n_cells), order)
         offsets = np.arange(len(options) + 1) * options.shape[1]
         solutions = Stacks(offsets, options.reshape(-1), of_covers)
     handed_back = Stacks(left_offsets, left_options, roots[parents])

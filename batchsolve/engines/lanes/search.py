@@ -105,8 +105,8 @@ def _is_filled(form, n, grid, lane):
 def _write_cover(form, n, w, task, covers, lane, k, level):
     """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
 
-    If any order will do, digits do, which takes a quarter of the time. What is written past the end
-    of the row, the next cover overwrites; there is a row to spare.
+    If any order will do, digits do, which takes a quarter of the time. An option written past the
+    end of the cover is overwritten by the next one; there is a cover to spare.
     """
     n_digits = _n_digits(form)
     row = w.left[FOUND]
@@ -119,19 +119,19 @@ def _write_cover(form, n, w, task, covers, lane, k, level):
         return
     for cell in range(_n_cells(form)):
         w.is_open[cell] = 1
-    x = U(0)
+    x = np.uintp(row * _n_cells(form))
     for y in range(task.offsets[k], task.offsets[k + 1]):
-        covers.options[row, x] = task.options[y]
+        covers.options[x] = task.options[y]
         w.is_open[task.options[y] // n_digits] = 0
-        x = U(x + U(1))
+        x += np.uintp(1)
     for s in range(level):
-        covers.options[row, x] = w.path[lane, s]
+        covers.options[x] = w.path[lane, s]
         w.is_open[w.path[lane, s] // n_digits] = 0
-        x = U(x + U(1))
+        x += np.uintp(1)
     for cell in range(_n_cells(form)):
         digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
-        covers.options[row, x] = U(cell) * n_digits + digit
-        x = U(x + U(w.is_open[cell]))
+        covers.options[x] = U(cell) * n_digits + digit
+        x += np.uintp(w.is_open[cell])
 
 
 @inlined
