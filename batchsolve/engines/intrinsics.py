@@ -15,6 +15,8 @@ from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
+from batchsolve.problems.kernels import CHECKS_BOUNDS
+
 WIDTH = 8
 """How many words a vector holds."""
 
@@ -53,6 +55,21 @@ def _call(builder, name, kind, *arguments):
     return builder.call(function, arguments)
 
 
+def pointer_to(context, builder, kind, array, place, n):
+    """Return the pointer to n elements of an array, the first of them at a place.
+
+    The array is contiguous and aligned, or the kernel does not compile. With ``NUMBA_BOUNDSCHECK``
+    it raises `IndexError` where the array has no such elements, as numba's own indexing does.
+    """
+    if kind.layout != "C" or not kind.aligned:
+        raise TypeError(f"vectors and shared words need a contiguous, aligned array, not {kind}")
+    view = context.make_array(kind)(context, builder, array)
+    if CHECKS_BOUNDS:
+        last = builder.add(place, ir.Constant(place.type, n - 1))
+        cgutils.do_boundscheck(context, builder, last, view.nitems)
+    return builder.gep(view.data, [place])
+
+
 @intrinsic
 def popcount(typingctx, word):
     """Return the number of ones in a word."""
@@ -88,9 +105,8 @@ def load(typingctx, array, place):
     """Return the words ``array[place : place + 8]`` of a C-contiguous array of uint64."""
 
     def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        pointer = builder.bitcast(builder.gep(data, [args[1]]), _VECTOR.as_pointer())
-        return builder.load(pointer, align=8)
+        words = pointer_to(context, builder, signature.args[0], args[0], args[1], WIDTH)
+        return builder.load(builder.bitcast(words, _VECTOR.as_pointer()), align=8)
 
     return _words(array, types.uintp), codegen
 
@@ -148,17 +164,11 @@ def least_word(typingctx, vector):
     return types.uint64(_words), codegen
 
 
-def _word_at(context, builder, array_type, array, place):
-    """Return the pointer to a word of a C-contiguous array of uint64."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [place])
-
-
 def _atomic_load(order):
     @intrinsic
     def atomic_load(typingctx, array, place):
         def codegen(context, builder, signature, args):
-            word = _word_at(context, builder, signature.args[0], args[0], args[1])
+            word = pointer_to(context, builder, signature.args[0], args[0], args[1], 1)
             return builder.load_atomic(word, order, 8)
 
         return types.uint64(array, types.uintp), codegen
@@ -170,7 +180,7 @@ def _atomic_store(order):
     @intrinsic
     def atomic_store(typingctx, array, place, word):
         def codegen(context, builder, signature, args):
-            at = _word_at(context, builder, signature.args[0], args[0], args[1])
+            at = pointer_to(context, builder, signature.args[0], args[0], args[1], 1)
             builder.store_atomic(args[2], at, order, 8)
             return context.get_dummy_value()
 
@@ -203,7 +213,7 @@ def replace_word(typingctx, array, place, old, new):
     """Write a word in place of another that is expected there; tell whether it was there."""
 
     def codegen(context, builder, signature, args):
-        at = _word_at(context, builder, signature.args[0], args[0], args[1])
+        at = pointer_to(context, builder, signature.args[0], args[0], args[1], 1)
         return builder.extract_value(builder.cmpxchg(at, args[2], args[3], "acq_rel", "acquire"), 1)
 
     return types.boolean(array, types.uintp, types.uint64, types.uint64), codegen
@@ -211,10 +221,9 @@ def replace_word(typingctx, array, place, old, new):
 
 def _cells_at(context, builder, array_type, array, place):
     """Load 64 elements of an array, of any unsigned type."""
-    data = context.make_array(array_type)(context, builder, array).data
-    vector = ir.VectorType(data.type.pointee, 64)
-    pointer = builder.bitcast(builder.gep(data, [place]), vector.as_pointer())
-    return builder.load(pointer, align=1)
+    cells = pointer_to(context, builder, array_type, array, place, 64)
+    vector = ir.VectorType(cells.type.pointee, 64)
+    return builder.load(builder.bitcast(cells, vector.as_pointer()), align=1)
 
 
 @intrinsic

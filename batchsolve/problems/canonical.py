@@ -254,7 +254,10 @@ def _find_clashes(grids, box_rows, box_columns, clashes):
                 continue
             row, column = cell // n, cell % n
             box = row // box_rows * box_rows + column // box_columns
-            if digit > n or max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1:
+            if (
+                digit > n
+                or max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1
+            ):
                 clashes[k] = n_clues
                 break
             seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = k + 1

@@ -24,11 +24,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
 _PACKAGE = Path(__file__).parent.parent
+CHECKS_BOUNDS = bool(getattr(config, "BOUNDSCHECK", None))
+"""Whether kernels check indices, those of vectors too: ``NUMBA_BOUNDSCHECK=1``, for tests."""
+
 MOST_SECONDS = 120.0  # how long to wait for another process, which may have been stopped
 LOOK_SECONDS = 0.02  # between two looks at it
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -45,7 +48,9 @@ def kernel(function: Callable[..., Any]) -> Any:
     # for these attributes, the cache depends on the function's own file alone.
     with suppress(AttributeError):
         file = compiled._cache._cache_file
-        file._source_stamp = (file._source_stamp, *map(_stamp, _folders(function)))
+        # or code without checks would be taken from the disk for code with them
+        stamps = CHECKS_BOUNDS, *map(_stamp, _folders(function))
+        file._source_stamp = (file._source_stamp, *stamps)
     with suppress(AttributeError):
         _share_on_disk(compiled)
     return compiled

@@ -36,6 +36,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from batchsolve.engines.intrinsics import pointer_to
 from batchsolve.engines.lanes.vectors import (
     Place,
     Vector,
@@ -351,11 +352,12 @@ def _emitter(
     align_stack(builder)
     form = signature.args[-1]
     n_lanes, rows, columns = (axis.count for axis in form)
-    arrays = []
-    for array_type, array in zip(signature.args[:-1], args[:-1], strict=True):
-        memory = context.make_array(array_type)(context, builder, array)
-        vector = ir.VectorType(memory.data.type.pointee, n_lanes)
-        arrays.append(VectorArray(builder, vector, memory.data, vector.element.width // 8))
+    arrays, sizes = [], [n_lanes * (rows * columns) ** 2, n_lanes]
+    for array_type, array, size in zip(signature.args[:-1], args[:-1], sizes, strict=False):
+        begin = ir.Constant(ir.IntType(64), 0)
+        data = pointer_to(context, builder, array_type, array, begin, size)
+        vector = ir.VectorType(data.type.pointee, n_lanes)
+        arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
     return kind(builder, arrays[0], Form.of(n_lanes, rows, columns)), arrays[-1]
 
 
