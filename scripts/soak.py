@@ -46,7 +46,7 @@ LEAVE_SECONDS = 100.0  # for what a command has started to end after it; agents 
 LOOK_SECONDS = 0.02
 MOST_RESUMES = 6
 AGAIN = 0.6  # chance that a run is killed once more while it is resumed
-OK, ERROR = 0, 2  # exit codes
+ERROR = 2  # the exit code
 OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143}
 
 BACKENDS = {  # and how often each is drawn; those of clusters take seconds to start
@@ -59,6 +59,7 @@ BACKENDS = {  # and how often each is drawn; those of clusters take seconds to s
 }
 JOBS = (
     *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl", "solve-folder", "solve-canonical"),
+    *("dedupe", "dedupe-symmetry"),
     *("enumerate", "enumerate-bounds", "enumerate-best", "enumerate-symmetry", "count", "scale"),
 )
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
@@ -259,7 +260,7 @@ class Soak:
             if begun > len(case.kills):
                 raise WrongError("does not end with what was not killed")
             code, printed = self._command(case, folder, begun, kill)
-            if code == OK:
+            if code == job.code:
                 break
         result = job.result(folder, begun, printed)
         left = set(os.listdir(folder)) - {"messages", *(job.files or ())}
@@ -296,7 +297,7 @@ class Soak:
             output.seek(0)
             said, printed = messages.read(), output.read()
         if begun and ENDED in said:  # the kill before came when all was done
-            code = OK
+            code = self.jobs[case.job].code
         self._tell(case, kill, sent, code, said)
         return code, printed
 
@@ -347,9 +348,10 @@ class Soak:
     def _tell(self, case: Case, kill: Kill | None, sent: bool, code: int, said: str) -> None:
         """Note how a command ended; raise unless that is as documented."""
         told = "resumed" if sent else "too late"
-        if sent and code == OK:
+        whole = self.jobs[case.job].code
+        if sent and code == whole:
             told = "by itself"
-        allowed = {OK}
+        allowed = {whole}
         if kill is not None and sent:
             at_once = -getattr(signal, kill.signal)
             of_parent = OF_SIGNAL.get(kill.signal, at_once)

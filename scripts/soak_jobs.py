@@ -39,11 +39,14 @@ class Job:
         Takes the same and what the command printed; returns what must be equal.
     files : sequence of str
         What is in the folder in the end.
+    code : int
+        Its exit code when all is done: 1 if the input has invalid rows.
     """
 
     arguments: Callable[[Path, int], list[str]]
     result: Callable[[Path, int, str], str]
     files: tuple[str, ...] | None
+    code: int = 0
 
 
 def digest(path: Path) -> str:
@@ -76,6 +79,19 @@ def solving_a_folder(inputs: Path) -> Job:
         return " ".join(f"{part.name} {digest(part)}" for part in parts)
 
     return Job(arguments, result, ("out",))
+
+
+def deduping(inputs: Path, *options: str) -> Job:
+    """Return the job of leaving out repeated puzzles among invalid rows, anew after each kill."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        output = str(folder / "out.csv")
+        return ["dedupe", str(inputs / "spoiled.csv"), "-o", output, *options]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        return digest(folder / "out.csv")
+
+    return Job(arguments, result, ("out.csv",), code=1)
 
 
 def enumerating(problem: Path | str, *options: str) -> Job:
@@ -135,6 +151,11 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         with pa.output_stream(str(folder / f"in{suffix}")) as file:
             pa.csv.write_csv(table, file)
     pa.parquet.write_table(table, folder / "in.parquet", row_group_size=1000)
+    spoiled = [
+        row["puzzle"] if k % 3 else row["puzzle"][: k % 83] + "x\x7fé"[k % 7 % 3]
+        for k, row in enumerate(rows * 4)
+    ]
+    (folder / "spoiled.csv").write_text("\n".join(["puzzle", *spoiled, ""]), "utf-8")
     (folder / "several").mkdir()
     for begin in range(0, len(table), N_ROWS):
         with pa.output_stream(str(folder / "several" / f"{begin:06d}.csv")) as file:
@@ -151,6 +172,8 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         "solve-jsonl": solving(folder, ".jsonl"),
         "solve-folder": solving_a_folder(folder / "several"),
         "solve-canonical": solving(folder, ".csv", "--canonical"),
+        "dedupe": deduping(folder),
+        "dedupe-symmetry": deduping(folder, "--up-to-symmetry", "--mark"),
         "enumerate": enumerating(folder / "grid.txt", "--budget", "8000"),
         "enumerate-bounds": enumerating(bounds, "--budget", "8000"),
         "enumerate-best": enumerating(costs, "--budget", "400", "--best", "20"),

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from batchsolve.errors import JournalError, OutputError
+from batchsolve.errors import JournalError, OutputError, shortened
 from batchsolve.tables.outputs import disk_errors
 
 VERSION = 5
@@ -245,8 +245,8 @@ class Journal:
         if self.about["version"] != VERSION:
             raise JournalError(
                 f"{self.path}: was begun by another version of batchsolve (its journal has the "
-                f"format {self.about['version']}, this version writes {VERSION}); end it with that "
-                f"version, or delete it to begin again"
+                f"format {shortened(str(self.about['version']))}, this version writes {VERSION}); "
+                f"end it with that version, or delete it to begin again"
             )
         [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
         self._stacks = {row[0]: _stack_checksum(*row) for row in self._rows_of("stacks")}
