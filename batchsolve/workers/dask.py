@@ -6,6 +6,7 @@ import asyncio
 import logging
 import pickle
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -198,16 +199,35 @@ class DaskWorkers(Workers):
         ------
         InputError
             If a worker cannot read it, for this package is not installed there.
+        WorkersError
+            If the scheduler is lost meanwhile, or workers are for longer than `AGAIN_SECONDS`.
         """
         if self._shared is None or self._shared[0] is not work:
             key = f"batchsolve-{uuid4().hex}"
-            try:
-                self._client.register_plugin(_Bring(key, work), name=key)
-            except (ImportError, AttributeError) as error:
-                raise InputError(f"{self._where}: {cannot_load(error)}") from error
             self._opened.callback(self._forget, key)
+            self._bring(key, work)
             self._shared = work, _OnWorker(key)
         return self._shared[1]
+
+    def _bring(self, key: str, work: Any) -> None:
+        """Bring work to all workers; one that dies meanwhile fails it, and the others get it again.
+
+        Dask says the same of a scheduler that is lost, and notes that soon afterwards.
+        """
+        plugin, end = _Bring(key, work), time.monotonic() + AGAIN_SECONDS
+        while True:
+            try:
+                self._client.register_plugin(plugin, name=key)
+            except (ImportError, AttributeError) as error:
+                raise InputError(f"{self._where}: {cannot_load(error)}") from error
+            except OSError as error:
+                if self._client.status != "running" or time.monotonic() > end:
+                    raise WorkersError(
+                        f"{self._where}: the scheduler or a worker was lost while the problem was "
+                        f"sent ({first_line(error)}); start it again"
+                    ) from error
+            else:
+                return
 
     def _forget(self, key: str) -> None:
         if self._client.status == "running":
