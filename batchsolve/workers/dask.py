@@ -167,11 +167,21 @@ class DaskWorkers(Workers):
         Raises
         ------
         WorkersError
-            If no worker is left, and none has come for `AGAIN_SECONDS`.
+            If the scheduler is lost; or no worker is left, and none has come for `AGAIN_SECONDS`.
         """
         if self._given_up.is_set():
             raise nobody_left(self._where, AGAIN_SECONDS)
-        return super().run(function, arguments)
+        self._check_scheduler()
+        try:
+            return super().run(function, arguments)
+        except (OSError, RuntimeError):  # the first calls are handed out here
+            self._check_scheduler()
+            raise
+
+    def _check_scheduler(self) -> None:
+        """Raise `WorkersError` if the scheduler is lost: one that is begun anew knows no work."""
+        if self._client.status != "running":
+            raise WorkersError(f"{self._where}: the scheduler is lost; start it again")
 
     @property
     def _where(self) -> str:
@@ -221,10 +231,10 @@ class DaskWorkers(Workers):
             except (ImportError, AttributeError) as error:
                 raise InputError(f"{self._where}: {cannot_load(error)}") from error
             except OSError as error:
-                if self._client.status != "running" or time.monotonic() > end:
+                self._check_scheduler()
+                if time.monotonic() > end:
                     raise WorkersError(
-                        f"{self._where}: the scheduler or a worker was lost while the problem was "
-                        f"sent ({first_line(error)}); start it again"
+                        f"{self._where}: a worker cannot be reached ({first_line(error)}); stop it"
                     ) from error
             else:
                 return
