@@ -6,6 +6,7 @@ import asyncio
 import logging
 import pickle
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
@@ -166,11 +167,21 @@ class DaskWorkers(Workers):
         Raises
         ------
         WorkersError
-            If no worker is left, and none has come for `AGAIN_SECONDS`.
+            If the scheduler is lost; or no worker is left, and none has come for `AGAIN_SECONDS`.
         """
         if self._given_up.is_set():
             raise nobody_left(self._where, AGAIN_SECONDS)
-        return super().run(function, arguments)
+        self._check_scheduler()
+        try:
+            return super().run(function, arguments)
+        except (OSError, RuntimeError):  # the first calls are handed out here
+            self._check_scheduler()
+            raise
+
+    def _check_scheduler(self) -> None:
+        """Raise `WorkersError` if the scheduler is lost: one that is begun anew knows no work."""
+        if self._client.status != "running":
+            raise WorkersError(f"{self._where}: the scheduler is lost; start it again")
 
     @property
     def _where(self) -> str:
@@ -198,16 +209,35 @@ class DaskWorkers(Workers):
         ------
         InputError
             If a worker cannot read it, for this package is not installed there.
+        WorkersError
+            If the scheduler is lost meanwhile, or workers are for longer than `AGAIN_SECONDS`.
         """
         if self._shared is None or self._shared[0] is not work:
             key = f"batchsolve-{uuid4().hex}"
-            try:
-                self._client.register_plugin(_Bring(key, work), name=key)
-            except (ImportError, AttributeError) as error:
-                raise InputError(f"{self._where}: {cannot_load(error)}") from error
             self._opened.callback(self._forget, key)
+            self._bring(key, work)
             self._shared = work, _OnWorker(key)
         return self._shared[1]
+
+    def _bring(self, key: str, work: Any) -> None:
+        """Bring work to all workers; one that dies meanwhile fails it, and the others get it again.
+
+        Dask says the same of a scheduler that is lost, and notes that soon afterwards.
+        """
+        plugin, end = _Bring(key, work), time.monotonic() + AGAIN_SECONDS
+        while True:
+            try:
+                self._client.register_plugin(plugin, name=key)
+            except (ImportError, AttributeError) as error:
+                raise InputError(f"{self._where}: {cannot_load(error)}") from error
+            except OSError as error:
+                self._check_scheduler()
+                if time.monotonic() > end:
+                    raise WorkersError(
+                        f"{self._where}: a worker cannot be reached ({first_line(error)}); stop it"
+                    ) from error
+            else:
+                return
 
     def _forget(self, key: str) -> None:
         if self._client.status == "running":

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -187,6 +188,33 @@ def test_tasks_that_raise_and_workers_killed_once(workers, right, tmp_path):
         answers = scheduled(pool, Failing([7], "raise"))
     assert answers.pop(7) == "the search failed: RuntimeError: a bug in the search"
     assert answers == {root: n for root, n in right.items() if root != 7}
+
+
+class KillsWhereItIsBrought:
+    """Work that kills the first process that unpickles it."""
+
+    def __init__(self, work, once):
+        self.work, self.once = work, once
+
+    def __reduce__(self):
+        return _brought, (self.work, self.once)
+
+
+def _brought(work, once):
+    with suppress(FileExistsError):
+        os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work
+
+
+@pytest.mark.parametrize("workers", ["dask"], indirect=True)
+def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(
+    workers, right, tmp_path
+):
+    killing = KillsWhereItIsBrought(work(), str(tmp_path / "killed"))
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(killing, tasks())) == right
+    assert (tmp_path / "killed").exists()
 
 
 @pytest.mark.parametrize("workers", ["dask"], indirect=True)

@@ -1,6 +1,10 @@
 """A cluster whose machines are lost while a search goes on, for good or until another joins."""
 
+import socket
+import subprocess
+import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 from soak_jobs import dask_cluster
@@ -82,6 +86,29 @@ def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
     assert [(done.number, done.result.n_nodes) for done in results] == [(7, 100)]
 
 
+@contextmanager
+def started_dask():
+    """Start a Dask scheduler and a worker as processes; yield its address and its process."""
+    distributed = pytest.importorskip("distributed")
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+    arguments = ["--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard"]
+    how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    python = [sys.executable, "-m"]
+    processes = [
+        subprocess.Popen([*python, "distributed.cli.dask_scheduler", *arguments], **how),
+        subprocess.Popen([*python, "distributed.cli.dask_worker", address, "--no-nanny"], **how),
+    ]
+    try:
+        with distributed.Client(address, timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+        yield address, processes[0]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 def ends_and_is_resumed(directory, losses, **workers):
     """Lose all machines; there is one clear error, and the run can be resumed elsewhere."""
     how = {name: HOW[name] for name in ("budget",)}
@@ -108,3 +135,18 @@ def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
         losses = [(0.1, lambda: cluster.scale(0))]
         address = cluster.scheduler_address
         ends_and_is_resumed(tmp_path / "run", losses, backend="dask", address=address)
+
+
+def test_dask_without_its_scheduler_is_one_clear_error(tmp_path, capfd):
+    with started_dask() as (address, scheduler):
+        kill = Loses((0.1, scheduler.kill))
+        how = {"backend": "dask", "address": address, "budget": HOW["budget"]}
+        with (
+            bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"]) as run,
+            pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"),
+        ):
+            run.search(on_progress=kill, **how)
+    assert "Failed to reconnect" not in capfd.readouterr().err
+    with bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"], resume=True) as run:
+        result = run.search(budget=HOW["budget"])
+    assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
