@@ -19,7 +19,7 @@ import numpy as np
 
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
-from batchsolve.errors import InputError, OutputError, counted
+from batchsolve.errors import InputError, OutputError, counted, quoted
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
@@ -46,6 +46,7 @@ from batchsolve.workers.pool import Pool
 JOURNAL_SECONDS = 1.0
 SAME_FILES = (
     "column",
+    "solution_column",
     "alphabet",
     "blank",
     "filename",
@@ -63,6 +64,10 @@ class Summary:
     ----------
     engine : str
         The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
+    column : str
+        The puzzle column.
+    solution_column : str or None
+        The column of given solutions.
     advice : str
         What would help with rows that met their node limit; empty if nothing is known to.
 
@@ -89,12 +94,21 @@ class Summary:
     engine: str = ""
     backend: str = "threading"
     jobs: int = 1
+    column: str = ""
+    solution_column: str | None = None
     advice: str = ""
 
     @property
     def complete(self) -> bool:
         """Whether every row is answered and no given solution disagrees."""
         return not (self.unfinished or self.invalid or self.disagree)
+
+    @property
+    def columns(self) -> str:
+        """Which columns of the input hold puzzles and given solutions, in words."""
+        given = self.solution_column
+        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
+        return f"puzzle column {quoted(self.column)}, {solutions}"
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
@@ -264,6 +278,7 @@ class FileRun:
             settings.box,
             settings.alphabet,
             settings.blank,
+            solution_column=settings.solution_column,
             filename=settings.filename,
             size=self.destination.block_size,
         )
@@ -287,6 +302,8 @@ class FileRun:
                 with self._journal(handover) as journal:
                     self._solve(corpus, table, engine, handover, journal)
         self.totals.engine = self.search.engine
+        self.totals.column = corpus.column
+        self.totals.solution_column = corpus.solution_column
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start

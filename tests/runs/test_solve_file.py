@@ -113,6 +113,46 @@ def test_columns_are_kept_and_renamed(tmp_path):
     assert (summary.disagree, summary.complete) == (1, False)
 
 
+def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    wrong = "1243342143122143"
+    path.write_text(f"puzzle,prediction,solution\n1.....2..3.....4,{wrong},1243342143122134\n")
+    for given, disagree in ((None, 0), ("prediction", 1)):
+        summary = bs.solve_file(path, out, solution_column=given)
+        taken = given or "solution"
+        assert (summary.column, summary.solution_column) == ("puzzle", taken)
+        assert summary.disagree == disagree
+        command = [sys.executable, "-m", "batchsolve", "solve", str(path), "-o", str(out)]
+        command += ["--solution-column", given] if given else []
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        assert f"puzzle column 'puzzle', solution column {taken!r}" in said
+    table = pacsv.read_csv(
+        path,
+        convert_options=pacsv.ConvertOptions(
+            column_types=dict.fromkeys(("puzzle", "prediction", "solution"), pa.string())
+        ),
+    )
+    solved = bs.solve_table(table, solution_column="prediction")
+    assert solved["agrees"].to_pylist() == [False]
+    table = pa.table({"grid": table["prediction"], "board": table["puzzle"]})
+    assert bs.solve_table(table, solution_column="grid")["agrees"].to_pylist() == [False]
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ({"solution_column": "x"}, "no column is called 'x'; there is: 'puzzle', 'solution'"),
+        ({"column": "puzzle", "solution_column": "puzzle"}, "as that of puzzles and of solutions"),
+        ({"solution_column": 3}, "solution_column is text, not 3"),
+    ],
+)
+def test_a_column_of_given_solutions_that_cannot_be_is_refused(tmp_path, named, why):
+    path = tmp_path / "in.csv"
+    path.write_text("puzzle,solution\n1.....2..3.....4,\n")
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_file(path, tmp_path / "out.csv", **named)
+
+
 def test_statistics_are_columns(corpus, tmp_path):
     out = tmp_path / "out.parquet"
     summary = bs.solve_file(str(corpus), str(out), stats=True)
@@ -375,7 +415,9 @@ def test_json_summary(corpus, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
-    assert set(facts) == {*names.split(), "rows_per_second", "engine", "backend", "jobs"}
+    names += " rows_per_second engine backend jobs column solution_column"
+    assert set(facts) == set(names.split())
+    assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
     assert facts["rows"] == sum(facts[kind] for kind in kinds) == 1500
     assert (done.returncode, done.stderr) == (1, "")
