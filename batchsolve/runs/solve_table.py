@@ -61,7 +61,8 @@ def solve_table(
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         What `table` is, or else that of Arrow: all its columns, then ``solution``, ``status``,
-        ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
+        ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas, integers
+        and booleans are nullable: ``Int64`` and ``boolean``.
 
     Raises
     ------

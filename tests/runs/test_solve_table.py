@@ -71,6 +71,16 @@ def test_data_frames_of_pandas_keep_their_index_and_columns():
     assert solved["solution"].isna().tolist() == [False, True, True]
 
 
+@pytest.mark.parametrize("puzzles", [[PUZZLE], [PUZZLE, "11.............."]])
+def test_integers_and_booleans_of_pandas_are_nullable_whether_a_row_is_invalid_or_not(puzzles):
+    pandas = pytest.importorskip("pandas")
+    solved = bs.solve_table(pandas.DataFrame({"puzzle": puzzles, "answer": SOLUTION}), stats=True)
+    kinds = {name: str(solved[name].dtype) for name in ("n_solutions", "agrees", "nodes")}
+    assert kinds == {"n_solutions": "Int64", "agrees": "boolean", "nodes": "Int64"}
+    assert solved["n_solutions"].isna().tolist() == [puzzle != PUZZLE for puzzle in puzzles]
+    assert solved[solved["agrees"].fillna(False)]["puzzle"].tolist() == [PUZZLE]
+
+
 def test_data_frames_of_polars_come_back_as_such():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": [1, 2], "puzzle": [PUZZLE, "." * 16]})
