@@ -336,6 +336,7 @@ class FileRun:
             writer,
             handover,
             max(1, self.destination.block_size.most // TASKS.most),
+            corpus.waits,
         )
         try:
             if not finished:

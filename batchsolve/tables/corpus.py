@@ -20,7 +20,7 @@ from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
 from batchsolve.tables.layouts import GridLines
 from batchsolve.tables.opening import open_all
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
-from batchsolve.tables.sources import Source, name_of
+from batchsolve.tables.sources import Source, TextSource, name_of
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -124,9 +124,16 @@ class Corpus:
         self._blank = blank
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Position(0, 0))
-        self._sample = self._read_sample()
-        self.column, self.solution_column = self._choose_columns(**named)
-        self.problem, self.notation = self._choose_notation(box, alphabet)
+        self._check_named(**named)
+        for sample, is_last in self._samples():
+            self._sample = sample
+            try:
+                self.column, self.solution_column = self._choose_columns(**named)
+                self.problem, self.notation = self._choose_notation(box, alphabet)
+                break
+            except InputError:
+                if is_last:
+                    raise
         self.reader = Reader(
             self.schema,
             self.column,
@@ -193,8 +200,16 @@ class Corpus:
                     f"them apart"
                 )
 
-    def _read_sample(self) -> pa.Table:
-        """Read the first rows, and leave their blocks and the others to be given by `blocks`."""
+    def waits(self) -> bool:
+        """Return whether the next rows, of standard input, have not come yet."""
+        return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
+
+    def _samples(self) -> Iterator[tuple[pa.Table, bool]]:
+        """Yield the first rows, and whether they are all of the sample.
+
+        There are several samples only where rows come by and by. All blocks are left to be given by
+        `blocks`.
+        """
         tables = [self.schema.empty_table()]
         n_rows = 0
         for block in self._rest:
@@ -203,14 +218,14 @@ class Corpus:
             n_rows += len(tables[-1])
             if n_rows >= SAMPLE_ROWS:
                 break
+            if n_rows and self.waits():
+                yield pa.concat_tables(tables), False
         if n_rows == 0 and isinstance(self._sources[0].layout, GridLines):
             names = ", ".join(name_of(source.path) for source in self._sources)
             raise InputError(f"{names}: no puzzles, only comments or blank lines")
-        return pa.concat_tables(tables)
+        yield pa.concat_tables(tables), True
 
-    def _choose_columns(
-        self, column: str | None, solution_column: str | None
-    ) -> tuple[str, str | None]:
+    def _check_named(self, column: str | None, solution_column: str | None) -> None:
         for name in (column, solution_column):
             if name is not None and name not in self.columns:
                 raise InputError(f"no column is called {quoted(name)}; there is: {self._names()}")
@@ -218,6 +233,10 @@ class Corpus:
             raise InputError(
                 f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
             )
+
+    def _choose_columns(
+        self, column: str | None, solution_column: str | None
+    ) -> tuple[str, str | None]:
         puzzles = column or self._puzzle_column(solution_column)
         return puzzles, solution_column or self._solution_column(puzzles)
 

@@ -198,16 +198,16 @@ class _StandardOutput:
         assert block.data is not None
         with disk_errors("standard output"):
             self._file.write(block.data)
+            self._file.flush()  # who gives rows by and by waits for each answer
 
     def written(self) -> Written:
         return Written()
 
     def sync(self) -> None:
-        with disk_errors("standard output"):
-            self._file.flush()
+        """Nothing is held back."""
 
     def finish(self) -> None:
-        self.sync()
+        """Nothing is held back."""
 
     def close(self) -> None:
         """Nothing is held back."""

@@ -153,6 +153,58 @@ def test_a_column_of_given_solutions_that_cannot_be_is_refused(tmp_path, named, 
         bs.solve_file(path, tmp_path / "out.csv", **named)
 
 
+@pytest.fixture
+def fed():
+    """Start a command that is fed by and by: return it, and a function that feeds it."""
+    started = []
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "batchsolve", "solve", "-", *map(str, arguments)]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        process = subprocess.Popen(command, text=True, bufsize=1, **pipes)
+        started.append(process)
+        hung = threading.Timer(120, process.kill)
+        hung.start()
+        started.append(hung)
+
+        def feed(text, lines=0):
+            process.stdin.write(text)
+            process.stdin.flush()
+            time.sleep(0.2)  # so that it is read as it stands
+            return [process.stdout.readline() for _ in range(lines)]
+
+        return process, feed
+
+    yield start
+    for process, hung in zip(started[::2], started[1::2], strict=True):
+        hung.cancel()
+        process.kill()
+        process.communicate()
+
+
+PUZZLE, ANSWER = "1.....2..3.....4", "1243342143122134,unique,1,\n"
+
+
+def test_lines_are_answered_as_they_come(fed):
+    process, feed = fed()
+    header = "puzzle,solution,status,n_solutions,message\n"
+    assert feed(f"# one\n{PUZZLE}\n", 2) == [header, f"{PUZZLE},{ANSWER}"]
+    assert feed(f"{PUZZLE}\n{PUZZLE}\n", 2) == [f"{PUZZLE},{ANSWER}"] * 2
+    feed(PUZZLE[:5])
+    assert feed(PUZZLE[5:] + "\n", 1) == [f"{PUZZLE},{ANSWER}"]
+    assert process.communicate(PUZZLE)[0] == f"{PUZZLE},{ANSWER}"
+    assert process.returncode == 0
+
+
+def test_records_are_answered_as_they_come_and_not_before_they_are_whole(fed):
+    process, feed = fed()
+    assert feed(f"id,puzzle\n1,{PUZZLE}\n2,", 2)[1] == f"1,{PUZZLE},{ANSWER}"
+    assert feed(f"{PUZZLE}\n", 1) == [f"2,{PUZZLE},{ANSWER}"]
+    feed('"a\n')
+    assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
+    assert process.communicate()[0] == ""
+
+
 def test_statistics_are_columns(corpus, tmp_path):
     out = tmp_path / "out.parquet"
     summary = bs.solve_file(str(corpus), str(out), stats=True)
