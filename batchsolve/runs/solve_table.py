@@ -62,7 +62,8 @@ def solve_table(
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         What `table` is, or else that of Arrow: all its columns, then ``solution``, ``status``,
         ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas, integers
-        and booleans are nullable: ``Int64`` and ``boolean``.
+        and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so are the
+        solutions.
 
     Raises
     ------

@@ -12,6 +12,7 @@ import time
 from itertools import count
 from queue import SimpleQueue
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -203,6 +204,33 @@ def test_records_are_answered_as_they_come_and_not_before_they_are_whole(fed):
     feed('"a\n')
     assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
     assert process.communicate()[0] == ""
+
+
+def test_solutions_can_be_an_array(corpus, tmp_path):
+    bs.solve_file(corpus, tmp_path / "out.parquet")
+    texts = pq.read_table(tmp_path / "out.parquet")["solution"].to_pylist()
+    wanted = [[int(c) for c in text or "0" * 81] for text in texts]
+    for k, how in enumerate(({"jobs": 2}, {"chunk": 7, "jobs": 1}, {"backend": "loky", "jobs": 2})):
+        bs.solve_file(corpus, tmp_path / f"{k}.npy", **how)
+        array = np.load(tmp_path / f"{k}.npy")
+        assert (array.dtype, array.shape) == (np.uint8, (1500, 81))
+        assert array.tolist() == wanted
+    assert sorted(os.listdir(tmp_path)) == ["0.npy", "1.npy", "2.npy", "out.parquet"]
+    bs.solve_file(tmp_path / "0.npy", tmp_path / "again.npy", limit=1)
+    again = np.load(tmp_path / "again.npy")
+    assert np.array_equal(again[array.any(axis=1)], array[array.any(axis=1)])
+
+
+def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
+    (tmp_path / "in.csv").write_text("puzzle\n")
+    bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", box=(4, 4))
+    assert np.load(tmp_path / "out.npy").shape == (0, 256)
+    with pytest.raises(bs.InputError, match=r"holds solutions alone; leave out 'stats'"):
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", stats=True)
+    with pytest.raises(bs.InputError, match=r"an array is not compressed; leave out \.gz"):
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
+    with pytest.raises(bs.InputError, match=r"only solve writes \.npy"):
+        bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
 
 
 def test_statistics_are_columns(corpus, tmp_path):
