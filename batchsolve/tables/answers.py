@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,8 @@ def _is_list(kind: pa.DataType) -> bool:
 class AnswerTable:
     """Puts answers beside the input columns of their rows.
 
-    An input column whose name an answer needs is kept as ``given_…``.
+    An input column whose name an answer needs is kept as ``given_…``, or as ``given_…_2`` (``_3``
+    and so on) if there is one of that name.
 
     Parameters
     ----------
@@ -165,8 +167,10 @@ class AnswerTable:
         names: list[str] = []
         for name in reader.schema.names:
             kept = name
-            while kept in answers or (kept != name and kept in taken):
-                kept = f"given_{kept}"
+            if name in answers:
+                others = chain([""], (f"_{k}" for k in count(2)))
+                wanted = (f"given_{name}{each}" for each in others)
+                kept = next(free for free in wanted if free not in taken)
             taken.add(kept)
             names.append(kept)
         given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]

@@ -104,7 +104,7 @@ def test_columns_are_kept_and_renamed(tmp_path):
     )
     summary = bs.solve_file(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "given_given_status,puzzle,given_solution,given_status"
+        "given_status_2,puzzle,given_solution,given_status"
         ",solution,status,n_solutions,agrees,message",
         "old,1.....2..3.....4,1243342143122134,x,1243342143122134,unique,1,true,",
         "old,1.....2..3.....4,1243342143122143,x,1243342143122134,unique,1,false,",
@@ -231,6 +231,16 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
     with pytest.raises(bs.InputError, match=r"only solve writes \.npy"):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
+
+
+def test_names_do_not_stutter_however_often_a_table_is_solved(tmp_path):
+    table = pa.table({"puzzle": ["1.....2..3.....4"], "solution": ["1243342143122134"]})
+    for _ in range(3):
+        table = bs.solve_table(table)
+        assert len(set(table.column_names)) == table.num_columns
+    given = [name for name in table.column_names if name.startswith("given_solution")]
+    assert given == ["given_solution", "given_solution_2", "given_solution_3"]
+    assert not any("given_given" in name for name in table.column_names)
 
 
 def test_statistics_are_columns(corpus, tmp_path):
