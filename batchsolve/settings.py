@@ -262,6 +262,8 @@ class FileSettings:
     ----------
     column : str, optional
         The puzzle column; by default found by its name or its shape.
+    solution_column : str, optional
+        The column of given solutions; by default found by its name.
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
     blank : str, optional
@@ -284,6 +286,9 @@ class FileSettings:
 
     column: str | None = setting(
         None, "Name of the puzzle column; found by default.", metavar="NAME"
+    )
+    solution_column: str | None = setting(
+        None, "Name of the column of given solutions; found by default.", metavar="NAME"
     )
     alphabet: str | None = setting(
         None,
@@ -311,5 +316,6 @@ class FileSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        texts = {name: getattr(self, name) for name in ("column", "alphabet", "blank")}
+        names = ("column", "solution_column", "alphabet", "blank")
+        texts = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "box", checked_box(self.box, **texts))

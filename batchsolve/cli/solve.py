@@ -34,7 +34,10 @@ RowSearch = Annotated[
 ]
 Files = Annotated[
     FileSettings,
-    only("box", "alphabet", "blank", "column", "filename", "chunk", "stats", "canonical", "resume"),
+    only(
+        *("box", "alphabet", "blank", "column", "solution_column", "filename", "chunk", "stats"),
+        *("canonical", "resume"),
+    ),
 ]
 
 
@@ -64,8 +67,9 @@ def solve(
             "--output",
             "-o",
             metavar="OUT",
-            help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
-            "- is CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
+            help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or "
+            ".npy for the solutions alone; - is CSV on stdout; out/ or "
+            "s3://bucket/out is a folder of Parquet files.",
         ),
     ] = "-",
     *,
@@ -110,6 +114,6 @@ def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
     if as_json:
         print(json.dumps(facts), file=stream)
     elif not quiet:
-        print(summary, file=sys.stderr)
+        print(summary, summary.columns, sep="\n", file=sys.stderr)
     if advice and not quiet:
         print(f"{summary.unfinished:,} unfinished: {advice}", file=sys.stderr)

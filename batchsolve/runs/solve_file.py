@@ -19,7 +19,7 @@ import numpy as np
 
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
-from batchsolve.errors import InputError, OutputError, counted
+from batchsolve.errors import InputError, OutputError, counted, listed, quoted
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
@@ -40,18 +40,21 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, facts_of, files_of, is_address
+from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
 SAME_FILES = (
     "column",
+    "solution_column",
     "alphabet",
     "blank",
     "filename",
     "stats",
     "canonical",
 )  # settings that a resumed run must have
+NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
 PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
 
 
@@ -63,6 +66,10 @@ class Summary:
     ----------
     engine : str
         The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
+    column : str
+        The puzzle column.
+    solution_column : str or None
+        The column of given solutions.
     advice : str
         What would help with rows that met their node limit; empty if nothing is known to.
 
@@ -89,12 +96,21 @@ class Summary:
     engine: str = ""
     backend: str = "threading"
     jobs: int = 1
+    column: str = ""
+    solution_column: str | None = None
     advice: str = ""
 
     @property
     def complete(self) -> bool:
         """Whether every row is answered and no given solution disagrees."""
         return not (self.unfinished or self.invalid or self.disagree)
+
+    @property
+    def columns(self) -> str:
+        """Which columns of the input hold puzzles and given solutions, in words."""
+        given = self.solution_column
+        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
+        return f"puzzle column {quoted(self.column)}, {solutions}"
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
@@ -148,7 +164,8 @@ def solve_file(
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In JSON
-        lines, numbers that JSON does not have (NaN, infinity) are null.
+        lines, numbers that JSON does not have (NaN, infinity) are null. Or ``.npy`` for the
+        solutions alone: an array of uint8 and the shape (n, N²), with zeros where there is none.
         Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files in the order of
         their names, which the workers write.
     jobs : int, optional
@@ -254,6 +271,10 @@ class FileRun:
             raise InputError("--resume needs files; standard input or output cannot be resumed")
         if self.settings.chunk is not None and isinstance(self.destination, Parts):
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
+        is_array = split_suffixes(self.output)[0] == ".npy"
+        more = [name for name in NO_ARRAY if getattr(self.settings, name)] if is_array else []
+        if more:
+            raise InputError(f"{self.output}: holds solutions alone; leave out {listed(more)}")
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, self.output)
@@ -264,6 +285,7 @@ class FileRun:
             settings.box,
             settings.alphabet,
             settings.blank,
+            solution_column=settings.solution_column,
             filename=settings.filename,
             size=self.destination.block_size,
         )
@@ -272,6 +294,7 @@ class FileRun:
             self.search.limit or PROVES_UNIQUENESS,
             self.settings.stats,
             self.settings.canonical,
+            as_digits=is_array,
         )
         engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED
@@ -287,6 +310,8 @@ class FileRun:
                 with self._journal(handover) as journal:
                     self._solve(corpus, table, engine, handover, journal)
         self.totals.engine = self.search.engine
+        self.totals.column = corpus.column
+        self.totals.solution_column = corpus.solution_column
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
@@ -319,6 +344,7 @@ class FileRun:
             writer,
             handover,
             max(1, self.destination.block_size.most // TASKS.most),
+            corpus.waits,
         )
         try:
             if not finished:

@@ -22,6 +22,7 @@ def solve_table(
     table: Any,
     *,
     column: str | None = None,
+    solution_column: str | None = None,
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
@@ -41,6 +42,8 @@ def solve_table(
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     column : str, optional
         The puzzle column; by default found by its name or its shape.
+    solution_column : str, optional
+        The column of given solutions; by default found by its name.
     box : (int, int), optional
         Rows and columns of a box; by default from the size of the puzzles.
     alphabet : str, optional
@@ -58,7 +61,9 @@ def solve_table(
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         What `table` is, or else that of Arrow: all its columns, then ``solution``, ``status``,
-        ``n_solutions``, ``agrees`` (if solutions are given) and ``message``.
+        ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas, integers
+        and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so are the
+        solutions.
 
     Raises
     ------
@@ -77,7 +82,8 @@ def solve_table(
     (['1243342143122134', None], ['unique', 'invalid'])
     """
     limit = whole_number("limit", limit, 1)
-    corpus = Corpus([TableSource(arrow_table(table))], column, box, alphabet, blank)
+    source = TableSource(arrow_table(table))
+    corpus = Corpus([source], column, box, alphabet, blank, solution_column=solution_column)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     answers = AnswerTable(corpus.reader, limit, stats, canonical)
     with Pool(jobs, backend, address) as pool:

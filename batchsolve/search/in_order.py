@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 from batchsolve.errors import BatchsolveError, InputError
@@ -136,9 +135,20 @@ def most_ahead(jobs: int) -> int:
 
 
 def work_in_order(
-    blocks: Iterable[Any], scheduler: Scheduler, goal: BlockGoal, pool: Pool, work: Work
+    blocks: Iterable[Any],
+    scheduler: Scheduler,
+    goal: BlockGoal,
+    pool: Pool,
+    work: Work,
+    waits: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[Any, Any]]:
     """Work on blocks; yield each with its output, in order, while the next are worked on.
+
+    Parameters
+    ----------
+    blocks, scheduler, goal, pool, work
+    waits : callable, optional
+        Returns True if the next block has not come yet; then those before it are worked on first.
 
     Raises
     ------
@@ -149,8 +159,10 @@ def work_in_order(
 
     def refill() -> None:
         try:
-            for block in islice(source, max(0, most_ahead(pool.jobs) - goal.n_open)):
-                scheduler.add_behind(goal.open(block))
+            while goal.n_open < most_ahead(pool.jobs) and not (goal.n_open and waits()):
+                scheduler.add_behind(goal.open(next(source)))
+        except StopIteration:
+            pass
         except InputError as error:  # what was read before it is answered all the same
             goal.end_with(error)
 
@@ -160,3 +172,4 @@ def work_in_order(
             yield from goal.settled()
             refill()
         yield from goal.settled()
+        refill()

@@ -9,7 +9,7 @@ all of its rows. How a block is read and how its answers are written is for the 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -190,6 +190,7 @@ def search_rows(
     writer: Writer,
     handover: Handover | None = None,
     size: int = 1,
+    waits: Callable[[], bool] = lambda: False,
 ) -> Generator[tuple[Any, Any]]:
     """Search blocks; yield each with its output, in order, while the next are worked on.
 
@@ -212,6 +213,8 @@ def search_rows(
         What becomes of rows that take many nodes; by default they stay with the engine.
     size : int
         How many times as much as a usual task a block holds.
+    waits : callable, optional
+        Returns True if the next block has not come yet; see `work_in_order`.
 
     Raises
     ------
@@ -224,4 +227,4 @@ def search_rows(
     work = RowWork(engine, problem, settings, reader, writer, handover)
     goal = RowGoal(whole, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
-    yield from work_in_order(blocks, scheduler, goal, pool, work)
+    yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.canonical import NO_ROOM, check_shape, first_clashes, forms_of
 from batchsolve.problems.kernels import kernel
+from batchsolve.problems.notation import Notation, numbers
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
@@ -41,10 +43,69 @@ class RowSums:
     first_invalid: tuple[int, str] | None
 
 
+@dataclass(frozen=True, eq=False)
+class GridColumn:
+    """Makes columns of grids, in the form of the puzzles: lists of numbers or texts, or text.
+
+    Attributes
+    ----------
+    notation : Notation
+    kind : pyarrow.DataType
+    shape : tuple of int
+        That of a grid in lists; empty for text.
+    """
+
+    notation: Notation
+    kind: pa.DataType
+    shape: tuple[int, ...]
+
+    @classmethod
+    def like(cls, kind: pa.DataType, notation: Notation) -> GridColumn:
+        """Return what makes columns like one of puzzles."""
+        n, sizes, leaf = notation.n_digits, [], kind
+        while _is_list(leaf):
+            sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
+            leaf = leaf.value_type
+        shape = {1: (n * n,), 2: (n, n)}.get(len(sizes), ())
+        fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
+        if shape and fits and (pa.types.is_integer(leaf) or pa.types.is_string(leaf)):
+            return cls(notation, kind, shape)
+        return cls(notation, pa.string(), ())
+
+    @classmethod
+    def of_digits(cls, n_digits: int) -> GridColumn:
+        """Return what makes columns for an array of NumPy."""
+        n_cells = n_digits**2
+        return cls(numbers(n_digits), pa.list_(pa.uint8(), n_cells), (n_cells,))
+
+    def of(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
+        """Return a column with a grid where that is true, and null elsewhere."""
+        if not self.shape:
+            return self.notation.decode(grids, where)
+        leaf, symbols = self.kind, self.notation.symbols
+        while _is_list(leaf):
+            leaf = leaf.value_type
+        names = list(symbols) or list(map(str, range(1, self.notation.n_digits + 1)))
+        blank = self.notation.blank if pa.types.is_string(leaf) else "-1" if "0" in names else "0"
+        digits = np.zeros((len(where), self.notation.n_digits**2), np.uint8)
+        digits[where] = grids
+        column = pa.array([blank, *names]).cast(leaf).take(pa.array(digits.reshape(-1)))
+        for size in self.shape[:0:-1]:
+            column = pa.FixedSizeListArray.from_arrays(column, size)
+        column = pa.FixedSizeListArray.from_arrays(column, self.shape[0], mask=pa.array(~where))
+        return column.cast(self.kind)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    types = pa.types
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
 class AnswerTable:
     """Puts answers beside the input columns of their rows.
 
-    An input column whose name an answer needs is kept as ``given_…``.
+    An input column whose name an answer needs is kept as ``given_…``, or as ``given_…_2`` (``_3``
+    and so on) if there is one of that name.
 
     Parameters
     ----------
@@ -56,6 +117,8 @@ class AnswerTable:
         Whether to add the columns ``nodes`` and ``seconds``.
     canonical : bool
         Whether to add the column ``canonical``.
+    as_digits : bool
+        Whether solutions are lists of digits, whatever the puzzles are.
 
     Attributes
     ----------
@@ -70,15 +133,25 @@ class AnswerTable:
         If canonical forms are wanted of grids that have none.
     """
 
-    def __init__(self, reader: Reader, limit: int, stats: bool, canonical: bool = False) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        limit: int,
+        stats: bool,
+        canonical: bool = False,
+        as_digits: bool = False,
+    ) -> None:
         if canonical:
             check_shape(reader.problem)
         self._problem = reader.problem
-        self._notation = reader.notation
+        kind = reader.input_schema.field(reader.column).type
+        self._grids = GridColumn.like(kind, reader.notation)
+        if as_digits:
+            self._grids = GridColumn.of_digits(reader.problem.n_digits)
         self._limit = limit
         self.has_times, self._canonical = stats, canonical
         new: list[tuple[str, pa.DataType]] = [
-            ("solution", pa.string()),
+            ("solution", self._grids.kind),
             ("status", pa.string()),
             ("n_solutions", pa.int64()),
         ]
@@ -86,7 +159,7 @@ class AnswerTable:
             new.append(("agrees", pa.bool_()))
         new.append(("message", pa.string()))
         if canonical:
-            new.append(("canonical", pa.string()))
+            new.append(("canonical", self._grids.kind))
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
         answers = {name for name, _ in new}
@@ -94,8 +167,10 @@ class AnswerTable:
         names: list[str] = []
         for name in reader.schema.names:
             kept = name
-            while kept in answers or (kept != name and kept in taken):
-                kept = f"given_{kept}"
+            if name in answers:
+                others = chain([""], (f"_{k}" for k in count(2)))
+                wanted = (f"given_{name}{each}" for each in others)
+                kept = next(free for free in wanted if free not in taken)
             taken.add(kept)
             names.append(kept)
         given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]
@@ -111,7 +186,7 @@ class AnswerTable:
         has_solution[answers.covers.roots] = True
         counted = np.minimum(answers.counts, self._limit)
         columns: list[Any] = [
-            self._notation.decode(solved, has_solution),
+            self._grids.of(solved, has_solution),
             _STATUS_NAMES.take(pa.array(status)),
             pa.array(counted, mask=status == Status.INVALID),
         ]
@@ -150,7 +225,7 @@ class AnswerTable:
             messages[row] = messages.get(row) or NO_ROOM
         has_form = np.zeros(len(status), np.bool_)
         has_form[valid[forms.found]] = True
-        return self._notation.decode(forms.grids[forms.found], has_form)
+        return self._grids.of(forms.grids[forms.found], has_form)
 
     def _agreement(
         self,

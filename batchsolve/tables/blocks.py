@@ -6,7 +6,8 @@ A block is what a worker is given: some megabyte of records, and how they are la
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -20,6 +21,7 @@ from batchsolve.problems.kernels import kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows, named_errors
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
+GATHER_SECONDS = 0.1  # of input that comes by and by, before what has come is a block
 LINE_BYTES = 4096  # where the last line of a block is looked for first
 
 
@@ -33,15 +35,18 @@ class BlockSize:
         Bytes of the first block of a file, and of any; from one to the next they double.
     rows : int
         Rows of any block of a table.
+    may_vary : bool
+        Whether a block may hold less where the input comes by and by.
     """
 
     first: int
     most: int
     rows: int
+    may_vary: bool = False
 
 
 # some 10 ms of reading and writing, and as much of search; workers share a small file as well
-TASKS = BlockSize(64 << 10, 7 << 18, 24_576)
+TASKS = BlockSize(64 << 10, 7 << 18, 24_576, may_vary=True)
 # what becomes a file of its own; every block is cut the same, wherever the cutting began
 PARTS = BlockSize(8 << 20, 8 << 20, 131_072)
 
@@ -236,10 +241,21 @@ def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
 
 
 class Uncut(Protocol):
-    """Bytes that are looked at from their beginning to their end."""
+    """Bytes that are looked at from their beginning to their end.
+
+    Attributes
+    ----------
+    has_ended : bool
+        Whether none come behind those that `end_by` has found.
+    """
+
+    @property
+    def has_ended(self) -> bool:
+        """See above."""
+        ...
 
     def end_by(self, stop: int) -> int:
-        """Return `stop`, or where the bytes end if that is before."""
+        """Return `stop`, or where the bytes end before, as far as they have come."""
         ...
 
     def look(self, begin: int, stop: int) -> bytes:
@@ -261,6 +277,8 @@ class PlainFile:
     file : binary file
         The same, opened.
     """
+
+    has_ended = True
 
     def __init__(self, path: str, file: Any) -> None:
         self._path, self._file = path if is_address(path) else os.path.realpath(path), file
@@ -301,24 +319,42 @@ class Stream:
     Parameters
     ----------
     stream : binary file
+        What it reads at a time may be less than it is asked for.
     begin : int
         Where it stands.
     old_line_ends : bool
         Whether lines end in a carriage return alone; it becomes a line feed.
+    has_more : callable, optional
+        Called with a time, as `time.monotonic` counts: returns False if nothing more has come by
+        then, and what has come is to be given. By default all that is asked for is waited for.
     """
 
-    def __init__(self, stream: Any, begin: int = 0, old_line_ends: bool = False) -> None:
+    def __init__(
+        self,
+        stream: Any,
+        begin: int = 0,
+        old_line_ends: bool = False,
+        has_more: Callable[[float], bool] | None = None,
+    ) -> None:
         self._stream, self._begin, self._old_line_ends = stream, begin, old_line_ends
+        self._has_more = has_more
         self._read = b""  # from `begin` on
+        self.has_ended = False
 
     def end_by(self, stop: int) -> int:
         """See `Uncut`."""
-        while (end := self._begin + len(self._read)) < stop:
+        parts, end = [self._read], self._begin + len(self._read)
+        deadline = None  # there is none until something has come
+        while end < stop and not self.has_ended:
+            if deadline and self._has_more and not self._has_more(deadline):
+                break
             data = self._stream.read(stop - end)
-            if not data:
-                return end
-            self._read += data.replace(b"\r", b"\n") if self._old_line_ends else data
-        return stop
+            self.has_ended = not data
+            parts.append(data.replace(b"\r", b"\n") if self._old_line_ends else data)
+            end += len(data)
+            deadline = deadline or time.monotonic() + GATHER_SECONDS
+        self._read = b"".join(parts)
+        return end
 
     def look(self, begin: int, stop: int) -> bytes:
         """See `Uncut`."""
@@ -359,6 +395,8 @@ def cut(
     while (stop := source.end_by(begin + length)) > begin:
         end, quoted = _last_record_end(source, begin, stop, delimiter)
         if end == begin and stop < begin + length:  # the last line may have no line end
+            if not source.has_ended:
+                continue
             if quoted:
                 raise never_closed(source.look(begin, stop))
             end = stop

@@ -20,7 +20,7 @@ from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
 from batchsolve.tables.layouts import GridLines
 from batchsolve.tables.opening import open_all
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
-from batchsolve.tables.sources import Source, name_of
+from batchsolve.tables.sources import Source, TextSource, name_of
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -67,6 +67,8 @@ class Corpus:
         The alphabet; by default from the whole column.
     blank : str, optional
         The characters of blank cells; by default, whatever is known as one.
+    solution_column : str, optional
+        The column of given solutions; by default found by its name.
     filename : bool
         Whether to add a column with the name of the file that a row is from.
     size : BlockSize, optional
@@ -97,12 +99,14 @@ class Corpus:
         alphabet: str | None = None,
         blank: str | None = None,
         *,
+        solution_column: str | None = None,
         filename: bool = False,
         size: BlockSize | None = None,
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
-        box = checked_box(box, column=column, alphabet=alphabet, blank=blank)
+        named = {"column": column, "solution_column": solution_column}
+        box = checked_box(box, **named, alphabet=alphabet, blank=blank)
         self._size = size or TASKS
         self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
@@ -120,9 +124,16 @@ class Corpus:
         self._blank = blank
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Position(0, 0))
-        self._sample = self._read_sample()
-        self.column, self.solution_column = self._choose_columns(column)
-        self.problem, self.notation = self._choose_notation(box, alphabet)
+        self._check_named(**named)
+        for sample, is_last in self._samples():
+            self._sample = sample
+            try:
+                self.column, self.solution_column = self._choose_columns(**named)
+                self.problem, self.notation = self._choose_notation(box, alphabet)
+                break
+            except InputError:
+                if is_last:
+                    raise
         self.reader = Reader(
             self.schema,
             self.column,
@@ -189,8 +200,16 @@ class Corpus:
                     f"them apart"
                 )
 
-    def _read_sample(self) -> pa.Table:
-        """Read the first rows, and leave their blocks and the others to be given by `blocks`."""
+    def waits(self) -> bool:
+        """Return whether the next rows, of standard input, have not come yet."""
+        return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
+
+    def _samples(self) -> Iterator[tuple[pa.Table, bool]]:
+        """Yield the first rows, and whether they are all of the sample.
+
+        There are several samples only where rows come by and by. All blocks are left to be given by
+        `blocks`.
+        """
         tables = [self.schema.empty_table()]
         n_rows = 0
         for block in self._rest:
@@ -199,22 +218,36 @@ class Corpus:
             n_rows += len(tables[-1])
             if n_rows >= SAMPLE_ROWS:
                 break
+            if n_rows and self.waits():
+                yield pa.concat_tables(tables), False
         if n_rows == 0 and isinstance(self._sources[0].layout, GridLines):
             names = ", ".join(name_of(source.path) for source in self._sources)
             raise InputError(f"{names}: no puzzles, only comments or blank lines")
-        return pa.concat_tables(tables)
+        yield pa.concat_tables(tables), True
 
-    def _choose_columns(self, column: str | None) -> tuple[str, str | None]:
-        if column is not None:
-            if column not in self.columns:
-                raise InputError(f"no column is called {quoted(column)}; there is: {self._names()}")
-            return column, self._solution_column({column})
-        by_name = self._named(PUZZLE_NAMES)
+    def _check_named(self, column: str | None, solution_column: str | None) -> None:
+        for name in (column, solution_column):
+            if name is not None and name not in self.columns:
+                raise InputError(f"no column is called {quoted(name)}; there is: {self._names()}")
+        if column is not None and column == solution_column:
+            raise InputError(
+                f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
+            )
+
+    def _choose_columns(
+        self, column: str | None, solution_column: str | None
+    ) -> tuple[str, str | None]:
+        puzzles = column or self._puzzle_column(solution_column)
+        return puzzles, solution_column or self._solution_column(puzzles)
+
+    def _puzzle_column(self, taken: str | None) -> str:
+        by_name = [name for name in self._named(PUZZLE_NAMES) if name != taken]
         if len(by_name) > 1:
             by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
-            return by_name[0], self._solution_column(set(by_name))
-        shapes = {name: self._grids(name) for name in by_name or self.columns}
+            return by_name[0]
+        others = [name for name in self.columns if name != taken]
+        shapes = {name: self._grids(name) for name in by_name or others}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
             grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
@@ -224,10 +257,10 @@ class Corpus:
             else:
                 which = f"no column is known as a puzzle column, nor holds grids: {self._names()}"
             raise InputError(f"{which}{self._parted()}; say which with --column")
-        return next(iter(grids)), self._solution_column(set(grids))
+        return next(iter(grids))
 
-    def _solution_column(self, taken: set[str]) -> str | None:
-        named = [name for name in self._named(SOLUTION_NAMES) if name not in taken]
+    def _solution_column(self, taken: str) -> str | None:
+        named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
         grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
 

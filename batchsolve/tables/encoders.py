@@ -6,6 +6,7 @@ formats. Parquet is not made of parts that could be joined; see `ArrowStreams`.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.errors import InputError
 from batchsolve.tables.blocks import one_chunk
 from batchsolve.tables.joining import join_lines
 from batchsolve.tables.layouts import JSON_TEXT
@@ -41,6 +43,8 @@ def encoder_for(path: str) -> Encoder:
     suffix, _ = split_suffixes(path)
     if suffix == ".parquet":
         return ArrowStreams()
+    if suffix == ".npy":
+        return Digits()
     if suffix in (".jsonl", ".ndjson"):
         return JsonObjects()
     return Separated("\t" if suffix == ".tsv" else ",")
@@ -155,6 +159,44 @@ def _finite(value: Any) -> Any:
 def _plain(value: object) -> str:
     """Write as text what JSON has no form for; bytes that are no UTF-8 as escapes."""
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The column ``solution`` as an array of NumPy, of the digits of each row; 0 where it is null.
+
+    The header says that there are no rows, until it is known how many there are.
+    """
+
+    def header(self, schema: pa.Schema) -> bytes:
+        """See `Encoder`; raises `InputError` if there are no solutions as digits."""
+        kind = schema.field("solution").type if "solution" in schema.names else pa.null()
+        if not pa.types.is_fixed_size_list(kind):
+            raise InputError("only solve writes .npy, an array of solutions; name a table instead")
+        return array_header(0, kind.list_size)
+
+    def rows(self, table: pa.Table) -> bytes:
+        """See `Encoder`."""
+        column = one_chunk(table["solution"])
+        digits = np.zeros((len(column), column.type.list_size), np.uint8)
+        digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(
+            -1, column.type.list_size
+        )
+        return digits.tobytes()
+
+
+def array_header(n_rows: int, n_cells: int) -> bytes:
+    """Return what stands before the digits in a file of NumPy, of a length that is always the same.
+
+    Examples
+    --------
+    >>> len(array_header(0, 81)), len(array_header(10**12, 625))
+    (128, 128)
+    """
+    header = io.BytesIO()
+    about = {"descr": "|u1", "fortran_order": False, "shape": (n_rows, n_cells)}
+    np.lib.format.write_array_header_1_0(header, about)
+    return header.getvalue()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ speak; none of them is imported here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,15 +62,20 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        That of pandas has the index and the very columns that were given.
+        That of pandas has the index and the very columns that were given; integers and booleans
+        beside them are nullable ones (``Int64``, ``boolean``).
     """
     library = _library(given)
     if library == "polars":
         return type(given)(answered)
     if library != "pandas":
         return answered
+    pandas: Any = sys.modules[library]
     n_given = given.shape[1]
-    answers = answered.select(range(n_given, answered.num_columns)).to_pandas()
+    nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
+    answers = answered.select(range(n_given, answered.num_columns)).to_pandas(
+        types_mapper=nullable.get
+    )
     answers.index = given.index
     return given.set_axis(answered.column_names[:n_given], axis=1).assign(**dict(answers.items()))
 

@@ -23,13 +23,14 @@ from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.growing import Companion, GrowingFile
 from batchsolve.tables.in_place import Encoded, InPlace
-from batchsolve.tables.packing import compress, regroup
+from batchsolve.tables.packing import compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
 
-FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
+WHOLE = {".parquet": regroup, ".npy": count_rows}  # what makes the finished file
 
 
 class Output(Protocol):
@@ -198,16 +199,16 @@ class _StandardOutput:
         assert block.data is not None
         with disk_errors("standard output"):
             self._file.write(block.data)
+            self._file.flush()  # who gives rows by and by waits for each answer
 
     def written(self) -> Written:
         return Written()
 
     def sync(self) -> None:
-        with disk_errors("standard output"):
-            self._file.flush()
+        """Nothing is held back."""
 
     def finish(self) -> None:
-        self.sync()
+        """Nothing is held back."""
 
     def close(self) -> None:
         """Nothing is held back."""
@@ -229,10 +230,13 @@ def check_output(path: str) -> None:
     if suffix not in FORMATS:
         raise InputError(
             f"{path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with .gz, "
-            f".bz2 or .zst) or .parquet; a folder of Parquet files ends with /"
+            f".bz2 or .zst), .parquet or, of solutions alone, .npy; a folder of Parquet files ends "
+            f"with /"
         )
     if suffix == ".parquet" and compression:
         raise InputError(f"{path}: Parquet is compressed by itself; leave out {compression}")
+    if suffix == ".npy" and compression:
+        raise InputError(f"{path}: an array is not compressed; leave out {compression}")
     parent = os.path.dirname(path) or "."
     if not os.path.isdir(parent):
         raise OutputError(f"{path}: the directory {parent} does not exist")
@@ -269,8 +273,8 @@ def open_output(
     if path == "-":
         return _StandardOutput(header)
     suffix, compression = split_suffixes(path)
-    if suffix == ".parquet":
-        return _File(path, header, written, (".whole", partial(regroup, schema=schema)), known)
+    if make := WHOLE.get(suffix):
+        return _File(path, header, written, (".whole", partial(make, schema=schema)), known)
     if compression:
         pack = partial(compress, suffix=compression, threads=threads)
         return _File(path, header, written, (compression, pack), known)

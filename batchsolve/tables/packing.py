@@ -9,6 +9,7 @@ on how rows were cut up before.
 from __future__ import annotations
 
 import bz2
+import shutil
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from joblib import cpu_count
 
+from batchsolve.tables.encoders import array_header
 from batchsolve.tables.growing import GrowingFile
 
 PIECE_BYTES = 3_600_000  # four blocks of bzip2
@@ -62,6 +64,24 @@ def _packed(plain: Any, pack: Callable[[bytes], bytes], threads: int) -> Iterato
             waiting.append(pool.submit(pack, piece))
         while waiting:
             yield waiting.popleft().result()
+
+
+def count_rows(plain: GrowingFile, target: str, schema: pa.Schema) -> None:
+    """Write a file of NumPy whose header says how many rows there are.
+
+    Parameters
+    ----------
+    plain : GrowingFile
+        What `Digits` made of the rows.
+    target : str
+    schema : pyarrow.Schema
+    """
+    n_cells = schema.field("solution").type.list_size
+    with open(target, "wb") as file:
+        shutil.copyfileobj(plain, file)
+        n_bytes = file.tell() - len(array_header(0, n_cells))
+        file.seek(0)
+        file.write(array_header(n_bytes // n_cells, n_cells))
 
 
 def regroup(streams: GrowingFile, target: str, schema: pa.Schema) -> None:

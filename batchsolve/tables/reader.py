@@ -153,8 +153,15 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 
 def in_one_line(text: pa.Array) -> pa.Array:
-    """Join the lines of values that have several: the rows of a grid in a quoted cell."""
-    if not np.any(buffers(text)[0] == ord("\n")):
+    """Join the lines of values that have several, and drop the brackets and quotes of lists.
+
+    A grid in a quoted cell can have a line a row, or be a list as JSON and Python write it.
+    """
+    data, _ = buffers(text)
+    if np.any(data == ord("[")):
+        bare = pc.replace_substring_regex(text, r"[\[\]\"']", " ")
+        text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
+    if not np.any(data == ord("\n")):
         return text
     has_words = pc.match_substring_regex(text, r"\S[ \t,;]+\S")
     as_words = pc.replace_substring_regex(text, r"\s*\n\s*", " ")

@@ -8,7 +8,10 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
+import select
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
@@ -18,6 +21,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, quoted
 from batchsolve.tables.blocks import (
+    GATHER_SECONDS,
     TASKS,
     Block,
     BlockSize,
@@ -49,6 +53,8 @@ BLOCKS_AT_LEAST = 32  # of a table, unless they were small: a small one is share
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
 MOST_SPACED = 8  # fields of a line that are parted by blanks
+# a whole line that is no comment and no JSON, whose types are chosen by more lines
+_TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -115,7 +121,7 @@ def open_source(path: str) -> Source:
     """
     with named_errors(name_of(path)):
         stream = _open_stream(path)
-        head = stream.read(HEAD_BYTES)
+        head = stream.head() if isinstance(stream, _StandardInput) else stream.read(HEAD_BYTES)
         if path != "-":
             stream.close()
         if not head.removeprefix(BOM).strip():
@@ -157,6 +163,10 @@ class TextSource:
     old_line_ends: bool
     _standard_input: Any = field(default=None, repr=False)
 
+    def waits(self) -> bool:
+        """Return whether the next records, of standard input, have not come yet."""
+        return self._standard_input is not None and not self._standard_input.has_more(0)
+
     @classmethod
     def of(cls, path: str, head: bytes, stream: IO[bytes]) -> TextSource:
         """Find out the layout by the beginning of a file."""
@@ -166,7 +176,7 @@ class TextSource:
         if old_line_ends:
             text = text.replace(b"\r", b"\n")
         layout, header = _text_layout(path, text)
-        standard_input = _Prefixed(head, stream) if path == "-" else None
+        standard_input = _StandardInput(head, stream) if path == "-" else None
         length = None if path == "-" or _is_packed(stream) else facts_of(path).size
         return cls(path, layout, length, first + header, old_line_ends, standard_input)
 
@@ -180,7 +190,9 @@ class TextSource:
                 source = file if file.is_found else None
             if source is None:
                 _skip(stream, begin)
-                source = Stream(stream, begin, self.old_line_ends)
+                by_and_by = size.may_vary and stream is self._standard_input
+                has_more = stream.has_more if by_and_by else None
+                source = Stream(stream, begin, self.old_line_ends, has_more)
             for data, end in cut(source, begin, self.layout.delimiter, size):
                 yield Block(data, self.layout, name, Position(number, end))
 
@@ -301,33 +313,61 @@ def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:
     return max(1, min(most, size.most // row_bytes, size.rows))
 
 
-class _Prefixed(io.RawIOBase):
-    """A stream that gives back what was read ahead of it."""
+class _StandardInput(io.RawIOBase):
+    """Standard input, which comes by and by, behind what was read ahead of it."""
 
-    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
-        self._head = head
+    def __init__(self, ahead: bytes, stream: IO[bytes]) -> None:
+        self._ahead = ahead
         self._stream = stream
 
     def readable(self) -> bool:
         """Return True."""
         return True
 
+    def fileno(self) -> int:
+        """Return the number of the file."""
+        return self._stream.fileno()
+
     def read(self, size: int = -1) -> bytes:
-        """Return some of the head, then what the stream gives."""
-        if not self._head:
+        """Return some of what was read ahead, then what has come, or nothing at the end."""
+        if not self._ahead:
             return self._stream.read(size)
-        data, self._head = self._head[:size], self._head[size:]
+        size = len(self._ahead) if size < 0 else size
+        data, self._ahead = self._ahead[:size], self._ahead[size:]
         return data
+
+    def has_more(self, deadline: float) -> bool:
+        """Wait for more, or the end, until a time; return False if neither has come by then."""
+        if self._ahead:
+            return True
+        try:
+            seconds = max(0.0, deadline - time.monotonic())
+            return bool(select.select([self._stream], [], [], seconds)[0])
+        except (OSError, ValueError):  # cannot be asked: it is waited for
+            return True
+
+    def head(self) -> bytes:
+        """Read the beginning: what has come after a moment, once it has a line to tell by."""
+        head = bytearray(self.read(HEAD_BYTES))
+        deadline = time.monotonic() + GATHER_SECONDS
+        while len(head) < HEAD_BYTES:
+            if not self.has_more(deadline) and _TELLING.match(head.removeprefix(BOM)):
+                break
+            data = self.read(HEAD_BYTES - len(head))
+            if not data:
+                break
+            head += data
+        return bytes(head)
 
 
 def _open_stream(path: str) -> Any:
     """Open a file, or standard input, for reading; decompress it if it begins as such."""
     if path == "-":
-        raw: Any = sys.stdin.buffer
-        compression = _compression(raw.peek(4)[:4])
-        return (
-            pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression) if compression else raw
-        )
+        buffered: Any = sys.stdin.buffer
+        ahead = buffered.peek(4)
+        if compression := _compression(ahead[:4]):
+            return pa.CompressedInputStream(pa.PythonFile(buffered, "r"), compression)
+        return _StandardInput(buffered.read(len(ahead)), buffered.raw)
     if os.path.isdir(path):
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -306,7 +307,8 @@ def test_parquet_types(solve, columns, out):
     pq.write_table(pa.table(columns), "in.parquet")
     done = solve(None, name="in.parquet", out=out)
     assert done.code == 0
-    assert [text.replace(" ", "") for text in done.column("solution")] == [S, S2]
+    solutions = ["".join(re.findall(r"\d", str(grid))) for grid in done.column("solution")]
+    assert solutions == [S, S2]
 
 
 @pytest.mark.parametrize("last", ["", "\n"])

@@ -12,6 +12,7 @@ import time
 from itertools import count
 from queue import SimpleQueue
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -103,7 +104,7 @@ def test_columns_are_kept_and_renamed(tmp_path):
     )
     summary = bs.solve_file(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_text().splitlines() == [
-        "given_given_status,puzzle,given_solution,given_status"
+        "given_status_2,puzzle,given_solution,given_status"
         ",solution,status,n_solutions,agrees,message",
         "old,1.....2..3.....4,1243342143122134,x,1243342143122134,unique,1,true,",
         "old,1.....2..3.....4,1243342143122143,x,1243342143122134,unique,1,false,",
@@ -111,6 +112,135 @@ def test_columns_are_kept_and_renamed(tmp_path):
         "old,1.....2........4,1243342143122134,x,1243342141322314,multiple,2,true,",
     ]
     assert (summary.disagree, summary.complete) == (1, False)
+
+
+def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    wrong = "1243342143122143"
+    path.write_text(f"puzzle,prediction,solution\n1.....2..3.....4,{wrong},1243342143122134\n")
+    for given, disagree in ((None, 0), ("prediction", 1)):
+        summary = bs.solve_file(path, out, solution_column=given)
+        taken = given or "solution"
+        assert (summary.column, summary.solution_column) == ("puzzle", taken)
+        assert summary.disagree == disagree
+        command = [sys.executable, "-m", "batchsolve", "solve", str(path), "-o", str(out)]
+        command += ["--solution-column", given] if given else []
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        assert f"puzzle column 'puzzle', solution column {taken!r}" in said
+    table = pacsv.read_csv(
+        path,
+        convert_options=pacsv.ConvertOptions(
+            column_types=dict.fromkeys(("puzzle", "prediction", "solution"), pa.string())
+        ),
+    )
+    solved = bs.solve_table(table, solution_column="prediction")
+    assert solved["agrees"].to_pylist() == [False]
+    table = pa.table({"grid": table["prediction"], "board": table["puzzle"]})
+    assert bs.solve_table(table, solution_column="grid")["agrees"].to_pylist() == [False]
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ({"solution_column": "x"}, "no column is called 'x'; there is: 'puzzle', 'solution'"),
+        ({"column": "puzzle", "solution_column": "puzzle"}, "as that of puzzles and of solutions"),
+        ({"solution_column": 3}, "solution_column is text, not 3"),
+    ],
+)
+def test_a_column_of_given_solutions_that_cannot_be_is_refused(tmp_path, named, why):
+    path = tmp_path / "in.csv"
+    path.write_text("puzzle,solution\n1.....2..3.....4,\n")
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_file(path, tmp_path / "out.csv", **named)
+
+
+@pytest.fixture
+def fed():
+    """Start a command that is fed by and by: return it, and a function that feeds it."""
+    started = []
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "batchsolve", "solve", "-", *map(str, arguments)]
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        process = subprocess.Popen(command, text=True, bufsize=1, **pipes)
+        started.append(process)
+        hung = threading.Timer(120, process.kill)
+        hung.start()
+        started.append(hung)
+
+        def feed(text, lines=0):
+            process.stdin.write(text)
+            process.stdin.flush()
+            time.sleep(0.2)  # so that it is read as it stands
+            return [process.stdout.readline() for _ in range(lines)]
+
+        return process, feed
+
+    yield start
+    for process, hung in zip(started[::2], started[1::2], strict=True):
+        hung.cancel()
+        process.kill()
+        process.communicate()
+
+
+PUZZLE, ANSWER = "1.....2..3.....4", "1243342143122134,unique,1,\n"
+
+
+def test_lines_are_answered_as_they_come(fed):
+    process, feed = fed()
+    header = "puzzle,solution,status,n_solutions,message\n"
+    assert feed(f"# one\n{PUZZLE}\n", 2) == [header, f"{PUZZLE},{ANSWER}"]
+    assert feed(f"{PUZZLE}\n{PUZZLE}\n", 2) == [f"{PUZZLE},{ANSWER}"] * 2
+    feed(PUZZLE[:5])
+    assert feed(PUZZLE[5:] + "\n", 1) == [f"{PUZZLE},{ANSWER}"]
+    assert process.communicate(PUZZLE)[0] == f"{PUZZLE},{ANSWER}"
+    assert process.returncode == 0
+
+
+def test_records_are_answered_as_they_come_and_not_before_they_are_whole(fed):
+    process, feed = fed()
+    assert feed(f"id,puzzle\n1,{PUZZLE}\n2,", 2)[1] == f"1,{PUZZLE},{ANSWER}"
+    assert feed(f"{PUZZLE}\n", 1) == [f"2,{PUZZLE},{ANSWER}"]
+    feed('"a\n')
+    assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
+    assert process.communicate()[0] == ""
+
+
+def test_solutions_can_be_an_array(corpus, tmp_path):
+    bs.solve_file(corpus, tmp_path / "out.parquet")
+    texts = pq.read_table(tmp_path / "out.parquet")["solution"].to_pylist()
+    wanted = [[int(c) for c in text or "0" * 81] for text in texts]
+    for k, how in enumerate(({"jobs": 2}, {"chunk": 7, "jobs": 1}, {"backend": "loky", "jobs": 2})):
+        bs.solve_file(corpus, tmp_path / f"{k}.npy", **how)
+        array = np.load(tmp_path / f"{k}.npy")
+        assert (array.dtype, array.shape) == (np.uint8, (1500, 81))
+        assert array.tolist() == wanted
+    assert sorted(os.listdir(tmp_path)) == ["0.npy", "1.npy", "2.npy", "out.parquet"]
+    bs.solve_file(tmp_path / "0.npy", tmp_path / "again.npy", limit=1)
+    again = np.load(tmp_path / "again.npy")
+    assert np.array_equal(again[array.any(axis=1)], array[array.any(axis=1)])
+
+
+def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
+    (tmp_path / "in.csv").write_text("puzzle\n")
+    bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", box=(4, 4))
+    assert np.load(tmp_path / "out.npy").shape == (0, 256)
+    with pytest.raises(bs.InputError, match=r"holds solutions alone; leave out 'stats'"):
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", stats=True)
+    with pytest.raises(bs.InputError, match=r"an array is not compressed; leave out \.gz"):
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
+    with pytest.raises(bs.InputError, match=r"only solve writes \.npy"):
+        bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
+
+
+def test_names_do_not_stutter_however_often_a_table_is_solved(tmp_path):
+    table = pa.table({"puzzle": ["1.....2..3.....4"], "solution": ["1243342143122134"]})
+    for _ in range(3):
+        table = bs.solve_table(table)
+        assert len(set(table.column_names)) == table.num_columns
+    given = [name for name in table.column_names if name.startswith("given_solution")]
+    assert given == ["given_solution", "given_solution_2", "given_solution_3"]
+    assert not any("given_given" in name for name in table.column_names)
 
 
 def test_statistics_are_columns(corpus, tmp_path):
@@ -375,7 +505,9 @@ def test_json_summary(corpus, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
-    assert set(facts) == {*names.split(), "rows_per_second", "engine", "backend", "jobs"}
+    names += " rows_per_second engine backend jobs column solution_column"
+    assert set(facts) == set(names.split())
+    assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
     assert facts["rows"] == sum(facts[kind] for kind in kinds) == 1500
     assert (done.returncode, done.stderr) == (1, "")

@@ -1,10 +1,12 @@
 """Puzzles in memory: tables of several libraries, texts, and digits, all with the same answers."""
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import batchsolve as bs
@@ -71,6 +73,16 @@ def test_data_frames_of_pandas_keep_their_index_and_columns():
     assert solved["solution"].isna().tolist() == [False, True, True]
 
 
+@pytest.mark.parametrize("puzzles", [[PUZZLE], [PUZZLE, "11.............."]])
+def test_integers_and_booleans_of_pandas_are_nullable_whether_a_row_is_invalid_or_not(puzzles):
+    pandas = pytest.importorskip("pandas")
+    solved = bs.solve_table(pandas.DataFrame({"puzzle": puzzles, "answer": SOLUTION}), stats=True)
+    kinds = {name: str(solved[name].dtype) for name in ("n_solutions", "agrees", "nodes")}
+    assert kinds == {"n_solutions": "Int64", "agrees": "boolean", "nodes": "Int64"}
+    assert solved["n_solutions"].isna().tolist() == [puzzle != PUZZLE for puzzle in puzzles]
+    assert solved[solved["agrees"].fillna(False)]["puzzle"].tolist() == [PUZZLE]
+
+
 def test_data_frames_of_polars_come_back_as_such():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": [1, 2], "puzzle": [PUZZLE, "." * 16]})
@@ -105,6 +117,56 @@ def test_categories_of_polars_are_texts(kind, backend):
     assert solved["agrees"].to_list() == [True, None] * 2
     batch = bs.solve_batch(frame["puzzle"], jobs=1, backend=backend)
     assert batch.status.tolist() == ["unique", "multiple"] * 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.list_(pa.int64()),
+        pa.large_list(pa.int8()),
+        pa.list_(pa.uint8(), 16),
+        pa.list_(pa.list_(pa.int16())),
+        pa.list_(pa.list_(pa.int32(), 4), 4),
+        pa.list_(pa.string()),
+    ],
+)
+@pytest.mark.parametrize("form", ["table", ".parquet", ".jsonl"])
+def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
+    blank = "." if kind == pa.list_(pa.string()) else 0
+    texts = [PUZZLE, "11..............", "12.............."]
+    is_square = kind.value_type not in (pa.string(), pa.int64(), pa.int8(), pa.uint8())
+
+    def value(text):
+        cells = [blank if c == "." else type(blank)(c) for c in text]
+        return [cells[k : k + 4] for k in range(0, 16, 4)] if is_square else cells
+
+    table = pa.table({"puzzle": pa.array(map(value, texts), kind)})
+    if form == "table":
+        solved = bs.solve_table(table, canonical=True)
+        assert solved.schema.field("canonical").type == kind
+    else:
+        pq.write_table(table, tmp_path / "in.parquet")
+        bs.solve_file(tmp_path / "in.parquet", tmp_path / f"out{form}")
+    if form == ".parquet":
+        solved = pq.read_table(tmp_path / "out.parquet")
+    if form == ".jsonl":
+        lines = (tmp_path / "out.jsonl").read_text().splitlines()
+        found = [json.loads(line)["solution"] for line in lines]
+    else:
+        assert solved.schema.field("solution").type == kind
+        assert solved.schema.field("puzzle").type == kind
+        found = solved["solution"].to_pylist()
+    assert found == [value(SOLUTION), None, value("1234341221434321")]
+
+
+def test_solutions_of_lists_can_be_read_again(tmp_path):
+    digits = ["123456789".find(c) + 1 for c in PUZZLE]
+    (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": digits}) + "\n")
+    for name, given in (("out.csv", "in.jsonl"), ("again.csv", "out.csv"), ("b.jsonl", "out.csv")):
+        summary = bs.solve_file(tmp_path / given, tmp_path / name)
+        assert (summary.unique, summary.disagree) == (1, 0)
+    with open(tmp_path / "again.csv", newline="") as file:
+        assert next(csv.DictReader(file))["agrees"] == "true"
 
 
 def test_other_tables_come_back_as_tables_of_arrow():

@@ -9,7 +9,9 @@ import os
 import pickle
 import re
 import tempfile
-from itertools import pairwise
+import threading
+import time
+from itertools import cycle, pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -26,7 +28,7 @@ from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.blocks import PlainFile, Position, Stream, cut
+from batchsolve.tables.blocks import GATHER_SECONDS, PARTS, TASKS, PlainFile, Position, Stream, cut
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
@@ -185,13 +187,28 @@ def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, mos
             assert_read(rest, rows[n_rows:], {k - n_rows for k in faults if k >= n_rows})
 
 
+class Portions(io.BytesIO):
+    """Bytes that come by and by: a few at a time, and every other time after a pause."""
+
+    def __init__(self, content, portions):
+        super().__init__(content)
+        self._sizes, self._pauses = cycle(portions), cycle([True, False])
+
+    def read(self, size):
+        return super().read(min(size, next(self._sizes)))
+
+    def has_more(self, deadline):
+        return next(self._pauses)
+
+
 @given(
     st.text(alphabet='a,"\n', max_size=80),
     st.integers(0, 20),
     st.sampled_from(["", ","]),
     st.integers(1, 64),
+    st.lists(st.integers(1, 9), min_size=1),
 )
-def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size):
+def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions):
     content = text.encode()
     begin = min(begin, len(content))
 
@@ -209,10 +226,12 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size):
         file.flush()
         of_file = pieces(PlainFile(file.name, file))
         of_stream = pieces(Stream(io.BytesIO(content[begin:]), begin))
-        assert [p for p in of_stream if isinstance(p, str)] == [
+        slow = Portions(content[begin:], portions)
+        by_and_by = pieces(Stream(slow, begin, has_more=slow.has_more))
+    for found in (of_file, of_stream, by_and_by):
+        assert [p for p in found if isinstance(p, str)] == [
             p for p in of_file if isinstance(p, str)
         ]
-    for found in (of_file, of_stream):
         whole = b"".join(piece[0] for piece in found if isinstance(piece, tuple))
         assert content[begin:].startswith(whole)
         assert len(whole) == len(content) - begin or isinstance(found[-1], str)
@@ -280,6 +299,56 @@ def test_standard_input_is_given_again_from_its_beginning(monkeypatch):
     buffered = io.BufferedReader(io.BytesIO(content.encode()))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(buffered))
     assert sum(map(len, Corpus(["-"]).batches(most_rows=7_000))) == 30_000
+
+
+@pytest.fixture
+def by_and_by(monkeypatch):
+    """Make texts standard input, with a pause before each but the first."""
+    reading, writing = os.pipe()
+    file = open(reading)  # noqa: SIM115
+    monkeypatch.setattr("sys.stdin", file)
+
+    def give(texts):
+        for k, text in enumerate(texts):
+            time.sleep(4 * GATHER_SECONDS if k else 0)
+            os.write(writing, text.encode())
+        os.close(writing)
+
+    writers = []
+
+    def start(*texts):
+        writers.append(threading.Thread(target=give, args=[texts]))
+        writers[0].start()
+
+    yield start
+    writers[0].join()
+    file.close()
+
+
+@pytest.mark.parametrize(
+    ("texts", "columns", "n_rows"),
+    [
+        (["id,puz", "zle\n", "1,\n2,", f"{P}\n"], ["id", "puzzle"], 2),
+        (["# a comment\n", P[:7], P[7:]], ["puzzle"], 1),
+        (['{"puzzle": null}\n', f'{{"puzzle": "{P}", "id": 1}}\n', "{}"], ["puzzle", "id"], 3),
+        (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
+    ],
+)
+def test_an_input_that_comes_by_and_by_is_waited_for_until_it_tells(
+    by_and_by, texts, columns, n_rows
+):
+    by_and_by(*texts)
+    corpus = Corpus(["-"])
+    assert corpus.columns == columns
+    batches = list(corpus.batches())
+    assert sum(map(len, batches)) == n_rows
+    assert corpus.problem.n_digits == 4
+
+
+@pytest.mark.parametrize(("size", "n_blocks"), [(TASKS, 3), (PARTS, 1)])
+def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_blocks):
+    by_and_by(*[f"{P}\n"] * 3)
+    assert len(list(Corpus(["-"], size=size).blocks())) == n_blocks
 
 
 def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
