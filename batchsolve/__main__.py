@@ -26,6 +26,27 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _leave)
 
 
+def _fill_closed_streams() -> None:
+    """Put something in the place of standard streams that are closed.
+
+    Else the next file that is opened would be what workers, and libraries, take for it. What is
+    written to standard error is lost; to read or write the others is an error of the system, as
+    their numbers are opened the wrong way round.
+    """
+    for name, mode, how in (
+        ("stdin", "r", os.O_WRONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, how)  # the lowest that is free: that of the stream
+            os.set_inheritable(number, True)  # by workers
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+
+
+_fill_closed_streams()  # before anything is opened
+
+
 class _NoPandas:
     """Finds no pandas.
 
@@ -91,7 +112,7 @@ def _end_at_once(code: int) -> NoReturn:
     """End without what Python does in the end: after Ctrl-C, threads of Ray crash in it."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError:  # said already, unless it is a pipe that nobody reads
         code = code or 2
     sys.stderr.flush()
     os._exit(code)

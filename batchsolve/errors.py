@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import islice
 
@@ -49,6 +50,10 @@ class InputError(BatchsolveError, ValueError):
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
 
+    def of(self, name: str) -> InputError:
+        """Return the same error about a file of this name."""
+        return InputError(f"{name}: {self}")
+
 
 class OutputError(BatchsolveError, OSError):
     """The output cannot be written: a full disk, a missing directory, a closed pipe.
@@ -87,6 +92,57 @@ class WorkersError(BatchsolveError, RuntimeError):
     >>> issubclass(bs.WorkersError, bs.BatchsolveError)
     True
     """
+
+
+@contextmanager
+def named_errors(name: str) -> Iterator[None]:
+    """Raise whatever goes wrong in reading a file as one `InputError` that begins with its name.
+
+    This is the boundary of a file: what is read here may be damaged in any way, and libraries that
+    parse it raise what they like, so no list of exceptions would be whole.
+
+    Examples
+    --------
+    >>> with named_errors("list.json"):
+    ...     [].pop()
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: list.json: cannot be read (pop from empty list)
+    """
+    try:
+        yield
+    except InputError as error:
+        raise error.of(name) from error
+    except BatchsolveError as error:
+        raise InputError(f"{name}: {error}") from error
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{error.object[error.start]:02x}"
+        raise InputError(
+            f"{name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(f"{name}: is a directory; name a file in it") from error
+    except Exception as error:
+        if "range requests" in str(error):  # of fsspec
+            raise InputError(
+                f"{name}: its server sends files only from their beginning to their end; download "
+                f"it, or pipe it to - (as by curl)"
+            ) from error
+        if isinstance(error, OSError):
+            raise InputError(f"{name}: {error.strerror or first_line(error)}") from error
+        raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
+
+
+@contextmanager
+def disk_errors(path: str) -> Iterator[None]:
+    """Say that a file cannot be written, and why; a closed pipe is for the caller to notice."""
+    try:
+        yield
+    except (BrokenPipeError, OutputError):
+        raise
+    except OSError as error:
+        reason = error.strerror or first_line(error)
+        raise OutputError(f"{path}: cannot be written: {reason}") from error
 
 
 def counted(n: int, thing: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ import batchsolve
 from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Parameters
 from batchsolve.cli.terminal import Terminated, TimeIsUp
-from batchsolve.errors import BatchsolveError
+from batchsolve.errors import BatchsolveError, disk_errors
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
@@ -155,7 +155,10 @@ def _exit_code(run: Callable[[], int]) -> int:
         logging.getLogger(name).disabled = True
     try:
         with _warnings_on_stderr():
-            return run()
+            code = run()
+        with disk_errors("standard output"):
+            sys.stdout.flush()
+        return code
     except KeyboardInterrupt as error:
         how, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
@@ -166,7 +169,6 @@ def _exit_code(run: Callable[[], int]) -> int:
         print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
         return EXIT_INCOMPLETE
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except (BatchsolveError, OSError) as error:
         for line in [_said(error), *_notes(error)]:
@@ -178,7 +180,10 @@ def _said(error: BaseException) -> str:
     """Return what an error says; one of the system says it as those of the package do."""
     if isinstance(error, BatchsolveError) or not isinstance(error, OSError) or not error.strerror:
         return str(error)
-    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    is_printed = error.errno in (errno.EBADF, errno.ENOSPC)  # or else a fork, for instance
+    return f"{'standard output: cannot be written: ' if is_printed else ''}{error.strerror}"
 
 
 @contextmanager

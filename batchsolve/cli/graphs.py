@@ -219,8 +219,8 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
+    from batchsolve.errors import disk_errors
     from batchsolve.problems.whole_files import whole_file
-    from batchsolve.tables.outputs import disk_errors
 
     _check_place(path)
     with disk_errors(path), whole_file(path) as file:
@@ -228,7 +228,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def _save(graph: SolutionGraph, path: str) -> None:
-    from batchsolve.tables.outputs import disk_errors
+    from batchsolve.errors import disk_errors
 
     with disk_errors(path):
         graph.save(path)

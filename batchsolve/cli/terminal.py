@@ -114,8 +114,8 @@ def _is_in_callback(frame: FrameType | None) -> bool:
     return False
 
 
-class TimeIsUp(Exception):  # noqa: N818  not an error: a limit that the user has set
-    """The time limit of a command was reached before its search began."""
+class TimeIsUp(BaseException):
+    """The time limit of a command was reached before its search began: no error of what is read."""
 
 
 @contextmanager

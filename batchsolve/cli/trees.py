@@ -24,7 +24,7 @@ from batchsolve.cli.terminal import (
     time_limited,
     told_when_compiling,
 )
-from batchsolve.errors import BatchsolveError, InputError, counted
+from batchsolve.errors import InputError, counted, named_errors
 from batchsolve.settings import AUTO, SearchSettings
 
 if TYPE_CHECKING:
@@ -162,12 +162,8 @@ def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetr
         return found
     from batchsolve.problems.symmetry import Symmetries, read_generators, symmetries
 
-    try:
-        with open(path, encoding="utf-8") as file:
-            generators = read_generators(file.read())
-        group = Symmetries.generated(problem, generators)
-    except (UnicodeDecodeError, BatchsolveError) as error:
-        raise InputError(f"{path}: {error}") from error
+    with named_errors(path), open(path, encoding="utf-8") as file:
+        group = Symmetries.generated(problem, read_generators(file.read()))
     return group.joined(symmetries(problem)) if found else group
 
 

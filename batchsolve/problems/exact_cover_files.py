@@ -7,11 +7,8 @@ back as the same problem.
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,11 +18,9 @@ import numpy.typing as npt
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.bounds import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.packed import arrays_of
 
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
-
-# what NumPy raises for files that are damaged, encrypted, or promise more than there is memory for
-_DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, MemoryError)
 
 _MOST_DIGITS = 18  # of a number that fits into 64 bits
 _BOUNDED = re.compile(r"(\d+)(?::(\d+))?\|([^|:]+)")
@@ -127,7 +122,7 @@ def read_json(text: str) -> ExactCover:
         fields = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
-    except (RecursionError, ValueError) as error:  # too deep; a number too long
+    except Exception as error:  # too deep; a number too long; too large
         raise InputError(f"not JSON that can be read ({error})") from error
     known = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
@@ -158,7 +153,7 @@ def read_npz(data: bytes) -> ExactCover:
     ``bounds``, the least and the most of each primary item, two columns; a fourth, ``costs``, what
     each option costs.
     """
-    arrays = _arrays(data)
+    arrays = arrays_of(data)
     form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
     form = form.decode(errors="replace") if isinstance(form, bytes) else str(form)
     if form != "csr":
@@ -478,17 +473,6 @@ def _json_costs(values: Any) -> list[int]:
     if not isinstance(values, list) or any(type(cost) is not int for cost in values):
         raise InputError(f"costs must be a list of whole numbers, not {json.dumps(values)[:60]}")
     return values
-
-
-def _arrays(data: bytes) -> dict[str, npt.NDArray[Any]]:
-    try:
-        file = np.load(io.BytesIO(data), allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise ValueError("one array without a name")
-        with file:
-            return {name: np.asarray(file[name]) for name in file.files}
-    except (*_DAMAGE, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"not an .npz file of arrays, or a damaged one ({error})") from error
 
 
 def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:

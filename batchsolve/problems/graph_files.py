@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from batchsolve.errors import InputError, first_line
+from batchsolve.errors import InputError, first_line, named_errors
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.json_records import (
     SEAL,
@@ -96,10 +96,8 @@ def read_graph(path: str | os.PathLike[str], problem: ExactCover) -> SolutionGra
     name = os.fspath(path)
     with open(path, "rb") as file:
         data = file.read()
-    try:
+    with named_errors(name):
         return _parse(data, problem)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
 
 
 def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:

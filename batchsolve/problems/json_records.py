@@ -84,8 +84,8 @@ def parse(text: str, form: Form) -> dict[str, Any]:
         raise InputError(f"not JSON ({error.msg}, at character {error.pos + 1})") from error
     except ValueError as error:
         raise InputError(f"a number of more than {MOST_DIGITS:,} digits") from error
-    except RecursionError as error:
-        raise InputError("lists or objects within each other, too deep to be read") from error
+    except Exception as error:
+        raise InputError(f"not JSON that can be read ({error})") from error
     check(record, form)
     return dict(record)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.errors import InputError, ProblemError, counted, named_errors
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.json_records import (
     SEAL,
@@ -30,6 +30,7 @@ from batchsolve.problems.json_records import (
     whole,
 )
 from batchsolve.problems.kernels import kernel
+from batchsolve.problems.packed import arrays_of
 
 _MAGIC = b"batchsolve stacks 1\n"
 _HEADER = struct.Struct("<32sQQ")  # fingerprint, number of stacks, number of options
@@ -224,16 +225,14 @@ class Stacks:
     @classmethod
     def load_npz(cls, path: str | os.PathLike[str], problem: ExactCover) -> Stacks:
         """Read what `save_npz` wrote; raises `InputError` as `from_bytes` does."""
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                fingerprint = str(arrays["problem"])
-                parts = [arrays[name] for name in ("offsets", "options", "roots")]
-        except (KeyError, ValueError, EOFError, OSError) as error:
-            if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-                raise
-            raise InputError(f"{os.fspath(path)}: not a file of batchsolve stacks") from error
-        _check_problem(fingerprint, problem)
-        return _checked(parts[0], parts[1], parts[2], problem)
+        with open(path, "rb") as file:
+            data = file.read()
+        with named_errors(os.fspath(path)):
+            arrays = arrays_of(data)
+            if not {"problem", "offsets", "options", "roots"} <= arrays.keys():
+                raise InputError("not a file of batchsolve stacks")
+            _check_problem(str(arrays["problem"]), problem)
+            return _checked(arrays["offsets"], arrays["options"], arrays["roots"], problem)
 
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
         """Return JSON lines: a header with the problem's fingerprint, then one line a stack.

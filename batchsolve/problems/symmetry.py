@@ -352,7 +352,7 @@ def read_generators(text: str) -> list[dict[str, str]]:
     """
     try:
         values: Any = json.loads(text)
-    except (RecursionError, ValueError) as error:
+    except Exception as error:
         raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(values, list):
         raise InputError('expected a list of objects such as [{"a": "b", "b": "a"}]')

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, counted, disk_errors
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.pictures.boards import Board
 from batchsolve.problems.pictures.page import page
 from batchsolve.problems.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.whole_files import whole_file
-from batchsolve.tables.outputs import disk_errors
 from batchsolve.tables.reading import Puzzle, Reading, reading_of
 
 FORMATS = ("svg", "html")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, OutputError, ProblemError
+from batchsolve.errors import InputError, OutputError, named_errors
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.json_records import (
     SEAL,
@@ -120,11 +120,9 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
         If the file cannot be read, is damaged, or belongs to another problem.
     """
     text = _text_of(path)
-    try:
+    with named_errors(path):
         stacks = Stacks.from_jsonl(text, problem)
         header = parse(text.partition("\n")[0], _PART)
-    except (InputError, ProblemError) as error:
-        raise InputError(f"{path}: {error}") from error
     return stacks, {key: header[key] for key in ("problem", *_PART)}
 
 
@@ -213,9 +211,5 @@ def _read_result(path: str) -> dict[str, Any]:
 
 
 def _text_of(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise InputError(f"{path}: {reason}") from error
+    with named_errors(path), open(path, encoding="utf-8") as file:
+        return file.read()

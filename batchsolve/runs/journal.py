@@ -19,8 +19,14 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from batchsolve.errors import JournalError, OutputError, shortened
-from batchsolve.tables.outputs import disk_errors
+from batchsolve.errors import (
+    BatchsolveError,
+    JournalError,
+    OutputError,
+    disk_errors,
+    first_line,
+    shortened,
+)
 
 VERSION = 5
 _NUMBERS = struct.Struct("<qd")
@@ -305,8 +311,10 @@ class Journal:
                     f"{self.path}: cannot be written ({error}); make room, and go on with --resume"
                 ) from error
             raise self.damaged(error) from error
-        except (TypeError, ValueError, KeyError, RecursionError, struct.error) as error:
-            raise self.damaged(error) from error
+        except BatchsolveError:
+            raise
+        except Exception as error:
+            raise self.damaged(first_line(error)) from error
 
 
 def _connected(path: str) -> sqlite3.Connection:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, JournalError, OutputError, counted
+from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
@@ -45,7 +45,7 @@ from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import AUTO, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
-from batchsolve.tables.outputs import disk_errors, sync_directory
+from batchsolve.tables.outputs import sync_directory
 from batchsolve.tables.reading import Puzzle, problem_and_stack, reading_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool

@@ -450,7 +450,7 @@ class FileRun:
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
             self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])
-        except (KeyError, TypeError, ValueError) as error:
+        except Exception as error:
             raise journal.damaged(error) from error
         return written, finished
 

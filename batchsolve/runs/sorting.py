@@ -24,10 +24,10 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.errors import disk_errors
 from batchsolve.search.passes import in_one_pass
 from batchsolve.tables.blocks import one_chunk
 from batchsolve.tables.encoders import ArrowStreams
-from batchsolve.tables.outputs import disk_errors
 from batchsolve.workers.pool import Pool
 
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much

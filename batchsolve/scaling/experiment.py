@@ -21,11 +21,10 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.engines.choice import visits_the_same_nodes
-from batchsolve.errors import InputError, first_line
+from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import Run
 from batchsolve.scaling.task_log import TaskLog
-from batchsolve.tables.outputs import disk_errors
 
 SAME_MACHINE = ("processor", "cores", "packages")  # or runs could not be compared
 TASK_SCHEMA = pa.schema(

@@ -12,12 +12,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from batchsolve.errors import disk_errors
 from batchsolve.scaling import fits, plots
 from batchsolve.scaling.doubts import doubts, why_no_speedup
 from batchsolve.scaling.experiment import Experiment, short_name
 from batchsolve.scaling.forecast import Forecast
 from batchsolve.search.rules import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
-from batchsolve.tables.outputs import disk_errors
 
 STYLE = """
 :root { color-scheme: light dark; }

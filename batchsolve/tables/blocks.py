@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, named_errors
 from batchsolve.problems.kernels import kernel
-from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows, named_errors
+from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
 GATHER_SECONDS = 0.1  # of input that comes by and by, before what has come is a block

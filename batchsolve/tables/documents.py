@@ -53,7 +53,7 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
 def _numpy_table(data: bytes) -> pa.Table:
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+    except Exception as error:
         raise InputError(f"cannot be read as an array of NumPy: {error}") from error
     if array.ndim == 1 and array.dtype.kind in "US":
         return pa.table({"puzzle": pa.array(array.astype(str).tolist(), pa.string())})
@@ -85,7 +85,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
 def _json_table(data: bytes) -> pa.Table:
     try:
         values = json.loads(data.decode("utf-8-sig"))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except Exception as error:
         raise InputError(
             f"is not JSON ({error}); expected an array, or an object a line"
         ) from error

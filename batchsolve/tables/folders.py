@@ -10,7 +10,8 @@ from typing import Protocol
 import pyarrow as pa
 from pyarrow import fs
 
-from batchsolve.tables.outputs import disk_errors, sync_directory
+from batchsolve.errors import disk_errors
+from batchsolve.tables.outputs import sync_directory
 from batchsolve.tables.places import child, file_system, local_path
 
 UNFINISHED = ".unfinished-"  # what the names of files begin with that are not whole

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -84,38 +83,13 @@ class RowsError(InputError):
         name = f"{self.name}: " if self.name else ""
         return f"{name}rows {self.first} to {self.last}: {self.what}"
 
+    def of(self, name: str) -> RowsError:
+        """Return the same error about a file of this name."""
+        return RowsError(self.what, self.first, self.last, name)
+
     def after(self, rows: int) -> RowsError:
         """Return the same error of a block that comes after so many rows of its file."""
         return RowsError(self.what, rows + self.first, rows + self.last, self.name)
-
-
-@contextmanager
-def named_errors(name: str) -> Iterator[None]:
-    """Raise what goes wrong in reading a file as an `InputError` that begins with its name."""
-    try:
-        yield
-    except RowsError as error:
-        raise RowsError(error.what, error.first, error.last, name) from error
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
-    except UnicodeDecodeError as error:
-        byte = f"byte 0x{error.object[error.start]:02x}"
-        raise InputError(
-            f"{name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
-        ) from error
-    except IsADirectoryError as error:
-        raise InputError(f"{name}: is a directory; name the files in it") from error
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or first_line(error)}") from error
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, EOFError) as error:
-        raise InputError(f"{name}: {first_line(error)}") from error
-    except ValueError as error:
-        if "range requests" not in str(error):  # of fsspec
-            raise
-        raise InputError(
-            f"{name}: its server sends files only from their beginning to their end; download it, "
-            f"or pipe it to - (as by curl)"
-        ) from error
 
 
 @dataclass(frozen=True)

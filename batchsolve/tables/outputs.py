@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, JournalError, OutputError, first_line
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.growing import Companion, GrowingFile
@@ -328,15 +328,3 @@ def sync_directory(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-@contextmanager
-def disk_errors(path: str) -> Iterator[None]:
-    """Say that a file cannot be written, and why; a closed pipe is for the caller to notice."""
-    try:
-        yield
-    except (BrokenPipeError, OutputError):
-        raise
-    except OSError as error:
-        reason = error.strerror or first_line(error)
-        raise OutputError(f"{path}: cannot be written: {reason}") from error

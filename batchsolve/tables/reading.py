@@ -18,7 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError, ProblemError, listed, quoted, shortened
+from batchsolve.errors import (
+    InputError,
+    ProblemError,
+    listed,
+    named_errors,
+    quoted,
+    shortened,
+)
 from batchsolve.problems.drawings import NoGridError, draw_grid, html_grid, read_grid
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.exact_cover_files import (
@@ -31,13 +38,14 @@ from batchsolve.problems.exact_cover_files import (
 )
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.packed import unpacked
 from batchsolve.problems.pictures.boards import Board
 from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import COMPRESSIONS, open_source, split_suffixes
+from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
 
 __all__ = ["Reading", "describe", "picture", "read_problem", "write_dlx", "write_ec"]
 
@@ -312,8 +320,8 @@ def _reading(problem: ExactCover, name: str) -> Reading:
 def _read_file(
     path: str, box: tuple[int, int] | None, alphabet: str | None, blank: str | None
 ) -> Reading:
-    name = "standard input" if path == "-" else path
-    try:
+    name = name_of(path)
+    with named_errors(name):
         data = _content(path)
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
@@ -322,18 +330,6 @@ def _read_file(
             return _read_grid(data, path, name, box, alphabet, blank)
         if (box, alphabet, blank) != (None, None, None):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{name}: line {line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); "
-            f"convert it, for instance with iconv -t utf-8"
-        ) from error
-    except (InputError, ProblemError) as error:
-        raise InputError(f"{name}: {error}") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{name}: is a directory; name a file in it") from error
-    except OSError as error:
-        raise InputError(f"{name}: {error.strerror or error}") from error
     return _reading(problem, name)
 
 
@@ -343,10 +339,7 @@ def _content(path: str) -> bytes:
     with open(path, "rb") as file:
         data = file.read()
     _, compression = split_suffixes(path)
-    if not compression:
-        return data
-    packed = pa.py_buffer(data)
-    return pa.input_stream(packed, compression=COMPRESSIONS[compression]).read()
+    return unpacked(data, COMPRESSIONS[compression]) if compression else data
 
 
 def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
@@ -366,7 +359,14 @@ def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8-sig")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"line {line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); convert it, "
+            f"for instance with iconv -t utf-8"
+        ) from error
 
 
 def _read_grid(

@@ -19,7 +19,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, named_errors, quoted
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     TASKS,
@@ -43,7 +43,6 @@ from batchsolve.tables.layouts import (
     JsonLines,
     Layout,
     Spaced,
-    named_errors,
 )
 from batchsolve.tables.places import facts_of, open_to_read
 

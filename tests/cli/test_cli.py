@@ -444,6 +444,56 @@ def test_help_that_cannot_be_printed_is_one_message(arguments):
     assert (done.returncode, done.stderr) == (2, why)
 
 
+def with_closed(number, *arguments, cwd=None):
+    """Run a command that begins with one of its standard streams closed."""
+    run = [sys.executable, "-m", "batchsolve", *arguments]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        ["sh", "-c", f'exec "$@" {number}>&-', "sh", *run],
+        **{"capture_output": True, "text": True, "env": environment, "cwd": cwd, "check": False},
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["solve", "in.txt"],
+        ["solve", "in.txt", "-o", "out.csv", "--json"],
+        ["dedupe", "in.txt", "-o", "-"],
+        ["count", "queens:6"],
+        ["count", "queens:6", "--memo"],
+        ["enumerate", "queens:6", "-o", "-"],
+        ["show", "queens:6"],
+        ["draw", "queens:6", "-o", "-"],
+        ["engines"],
+        ["--version"],
+        ["solve", "--help"],
+    ],
+)
+def test_closed_standard_output_is_one_message(arguments, tmp_path):
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    done = with_closed(1, *arguments, cwd=tmp_path)
+    *_, last = done.stderr.splitlines()
+    assert last == "batchsolve: standard output: cannot be written: Bad file descriptor"
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_work_is_done_with_standard_error_closed(tmp_path):
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n" * 20)
+    done = with_closed(2, "solve", "in.txt", "-o", "out.csv", "--backend", "loky", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 21
+    assert with_closed(2, "count", "queens:6").stdout == "4\n"
+    assert with_closed(2, "solve", "nothing.csv").returncode == 2
+
+
+@pytest.mark.parametrize("command", ["solve", "count", "show"])
+def test_closed_standard_input_is_one_message(command):
+    done = with_closed(0, command, "-")
+    why = "batchsolve: standard input: Bad file descriptor\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", why)
+
+
 def test_a_file_of_symmetries_that_is_not_there_is_named(tmp_path):
     missing = tmp_path / "none.json"
     result = CliRunner().invoke(app, ["count", "queens:6", "--symmetries", str(missing)])

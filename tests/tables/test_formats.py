@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import batchsolve as bs
+from batchsolve.cli.terminal import TimeIsUp
+from batchsolve.errors import named_errors
 from batchsolve.tables.corpus import Corpus
 
 PUZZLES = ["1.....2..3.....4", "." * 16, "12.............."]
@@ -179,3 +181,37 @@ def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_
         bs.solve_file(*task, chunk=100, on_progress=stop)
     assert bs.solve_file(*task, resume=True).unique == 2000
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "right.csv").read_bytes()
+
+
+def padded(header):
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text
+
+
+HUGE = "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000000, 81)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.npy", padded("{'descr': '|u1', 'shape': (")),
+        ("in.npy", padded(HUGE)),
+        ("in.npy", padded("{'descr': [" * 300)),
+        ("in.json", b"[" + b"9" * 5000 + b"]"),
+        ("in.json", b"[" * 200_000),
+    ],
+)
+def test_whatever_parsing_a_file_raises_is_one_error_that_names_it(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(bs.InputError, match=rf"^{tmp_path}/{name}: [^\n]+$"):
+        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("error", [RuntimeError, MemoryError, RecursionError, AssertionError])
+def test_errors_of_any_kind_name_the_file_that_was_read(error):
+    said = r"^a\.csv: cannot be read \(why\)$"
+    with pytest.raises(bs.InputError, match=said), named_errors("a.csv"):
+        raise error("why\nand more")
+    for passes in (KeyboardInterrupt, TimeIsUp):
+        with pytest.raises(passes), named_errors("a.csv"):
+            raise passes

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku
 from batchsolve.cli import app
+from batchsolve.problems import packed
 from batchsolve.problems.drawings import draw_grid, read_grid
 from batchsolve.problems.exact_cover_files import read_dlx, read_ec, read_json
 from batchsolve.problems.families import family
@@ -690,10 +691,22 @@ def test_bad_matrices_are_refused(change, message, save):
     assert str(caught.value).startswith(f"{path}: ")
 
 
+def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, monkeypatch):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **(CSR | {"padding": np.zeros(10_000)}))
+    files = [save("a.npz", buffer.getvalue()), save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
+    monkeypatch.setattr(packed, "MOST_UNPACKED", 20_000)
+    monkeypatch.setattr(np, "load", None)  # the directory says enough
+    for path in files:
+        with pytest.raises(InputError, match=rf"^{path}: unpacks to more than"):
+            read_problem(path)
+    assert read_problem(save("b.dlx.gz", gzip.compress(b"a\n" * 10_000))).problem.n_items == 1
+
+
 def test_a_single_array_is_no_matrix(save):
     buffer = io.BytesIO()
     np.save(buffer, np.eye(2))
-    with pytest.raises(InputError, match="one array without a name"):
+    with pytest.raises(InputError, match=r"not an \.npz file"):
         read_problem(save("a.npz", buffer.getvalue()))
 
 

@@ -1,0 +1,56 @@
+"""Files that are unpacked as a whole, and how large they may become."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.errors import InputError
+
+MOST_UNPACKED = 1 << 30  # bytes; a problem of so many takes tens of gigabytes to search
+
+
+def unpacked(data: bytes, compression: str) -> bytes:
+    """Return what compressed data holds.
+
+    Raises
+    ------
+    InputError
+        If that is more than `MOST_UNPACKED`, of which no more is unpacked.
+    """
+    with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
+        content: bytes = stream.read(MOST_UNPACKED + 1)
+    _check_size(len(content))
+    return content
+
+
+def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an ``.npz`` file.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, or its arrays have more than `MOST_UNPACKED` bytes by its directory, which
+        is looked at before they are unpacked.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _check_size(sum(member.file_size for member in archive.infolist()))
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: np.asarray(file[name]) for name in file.files}
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"not an .npz file of arrays, or a damaged one ({error})") from error
+
+
+def _check_size(n_bytes: int) -> None:
+    if n_bytes > MOST_UNPACKED:
+        raise InputError(
+            f"unpacks to more than {MOST_UNPACKED >> 20:,} MiB, the most that is read as one file"
+        )
