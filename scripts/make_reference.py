@@ -35,9 +35,9 @@ def _command(name: str, command: Any) -> Iterator[str]:
     forms = [each.metavar for each in arguments]
     yield from (f"## batchsolve {name}", "", command.help, "", "```text")
     yield " ".join(["batchsolve", name, *forms, "[OPTIONS]"])
-    yield from ("```", "", "| | |", "|---|---|")
+    yield from ("```", "", "| option | meaning |", "|---|---|")
     for each in arguments:
-        yield f"| `{_cell(each.metavar)}` | {_words(each.help)} |"
+        yield f"| {_code(each.metavar)} | {_words(each.help)} |"
     for each in options:
         yield f"| {_flags(each)} | {_words(each.help)}{_default(each)} |"
     examples, _, rest = command.epilog.partition("\n\n")
@@ -50,7 +50,7 @@ def _flags(option: Any) -> str:
     flags = sorted(option.opts, key=len, reverse=True)
     value = "" if option.is_flag else f" {option.metavar}"
     required = ", required" if option.required else ""
-    return ", ".join(f"`{_cell(flag + value)}`" for flag in flags) + required
+    return ", ".join(_code(flag + value) for flag in flags) + required
 
 
 def _default(option: Any) -> str:
@@ -59,12 +59,17 @@ def _default(option: Any) -> str:
     return f" Default: `{default}`." if is_shown else ""
 
 
+def _code(text: str) -> str:
+    """Return code for a cell: between backticks, a bar would need a backslash that shows."""
+    return f"<code>{_cell(text)}</code>"
+
+
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return text.replace("|", "&#124;").replace("<", "&lt;")
 
 
 def _words(text: str) -> str:
-    return _cell(text).replace("*", "\\*").replace("_", "\\_")
+    return _cell(text).replace("*", "&#42;").replace("_", "&#95;")
 
 
 def main() -> None:

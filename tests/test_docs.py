@@ -1,5 +1,6 @@
 """The pages of docs/: that they name what there is, all of it, and lead somewhere."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -45,3 +46,31 @@ def test_the_pictures_are_those_that_the_script_draws():
 
     for draw in PICTURES:
         assert (DOCS / "pictures" / f"{draw.__name__}.svg").read_text() == draw()
+
+
+def test_no_page_shows_a_backslash():
+    """Outside of code that is set off, and before a bar in a code span, Markdown may show it."""
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+        assert re.findall(r"^.*\\.*$", text, re.M) == [], page
+
+
+def public_functions():
+    """Yield the functions of the reference, methods included."""
+    for name in bs.__all__:
+        thing = getattr(bs, name)
+        members = vars(thing) if inspect.isclass(thing) else {}
+        methods = [each for key, each in members.items() if not key.startswith("_")]
+        for each in [thing, *(getattr(method, "__func__", method) for method in methods)]:
+            if inspect.isfunction(each):
+                yield each
+
+
+@pytest.mark.parametrize("function", list(public_functions()), ids=lambda each: each.__qualname__)
+def test_parameters_of_one_entry_have_one_type_and_one_default(function):
+    """The reference shows those of the first for all of them."""
+    parameters = inspect.signature(function).parameters
+    entries = re.findall(r"^(\w+(?:, [\w*]+)+)(?: :.*)?$", inspect.getdoc(function) or "", re.M)
+    for names in (entry.split(", ") for entry in entries):
+        of_entry = [parameters[name] for name in names if name in parameters]
+        assert len({(str(each.annotation), str(each.default)) for each in of_entry}) <= 1, names

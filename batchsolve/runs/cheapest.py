@@ -94,7 +94,17 @@ def cheapest(
         How many covers, 1 to `MOST_WANTED`.
     stack : sequence of int
         The options that the covers must contain.
-    jobs, backend, address, on_progress, search, **settings
+    jobs : int, optional
+        As for `count`.
+    backend : str
+        As for `count`.
+    address : str, optional
+        As for `count`.
+    on_progress : callable or True, optional
+        As for `count`.
+    search : SearchSettings, optional
+        As for `count`.
+    **settings
         As for `count`, but for ``limit``, which there cannot be.
 
     Returns

@@ -47,7 +47,7 @@ class Count:
         The engine that searched, or that was chosen to.
     rates : dict of str to float
         Nodes a second of the engines that it was chosen from.
-    backend : str
+    backend : {"threading", "loky", "dask", "ray"}
     jobs : int
     failures : list of str
         Why subproblems could not be searched; they are left out of the count.
@@ -115,8 +115,12 @@ def count(
     stack : sequence of int, or Stacks
         The options that the covers must contain, or several such stacks, whose counts are added; by
         default the clues that were read, or else every cover counts.
-    jobs, backend, address
-        Workers, and where they live.
+    jobs : int, optional
+        Workers; the number of cores by default.
+    backend : {"threading", "loky", "dask", "ray"}
+        Threads, processes, or the workers of a cluster.
+    address : str, optional
+        The scheduler of the cluster; by default a cluster on this machine is started.
     on_progress : callable or True, optional
         Called with the running `TreeSearch` as results come; True draws a progress bar.
     up_to_symmetry : bool or Symmetries
@@ -173,9 +177,23 @@ def solutions(
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, up_to_symmetry, search, **settings
+    problem : ExactCover, Reading or str
+        As for `count`.
+    stack : sequence of int, or Stacks
+        As for `count`.
+    jobs : int, optional
+        As for `count`.
+    backend : {"threading", "loky", "dask", "ray"}
+        As for `count`.
+    address : str, optional
+        As for `count`.
+    up_to_symmetry : bool or Symmetries
         As for `count`. Of covers that are the same up to symmetry, the one comes whose options,
         ascending, are the least.
+    search : SearchSettings, optional
+        As for `count`.
+    **settings
+        As for `count`.
 
     Yields
     ------

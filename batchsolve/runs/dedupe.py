@@ -149,7 +149,11 @@ def dedupe(
     mark : bool
         Leave out nothing, but add a column ``first``, which says where the same puzzle stands
         first: ``test.csv#17``; it is empty where that is the row itself.
-    jobs, backend, address
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
         As in `solve_file`.
     on_progress : callable or True, optional
         Called with a `DedupeProgress` after every block; or True for a progress bar.

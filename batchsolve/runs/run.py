@@ -180,11 +180,17 @@ class Run:
 
         Parameters
         ----------
-        jobs, backend, address
-            Workers, and where they live.
+        jobs : int, optional
+            As for `count`.
+        backend : str
+            As for `count`.
+        address : str, optional
+            As for `count`.
         on_progress : callable or True, optional
             Called with the running `TreeSearch` as results come; True draws a progress bar.
-        search, **settings
+        search : SearchSettings, optional
+            As for `count`.
+        **settings
             As for `count`, but for the engine, which is that of the run; ``limit`` counts the
             covers of earlier searches too.
 

@@ -166,7 +166,15 @@ def solve_batch(
         The characters of blank cells in texts; by default ``.0*_-``, as far as they are no digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    jobs, backend, address, engine, node_limit
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    engine : str
+        As in `solve_file`.
+    node_limit : int, optional
         As in `solve_file`.
 
     Returns

@@ -54,7 +54,17 @@ def solve_table(
         Add the columns ``nodes`` and ``seconds``.
     canonical : bool
         Add the column ``canonical``, the least puzzle that is the same up to symmetry.
-    limit, jobs, backend, address, engine, node_limit
+    limit : int
+        As in `solve_file`.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    engine : str
+        As in `solve_file`.
+    node_limit : int, optional
         As in `solve_file`.
 
     Returns
