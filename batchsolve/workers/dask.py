@@ -19,6 +19,7 @@ from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
 from batchsolve.errors import InputError, WorkersError, first_line
+from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Capabilities,
     Workers,
@@ -54,11 +55,13 @@ class _OnWorker:
 class _Bring(distributed.WorkerPlugin):
     """Brings what workers do to each of them once, also to those that join or begin anew."""
 
-    def __init__(self, key: str, work: Any) -> None:
-        self._key = key
+    def __init__(self, key: str, work: Any, is_ours: bool) -> None:
+        self._key, self._is_ours = key, is_ours
         self._pickled = pickle.dumps(work)  # else its arrays are views of a message received
 
     def setup(self, worker: Any) -> None:
+        if self._is_ours:  # else the process is somebody else's
+            keep_memory()
         _works[self._key] = pickle.loads(self._pickled)
 
     def teardown(self, worker: Any) -> None:
@@ -202,7 +205,7 @@ class DaskWorkers(Workers):
         if self._shared is None or self._shared[0] is not work:
             key = f"batchsolve-{uuid4().hex}"
             try:
-                self._client.register_plugin(_Bring(key, work), name=key)
+                self._client.register_plugin(_Bring(key, work, self._address is None), name=key)
             except (ImportError, AttributeError) as error:
                 raise InputError(f"{self._where}: {cannot_load(error)}") from error
             self._opened.callback(self._forget, key)

@@ -12,7 +12,6 @@ import os
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -24,7 +23,6 @@ from numba.core import event
 
 from batchsolve.workers import Here, Shared, get_workers
 from batchsolve.workers.base import LOG, Numbers
-from batchsolve.workers.settling import keep_memory, settle_in
 
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -151,7 +149,6 @@ class Pool:
         return self._workers.numbers(n)
 
     def __enter__(self) -> Pool:
-        keep_memory()
         _log_compiling()
         self._workers.__enter__()
         return self
@@ -169,10 +166,8 @@ class Pool:
             _AT_WORK.wait(LEAVE_SECONDS)
 
     def _abandon(self) -> None:
-        """Drop the tasks of a round that nobody waits for; joblib would warn of each."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            self._running.close()
+        """Drop the tasks of a round that nobody waits for."""
+        self._running.close()
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
@@ -319,7 +314,6 @@ def _log_compiling() -> None:
 
 def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
-    settle_in()
     result, error = None, ""
     begin, start = time.time(), time.perf_counter()
     try:
