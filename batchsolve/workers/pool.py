@@ -14,15 +14,13 @@ import time
 import traceback
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain, count
 from types import TracebackType
 from typing import Any, Protocol
 
-from numba.core import event
-
 from batchsolve.workers import Here, Shared, get_workers
-from batchsolve.workers.base import LOG, Numbers
+from batchsolve.workers.base import Numbers
 
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -149,7 +147,6 @@ class Pool:
         return self._workers.numbers(n)
 
     def __enter__(self) -> Pool:
-        _log_compiling()
         self._workers.__enter__()
         return self
 
@@ -290,26 +287,6 @@ class _AtWork:
 
 
 _AT_WORK = _AtWork()
-
-
-class _Compiling(event.Listener):
-    """Logs that kernels are compiled, once."""
-
-    told = False
-
-    def on_start(self, event: Any) -> None:
-        module = event.data["dispatcher"].py_func.__module__
-        if not self.told and module.startswith("batchsolve."):
-            self.told = True
-            LOG.info("compiling the kernels that this search needs; they are kept for later runs")
-
-    def on_end(self, event: Any) -> None:
-        pass
-
-
-@cache
-def _log_compiling() -> None:
-    event.register("numba:compile", _Compiling())
 
 
 def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
