@@ -88,8 +88,11 @@ def _share_memory() -> None:
     """Let Arrow take its memory from the C library, unless the user has named an allocator.
 
     Arrow's own keeps what each thread has freed from all others: exports take 140 MB more with it.
-    GNU's C library is told to keep memory by `batchsolve.workers.settling`; others are slow.
+    GNU's C library is told to keep memory; others are slow.
     """
+    from batchsolve.memory import keep_memory
+
+    keep_memory()
     names = getattr(os, "confstr_names", {})
     if "CS_GNU_LIBC_VERSION" in names and os.confstr("CS_GNU_LIBC_VERSION"):
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")

@@ -123,7 +123,8 @@ def command(
         parameters = Parameters.of(function)
 
         def run(**given: Any) -> None:
-            raise Exit(_exit_code(lambda: function(**parameters.arguments(given))))
+            quiet = given.get("quiet", False)
+            raise Exit(_exit_code(lambda: function(**parameters.arguments(given)), quiet))
 
         below = "\n\n".join([_shown(examples), epilog or ""])
         app.add_command(
@@ -145,7 +146,7 @@ def _shown(examples: tuple[str, ...]) -> str:
     return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
 
 
-def _exit_code(run: Callable[[], int]) -> int:
+def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     """Run a command; turn what it raises into one message and an exit code."""
     # an interrupted search leaves results that nobody asks for, and joblib warns of each
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
@@ -154,7 +155,7 @@ def _exit_code(run: Callable[[], int]) -> int:
     for name in ("asyncio", "tornado.application"):
         logging.getLogger(name).disabled = True
     try:
-        with _warnings_on_stderr():
+        with _warnings_on_stderr(quiet):
             code = run()
         with disk_errors("standard output"):
             sys.stdout.flush()
@@ -186,16 +187,28 @@ def _said(error: BaseException) -> str:
     return f"{'standard output: cannot be written: ' if is_printed else ''}{error.strerror}"
 
 
+class _BesideBars(logging.Handler):
+    """Prints what the package warns of as other messages of a command, above a progress bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tqdm import tqdm
+
+        if sys.stderr is not None:
+            tqdm.write(f"batchsolve: {record.getMessage()}", file=sys.stderr)
+
+
 @contextmanager
-def _warnings_on_stderr() -> Iterator[None]:
-    """Print what the package warns of as other messages of a command are printed."""
-    log, handler = logging.getLogger("batchsolve"), logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("batchsolve: %(message)s"))
+def _warnings_on_stderr(quiet: bool) -> Iterator[None]:
+    """Print what the package warns of; if quiet, not that it compiles."""
+    log, handler = logging.getLogger("batchsolve"), _BesideBars()
+    compiling = logging.getLogger("batchsolve.compiling")
+    compiling.setLevel(logging.ERROR if quiet else logging.NOTSET)
     log.addHandler(handler)
     try:
         yield
     finally:
         log.removeHandler(handler)
+        compiling.setLevel(logging.NOTSET)
 
 
 def _notes(error: BaseException) -> list[str]:

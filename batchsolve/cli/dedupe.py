@@ -10,7 +10,7 @@ from typing import Annotated
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import JsonSummary, Quiet, Workers, only
 from batchsolve.cli.parameters import Argument, Option
-from batchsolve.cli.terminal import progress, told_when_compiling
+from batchsolve.cli.terminal import progress
 from batchsolve.settings import FileSettings
 
 Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
@@ -78,7 +78,7 @@ def dedupe(
     from batchsolve.runs.dedupe import kept_on
     from batchsolve.runs.progress import ROW_BAR
 
-    with told_when_compiling(quiet), progress(quiet, ROW_BAR, kept_on) as on_progress:
+    with progress(quiet, ROW_BAR, kept_on) as on_progress:
         summary = leave_out(
             inputs,
             output,

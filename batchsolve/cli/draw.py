@@ -13,7 +13,7 @@ from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Problem, Puzzles, Quiet, only
 from batchsolve.cli.parameters import Option
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts, progress_bar, time_limited, told_when_compiling
+from batchsolve.cli.terminal import interrupts, progress_bar, time_limited
 from batchsolve.errors import InputError, counted
 from batchsolve.settings import SearchSettings
 
@@ -102,11 +102,11 @@ def draw(
     kind = form.value if form else "svg" if output == "-" else format_of(output)
     limit = number or (FEW if kind == "html" else ONE)
     facts: dict[str, Any] = {"output": output}
-    with told_when_compiling(quiet), time_limited(search) as rest:
+    with time_limited(search) as rest:
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    with told_when_compiling(quiet), _progress(quiet, limit) as on_progress:
+    with _progress(quiet, limit) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
             complete = len(covers) == limit or is_whole(found)

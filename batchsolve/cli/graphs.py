@@ -14,7 +14,7 @@ from batchsolve.cli.commands import command
 from batchsolve.cli.options import Json, Problem, Puzzles, Quiet
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts, print_facts, told_when_compiling
+from batchsolve.cli.terminal import interrupts, print_facts
 from batchsolve.errors import InputError, OutputError, counted, listed, quoted
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
 
@@ -44,7 +44,7 @@ def draw_to_file(
     begin = time.monotonic()
     reading = read(problem, puzzles)
     _check_place(path)
-    with told_when_compiling(quiet), interrupts() as check:
+    with interrupts() as check:
         graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES, check=check)
         _save(graph, path)
     seconds = round(time.monotonic() - begin, 3)
@@ -113,7 +113,7 @@ def graph(
     if sample is None and (seed or distinct):
         raise InputError("--seed and --distinct need --sample N")
     reading = read(problem, puzzles)
-    with told_when_compiling(), interrupts() as check:
+    with interrupts() as check:
         kept = SolutionGraph.load(file, reading.problem)
         for option in with_:
             kept = kept.with_option(_option(reading.problem, option))
@@ -175,7 +175,7 @@ def sample(
     from batchsolve.runs.graphs import sample as drawn
 
     reading = read(problem, puzzles)
-    with told_when_compiling(quiet), interrupts() as check:
+    with interrupts() as check:
         samples = drawn(
             reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory, check=check
         )

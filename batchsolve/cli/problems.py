@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, how_written
 from batchsolve.cli.parameters import Option
-from batchsolve.cli.terminal import interrupts, print_facts, told_when_compiling
+from batchsolve.cli.terminal import interrupts, print_facts
 
 if TYPE_CHECKING:
     from batchsolve.settings import FileSettings
@@ -59,7 +59,7 @@ def estimate(
     from batchsolve.search.estimator import estimate as estimated
 
     reading = read(problem, puzzles)
-    with told_when_compiling(), interrupts() as check:
+    with interrupts() as check:
         guess = estimated(
             reading.problem, reading.stack, probes=probes, seed=seed, engine=engine, check=check
         )

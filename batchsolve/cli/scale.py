@@ -13,7 +13,7 @@ from click import BadParameter
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option_of
 from batchsolve.cli.parameters import Argument, Option
-from batchsolve.cli.terminal import interrupts, told_when_compiling
+from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted
 from batchsolve.settings import (
     MOST_FORECAST_WORKERS,
@@ -182,7 +182,7 @@ def scale(
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, **how_written(puzzles), **asdict(plan)}
     experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
-    with told_when_compiling(quiet), interrupts() as check:
+    with interrupts() as check:
         try:
             for run, log in run_plan(workloads, plan, experiment.runs, check):
                 experiment.runs.append(run)
@@ -232,7 +232,7 @@ def report(
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
     if more and not names:
         _say("no forecast: one is of one problem, and these runs are of weak scaling")
-    with told_when_compiling(quiet), interrupts() as check:
+    with interrupts() as check:
         workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
         _report(Path(directory), experiment, workloads, more, latency, quiet, check)
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import JsonSummary, Quiet, Workers, meaning, only
 from batchsolve.cli.parameters import Argument, Option
-from batchsolve.cli.terminal import progress, told_when_compiling
+from batchsolve.cli.terminal import progress
 from batchsolve.settings import FileSettings, SearchSettings
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def solve(
     from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.solve_file import solve_file
 
-    with told_when_compiling(quiet), progress(quiet, ROW_BAR, rows_on) as on_progress:
+    with progress(quiet, ROW_BAR, rows_on) as on_progress:
         summary = solve_file(
             inputs,
             output,

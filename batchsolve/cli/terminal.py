@@ -16,37 +16,6 @@ from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5
 MOST_SECONDS = 1e6  # of a timer of the system; nothing is read for so long
-COMPILING = (
-    "batchsolve: compiling the kernels that this search needs; they are kept for later runs …"
-)
-
-
-@contextmanager
-def told_when_compiling(quiet: bool = False) -> Iterator[None]:
-    """Say so on stderr, once, when the first kernel is compiled; loading kernels says nothing.
-
-    Workers in processes of their own compile unheard.
-    """
-    if quiet:
-        yield
-        return
-    # imported here, for numba is slow to import
-    from numba.core import event
-    from tqdm import tqdm
-
-    class Listener(event.Listener):
-        told = False
-
-        def on_start(self, event: Any) -> None:
-            if not self.told:
-                self.told = True
-                tqdm.write(COMPILING, file=sys.stderr)  # beside a progress bar
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Listener()):
-        yield
 
 
 class Terminated(KeyboardInterrupt):

@@ -22,7 +22,6 @@ from batchsolve.cli.terminal import (
     print_facts,
     progress,
     time_limited,
-    told_when_compiling,
 )
 from batchsolve.errors import InputError, counted, named_errors
 from batchsolve.settings import AUTO, SearchSettings
@@ -122,34 +121,33 @@ def count(
     if stacks is not None and run is not None:
         raise InputError("--stacks and --run do not go together; a part is one short search")
     header: dict[str, Any] = {}
-    with told_when_compiling(quiet):
-        with _nothing_as_json(as_json, workers, sys.stdout), time_limited(search) as rest:
-            reading = read(problem, puzzles)
-            begin: Any = reading.stack
-            if stacks is not None:
-                begin, header = read_part(stacks, reading.problem)
-            group = _group(reading.problem, up_to_symmetry, symmetries)
-            search = rest()
-        with progress(quiet, TREE_BAR, tree_on) as on_progress:
-            how: dict[str, Any] = {
-                **asdict(workers),
-                "on_progress": on_progress,
-                "search": search,
-            }
-            if run is None:
-                result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
-            else:
-                kept = Run(
-                    run,
-                    reading.problem,
-                    begin,
-                    resume=resume,
-                    up_to_symmetry=group,
-                    engine=search.engine,
-                    name=reading.name,
-                )
-                with kept:
-                    result = kept.search(**how)
+    with _nothing_as_json(as_json, workers, sys.stdout), time_limited(search) as rest:
+        reading = read(problem, puzzles)
+        begin: Any = reading.stack
+        if stacks is not None:
+            begin, header = read_part(stacks, reading.problem)
+        group = _group(reading.problem, up_to_symmetry, symmetries)
+        search = rest()
+    with progress(quiet, TREE_BAR, tree_on) as on_progress:
+        how: dict[str, Any] = {
+            **asdict(workers),
+            "on_progress": on_progress,
+            "search": search,
+        }
+        if run is None:
+            result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
+        else:
+            kept = Run(
+                run,
+                reading.problem,
+                begin,
+                resume=resume,
+                up_to_symmetry=group,
+                engine=search.engine,
+                name=reading.name,
+            )
+            with kept:
+                result = kept.search(**how)
     if not as_json:
         print(result.count)
     of_part = result_of_part(header, asdict(result)) if header else {}
@@ -225,42 +223,41 @@ def enumerate_(
     streams = output == "-"
     if resume and streams:
         raise InputError("--resume needs a directory; what was printed cannot be resumed")
-    with told_when_compiling(quiet):
-        summary_to = sys.stderr if streams else sys.stdout
-        with _nothing_as_json(as_json, workers, summary_to), time_limited(search) as rest:
-            reading = read(problem, puzzles)
-            group = _group(reading.problem, up_to_symmetry, symmetries)
-            search = rest()
-        if best is not None and group is not False:
-            raise BadParameter("--best cannot be asked for up to symmetry")
-        task = reading.problem, reading.stack
-        with progress(quiet, TREE_BAR, tree_on) as on_progress:
-            how: dict[str, Any] = {
-                **asdict(workers),
-                "on_progress": on_progress,
-                "search": search,
-            }
-            if streams and best is not None:
-                result = write_cheapest(*task, best, sys.stdout.buffer, **how)
-            elif streams:
-                out = sys.stdout.buffer
-                result = write_covers(
-                    *task, out, notation=reading.notation, up_to_symmetry=group, **how
-                )
-            else:
-                kept = Run(
-                    output,
-                    *task,
-                    collect=best is None,
-                    cheapest=best,
-                    up_to_symmetry=group,
-                    resume=resume,
-                    engine=search.engine,
-                    notation=reading.notation,
-                    name=reading.name,
-                )
-                with kept:
-                    result = kept.search(**how)
+    summary_to = sys.stderr if streams else sys.stdout
+    with _nothing_as_json(as_json, workers, summary_to), time_limited(search) as rest:
+        reading = read(problem, puzzles)
+        group = _group(reading.problem, up_to_symmetry, symmetries)
+        search = rest()
+    if best is not None and group is not False:
+        raise BadParameter("--best cannot be asked for up to symmetry")
+    task = reading.problem, reading.stack
+    with progress(quiet, TREE_BAR, tree_on) as on_progress:
+        how: dict[str, Any] = {
+            **asdict(workers),
+            "on_progress": on_progress,
+            "search": search,
+        }
+        if streams and best is not None:
+            result = write_cheapest(*task, best, sys.stdout.buffer, **how)
+        elif streams:
+            out = sys.stdout.buffer
+            result = write_covers(
+                *task, out, notation=reading.notation, up_to_symmetry=group, **how
+            )
+        else:
+            kept = Run(
+                output,
+                *task,
+                collect=best is None,
+                cheapest=best,
+                up_to_symmetry=group,
+                resume=resume,
+                engine=search.engine,
+                notation=reading.notation,
+                name=reading.name,
+            )
+            with kept:
+                result = kept.search(**how)
     return _report(result, {}, as_json, quiet, summary_to)
 
 
@@ -306,7 +303,7 @@ def export(
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
-    with told_when_compiling(), interrupts() as check:
+    with interrupts() as check:
         rows = export_run(directory, output, jobs, check)
     if describe_run(directory)["complete"]:
         return 0
@@ -356,7 +353,7 @@ def split(
     from batchsolve.runs.job_array import write_parts
 
     reading = read(problem, puzzles)
-    with told_when_compiling(), interrupts():
+    with interrupts():
         facts = write_parts(
             reading.problem, output, reading.stack, depth=depth, files=files, engine=engine
         )

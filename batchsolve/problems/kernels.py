@@ -13,21 +13,28 @@ one compiles it and the others wait.
 from __future__ import annotations
 
 import fcntl
-import gc
 import hashlib
+import logging
+import multiprocessing
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
+LOG = logging.getLogger("batchsolve.compiling")
+COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
+_has_said = False
 _PACKAGE = Path(__file__).parent.parent
 CHECKS_BOUNDS = bool(getattr(config, "BOUNDSCHECK", None))
 """Whether kernels check indices, those of vectors too: ``NUMBA_BOUNDSCHECK=1``, for tests."""
@@ -91,29 +98,70 @@ def _share_on_disk(compiled: Any) -> None:
             found = load(signature, target_context)
             if found is None and turn.wait():
                 found = load(signature, target_context)
+            if found is None:
+                _say_that_it_compiles()
             return found
 
     def compile_alone(signature: Any) -> Any:
-        with global_compiler_lock:  # as numba itself does: one thread at a time
+        with global_compiler_lock, _CTRL_C:  # the lock as in numba: one thread at a time
             try:
-                with _garbage_left():
-                    return compile_(signature)
+                return compile_(signature)
             finally:
                 turn.end()
 
     cache.load_overload, compiled.compile = load_overload, compile_alone
 
 
-@contextmanager
-def _garbage_left() -> Iterator[None]:
-    """Look for no garbage: the compiler makes little, and looking takes a tenth of its time."""
-    was_enabled = gc.isenabled()
-    try:
-        gc.disable()
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def _say_that_it_compiles() -> None:
+    """Say once that the first call takes long; processes that work for others say nothing."""
+    global _has_said
+    if not _has_said and multiprocessing.parent_process() is None:
+        LOG.warning(COMPILING)
+    _has_said = True
+
+
+class _CtrlC:
+    """Holds Ctrl-C back while numba is at work; what is raised in its callbacks is lost.
+
+    The second is not held back. Nothing is held back in threads, which hear no signals.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0  # for a kernel compiles those that it calls
+        self._hear: Any = None  # what the user does about Ctrl-C
+        self._is_held = False
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        if self._is_held:
+            self._hear(signum, frame)
+        self._is_held = True
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if self._depth == 0:
+            self._hear = signal.getsignal(signal.SIGINT)
+            if callable(self._hear):  # neither ignored nor unknown to Python
+                signal.signal(signal.SIGINT, self._note)
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            if callable(self._hear):
+                signal.signal(signal.SIGINT, self._hear)
+            self.pass_on()
+
+    def pass_on(self) -> None:
+        """Let Ctrl-C through that was held back, where it can be raised."""
+        if self._is_held and threading.current_thread() is threading.main_thread():
+            self._is_held = False
+            self._hear(signal.SIGINT, None)
+
+
+_CTRL_C = _CtrlC()
 
 
 class _Turn:
@@ -141,6 +189,7 @@ class _Turn:
                 with suppress(BlockingIOError):
                     fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
+                _CTRL_C.pass_on()
                 time.sleep(LOOK_SECONDS)
         return self._file is not None
 

@@ -196,7 +196,10 @@ class Workers:
 
 
 class _Parallel(Parallel):
-    """Knows at once when a call has ended, where joblib looks every 10 ms."""
+    """Knows at once when a call has ended, where joblib looks every 10 ms.
+
+    It says nothing of calls that were given up, as after Ctrl-C, where joblib warns.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -206,6 +209,9 @@ class _Parallel(Parallel):
         """Note that a call has ended; joblib asks for it then, in one thread at a time."""
         if self._ended.locked():
             self._ended.release()
+
+    def _warn_exit_early(self) -> None:
+        pass
 
     def await_result(self) -> None:
         """Wait until there is a result, or none is to come."""

@@ -20,6 +20,7 @@ from distributed.comm.addressing import get_address_host_port, parse_address
 from joblib._dask import DaskDistributedBackend
 
 from batchsolve.errors import InputError, WorkersError, first_line
+from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Capabilities,
     Workers,
@@ -55,11 +56,13 @@ class _OnWorker:
 class _Bring(distributed.WorkerPlugin):
     """Brings what workers do to each of them once, also to those that join or begin anew."""
 
-    def __init__(self, key: str, work: Any) -> None:
-        self._key = key
+    def __init__(self, key: str, work: Any, is_ours: bool) -> None:
+        self._key, self._is_ours = key, is_ours
         self._pickled = pickle.dumps(work)  # else its arrays are views of a message received
 
     def setup(self, worker: Any) -> None:
+        if self._is_ours:  # else the process is somebody else's
+            keep_memory()
         _works[self._key] = pickle.loads(self._pickled)
 
     def teardown(self, worker: Any) -> None:
@@ -224,7 +227,8 @@ class DaskWorkers(Workers):
 
         Dask says the same of a scheduler that is lost, and notes that soon afterwards.
         """
-        plugin, end = _Bring(key, work), time.monotonic() + AGAIN_SECONDS
+        plugin = _Bring(key, work, self._address is None)
+        end = time.monotonic() + AGAIN_SECONDS
         while True:
             try:
                 self._client.register_plugin(plugin, name=key)

@@ -12,19 +12,15 @@ import os
 import threading
 import time
 import traceback
-import warnings
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain, count
 from types import TracebackType
 from typing import Any, Protocol
 
-from numba.core import event
-
 from batchsolve.workers import Here, Shared, get_workers
-from batchsolve.workers.base import LOG, Numbers
-from batchsolve.workers.settling import keep_memory, settle_in
+from batchsolve.workers.base import Numbers
 
 Numbered = tuple[int, Any]  # a task, and what the caller knows it by
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -151,8 +147,6 @@ class Pool:
         return self._workers.numbers(n)
 
     def __enter__(self) -> Pool:
-        keep_memory()
-        _log_compiling()
         self._workers.__enter__()
         return self
 
@@ -169,10 +163,8 @@ class Pool:
             _AT_WORK.wait(LEAVE_SECONDS)
 
     def _abandon(self) -> None:
-        """Drop the tasks of a round that nobody waits for; joblib would warn of each."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            self._running.close()
+        """Drop the tasks of a round that nobody waits for."""
+        self._running.close()
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
@@ -297,29 +289,8 @@ class _AtWork:
 _AT_WORK = _AtWork()
 
 
-class _Compiling(event.Listener):
-    """Logs that kernels are compiled, once."""
-
-    told = False
-
-    def on_start(self, event: Any) -> None:
-        module = event.data["dispatcher"].py_func.__module__
-        if not self.told and module.startswith("batchsolve."):
-            self.told = True
-            LOG.info("compiling the kernels that this search needs; they are kept for later runs")
-
-    def on_end(self, event: Any) -> None:
-        pass
-
-
-@cache
-def _log_compiling() -> None:
-    event.register("numba:compile", _Compiling())
-
-
 def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
     """Run in a worker. Errors become records, for an exception would abort the whole round."""
-    settle_in()
     result, error = None, ""
     begin, start = time.time(), time.perf_counter()
     try:

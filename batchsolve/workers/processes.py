@@ -48,7 +48,7 @@ class Processes(Workers):
         self.folder = self._shared.path
         self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
         # before the first task, for which a worker would wait for minutes if we were killed
-        return "loky", {"initializer": settle_in}
+        return "loky", {"initializer": settle_in, "initargs": (os.getpid(),)}
 
     def _stuck(self) -> Any:
         """Return loky's executor if it waits for the dead; joblib makes a new one after deaths."""

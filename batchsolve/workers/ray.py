@@ -27,6 +27,7 @@ from ray.util.multiprocessing import Pool
 from ray.util.multiprocessing.pool import ResultThread
 
 from batchsolve.errors import InputError, first_line
+from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Capabilities,
     Workers,
@@ -295,16 +296,17 @@ def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
 
 
 @cache
-def _end_on_sigterm() -> None:
-    """Let SIGTERM end this worker at once, and its task be searched by another.
+def _settle_in() -> None:
+    """Prepare this worker, a process of our pool: SIGTERM ends it at once, and others do its task.
 
     Ray has it raise `SystemExit`. joblib takes that for the answer of the call, and raises it in
     the process that waits for it.
     """
+    keep_memory()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _call(function: Callable[..., Any], values: bytes) -> bytes:
-    _end_on_sigterm()
+    _settle_in()
     return pickle.dumps(function(*pickle.loads(values)))

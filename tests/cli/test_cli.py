@@ -11,12 +11,12 @@ from dataclasses import fields
 
 import pytest
 from click.testing import CliRunner
-from numba import njit
 
 from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import Workers
-from batchsolve.cli.terminal import COMPILING, print_facts, told_when_compiling
+from batchsolve.cli.terminal import print_facts
+from batchsolve.problems.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings
 
 COMMANDS = all_commands()
@@ -315,6 +315,8 @@ def test_compiling_is_said_once_and_loading_is_not(tmp_path):
     kept = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
     assert (kept.returncode, kept.stdout) == (1, "1\n")
     assert COMPILING not in kept.stderr
+    quiet = python(MAIN, *command, "-q", NUMBA_CACHE_DIR=str(tmp_path / "other"))
+    assert (quiet.returncode, quiet.stderr) == (1, "")
 
 
 def test_compiling_is_logged_for_those_who_use_the_library(tmp_path):
@@ -324,27 +326,10 @@ def test_compiling_is_logged_for_those_who_use_the_library(tmp_path):
         "bs.count('sudoku:2x2', engine='backtracking', limit=1, jobs=1)"
     )
     fresh, kept = (python(program, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    said = "batchsolve compiling the kernels that this search needs"
+    said = f"batchsolve.compiling {COMPILING}"
     assert (fresh.returncode, kept.returncode) == (0, 0)
     assert (fresh.stderr.count(said), kept.stderr.count(said)) == (1, 0)
     assert "batchsolve 1 solution, not complete" in kept.stderr
-
-
-@pytest.mark.parametrize(("quiet", "times"), [(False, 1), (True, 0)])
-def test_compiling_is_said_for_the_first_of_many_kernels(quiet, times, capsys):
-    @njit
-    def inner(x):
-        return x + 1
-
-    @njit
-    def outer(x):
-        return inner(x) + 1
-
-    with told_when_compiling(quiet):
-        assert outer(1) == 3  # compiles both
-        assert outer(1.0) == 3
-    assert outer(1j) == 2 + 1j  # nobody listens any more
-    assert capsys.readouterr().err.count(COMPILING) == times
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -175,3 +176,41 @@ def test_kernels_on_disk_are_loaded_without_numpys_mathematics(tmp_path):
         call = [sys.executable, "-c", LOADED, tmp_path / "in.txt", tmp_path / name]
         done = subprocess.run(call, capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
+
+
+INTERRUPTED = """
+import signal, sys
+from numba.core import event
+from tiny.engines.caller import linked
+
+class Press(event.Listener):
+    def on_start(self, _):
+        for _ in range(int(sys.argv[1])):
+            signal.raise_signal(signal.SIGINT)
+
+    def on_end(self, _):
+        pass
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    with event.install_listener("numba:compile", Press()):
+        linked()
+except KeyboardInterrupt:
+    print(len(linked.signatures), signal.getsignal(signal.SIGINT).__name__)
+"""
+
+
+@pytest.mark.parametrize(("times", "compiled"), [(1, 1), (2, 0)])
+def test_ctrl_c_is_held_back_while_numba_compiles_but_only_once(tiny, times, compiled):
+    command = [sys.executable, "-c", INTERRUPTED, str(times)]
+    run = subprocess.run(command, cwd=tiny.parent, capture_output=True, text=True)
+    assert run.stdout.split() == [str(compiled), "default_int_handler"], run.stderr
+
+
+def test_ctrl_c_is_heard_while_another_process_compiles(tiny, monkeypatch):
+    first, second = (kernels._Turn(str(tiny / "lock")) for _ in range(2))
+    assert first.wait()
+    monkeypatch.setattr(kernels.time, "sleep", lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), kernels._CTRL_C:
+        second.wait()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
