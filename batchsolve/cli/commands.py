@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import inspect
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -180,7 +181,7 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
 def _said(error: BaseException) -> str:
     """Return what an error says; one of the system says it as those of the package do."""
     if isinstance(error, BatchsolveError) or not isinstance(error, OSError) or not error.strerror:
-        return str(error)
+        return as_options(str(error))
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     is_printed = error.errno in (errno.EBADF, errno.ENOSPC)  # or else a fork, for instance
@@ -213,4 +214,15 @@ def _warnings_on_stderr(quiet: bool) -> Iterator[None]:
 
 def _notes(error: BaseException) -> list[str]:
     """Return what was noted on an error: how an interrupted run can go on."""
-    return getattr(error, "__notes__", [])
+    return list(map(as_options, getattr(error, "__notes__", [])))
+
+
+def as_options(message: str) -> str:
+    """Return a message that names arguments of functions as one that names options.
+
+    Examples
+    --------
+    >>> as_options("say which with `up_to_symmetry`")
+    'say which with --up-to-symmetry'
+    """
+    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)

@@ -240,7 +240,7 @@ def _find_cells(
         if n is not None and has_symbols and (n == size if size else default_box(n)):
             if size is None and _can_be_several(rows):
                 raise NoGridError(
-                    f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; say --box RxC, "
+                    f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
                     f"or name one by its row, as in {name}#1"
                 )
             return list(chain.from_iterable(lines)), lines is words
@@ -295,7 +295,7 @@ def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) ->
     if n is not None and size is not None:
         return f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
     if n is not None:
-        return f"a grid of {n}×{n} cells, for which no boxes are known; say --box RxC"
+        return f"a grid of {n}×{n} cells, for which no boxes are known; name its `box`"
     shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
     cells = f"N = {size}" if size else "such as 9 or 16"
     return f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"

@@ -143,7 +143,7 @@ class Survey:
         if any(loose.values()) and not any(strict.values()):
             raise InputError(
                 "every value has several kinds of blank cells, one of which may be a digit; say "
-                "which symbols are the digits with --alphabet"
+                "which symbols are the digits with `alphabet`"
             )
         scores = strict
         most = max(scores.values(), default=0)
@@ -151,7 +151,7 @@ class Survey:
             names = ", ".join(n.name for n in notations(n_digits)) or "numbers"
             raise InputError(
                 f"no value fits an alphabet for {n_digits}×{n_digits} grids ({names}); "
-                f"name yours with --alphabet"
+                f"name yours with `alphabet`"
             )
         best = [notation for notation, score in scores.items() if score == most]
         used = self._symbols_used(rows, best[0])
@@ -185,7 +185,7 @@ class AmbiguousNotationError(InputError):
     """A column that several alphabets fit."""
 
     def __init__(self, names: list[str]) -> None:
-        super().__init__(f"the alphabet can be {' or '.join(names)}; say which with --alphabet")
+        super().__init__(f"the alphabet can be {' or '.join(names)}; say which with `alphabet`")
         self.names = names
 
 

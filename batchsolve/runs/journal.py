@@ -300,7 +300,7 @@ class Journal:
             yield
         except sqlite3.ProgrammingError as error:  # of the caller: nothing was done
             raise JournalError(
-                f"{self.path}: the run is closed; open it again, and go on with resume"
+                f"{self.path}: the run is closed; open it again, and go on with `resume`"
             ) from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
@@ -308,7 +308,7 @@ class Journal:
                 raise JournalError(f"{self.path}: in use by another process") from error
             if code in _UNWRITABLE:
                 raise OutputError(
-                    f"{self.path}: cannot be written ({error}); make room, and go on with --resume"
+                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
                 ) from error
             raise self.damaged(error) from error
         except BatchsolveError:

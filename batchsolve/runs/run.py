@@ -226,7 +226,7 @@ class Run:
             except BaseException as error:
                 if os.path.exists(self._journal.path):
                     error.add_note(
-                        f"what is done is kept in {self._directory}; go on with --resume"
+                        f"what is done is kept in {self._directory}; go on with `resume`"
                     )
                 self._begin = None  # what is left is what the journal says
                 raise
@@ -251,7 +251,7 @@ class Run:
             if os.path.isdir(self._directory) and os.listdir(self._directory):
                 begun = os.path.exists(os.path.join(self._directory, JOURNAL))
                 if not (begun and resume):
-                    what = "a run is kept there; go on with --resume" if begun else "is not empty"
+                    what = "a run is kept there; go on with `resume`" if begun else "is not empty"
                     raise OutputError(f"{self._directory}: {what}, or name another directory")
                 self._refuse_solutions_of_nobody()
             try:

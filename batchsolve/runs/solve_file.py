@@ -268,7 +268,7 @@ class FileRun:
         start = time.perf_counter()
         self.destination.check()
         if self.settings.resume and "-" in (*self.paths, self.output):
-            raise InputError("--resume needs files; standard input or output cannot be resumed")
+            raise InputError("`resume` needs files; standard input or output cannot be resumed")
         if self.settings.chunk is not None and isinstance(self.destination, Parts):
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
         is_array = split_suffixes(self.output)[0] == ".npy"
@@ -364,11 +364,11 @@ class FileRun:
     def _how_to_go_on(self, error: BaseException) -> str:
         """Return what can be done after an error; an input that is mended is another one."""
         if isinstance(error, InvalidRowError):
-            return "go on with --resume, and without --on-invalid stop"
+            return "go on with `resume`, and without `on_invalid`"
         if isinstance(error, InputError):
             left = f"{self.destination.kept} and {self.destination.journal}"
             return f"mend the input, and delete {left} or name another output, to begin again"
-        return "go on with --resume"
+        return "go on with `resume`"
 
     def _write_answers(
         self,
@@ -420,7 +420,7 @@ class FileRun:
         if begun and not self.settings.resume:
             Journal.read(path).close()  # raises if the run is going on in another process
             raise OutputError(
-                f"{kept}: an interrupted run left its rows there; go on with --resume, or delete "
+                f"{kept}: an interrupted run left its rows there; go on with `resume`, or delete "
                 f"{kept} and {path} to begin again"
             )
         if not begun:

@@ -119,7 +119,7 @@ class Corpus:
         if filename and FILENAME.name in self.columns:
             raise InputError(
                 f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "
-                f"it, or leave out --filename"
+                f"it, or leave out `filename`"
             )
         self._blank = blank
         self._kept: list[Block] = []
@@ -256,7 +256,7 @@ class Corpus:
                 which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 which = f"no column is known as a puzzle column, nor holds grids: {self._names()}"
-            raise InputError(f"{which}{self._parted()}; say which with --column")
+            raise InputError(f"{which}{self._parted()}; say which with `column`")
         return next(iter(grids))
 
     def _solution_column(self, taken: str) -> str | None:
@@ -322,7 +322,7 @@ class Corpus:
             )
         shape = box or default_box(size)
         if shape is None:
-            raise InputError(f"there are no boxes for {size} digits; say --box RxC")
+            raise InputError(f"there are no boxes for {size} digits; say which with `box`")
         problem = sudoku(*shape)
         if alphabet is not None:
             return problem, Notation.from_name(alphabet, size, self._blank)

@@ -143,7 +143,7 @@ class KeptRows:
         self._marked = marked
         if marked and FIRST.name in reader.schema.names:
             raise InputError(
-                f"the input has a column {FIRST.name} already; rename it, or leave out --mark"
+                f"the input has a column {FIRST.name} already; rename it, or leave out `mark`"
             )
         self.schema = reader.schema.append(FIRST) if marked else reader.schema
 
