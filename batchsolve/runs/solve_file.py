@@ -271,7 +271,9 @@ class FileRun:
             raise InputError("`resume` needs files; standard input or output cannot be resumed")
         if self.settings.chunk is not None and isinstance(self.destination, Parts):
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
-        is_array = split_suffixes(self.output)[0] == ".npy"
+        suffix, _ = split_suffixes(self.output)
+        is_array = suffix == ".npy"
+        is_parquet = suffix == ".parquet" or isinstance(self.destination, Parts)
         more = [name for name in NO_ARRAY if getattr(self.settings, name)] if is_array else []
         if more:
             raise InputError(f"{self.output}: holds solutions alone; leave out {listed(more)}")
@@ -294,7 +296,8 @@ class FileRun:
             self.search.limit or PROVES_UNIQUENESS,
             self.settings.stats,
             self.settings.canonical,
-            as_digits=is_array,
+            is_array,
+            corpus.number_types() if is_parquet else {},
         )
         engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -14,6 +15,7 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.canonical import NO_ROOM, check_shape, first_clashes, forms_of
 from batchsolve.problems.kernels import kernel
 from batchsolve.problems.notation import Notation, numbers
+from batchsolve.tables.number_columns import as_numbers
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
@@ -119,6 +121,8 @@ class AnswerTable:
         Whether to add the column ``canonical``.
     as_digits : bool
         Whether solutions are lists of digits, whatever the puzzles are.
+    types : mapping of str to pyarrow.DataType, optional
+        Text columns of the input that become numbers; see `number_types`.
 
     Attributes
     ----------
@@ -140,6 +144,7 @@ class AnswerTable:
         stats: bool,
         canonical: bool = False,
         as_digits: bool = False,
+        types: Mapping[str, pa.DataType] | None = None,
     ) -> None:
         if canonical:
             check_shape(reader.problem)
@@ -173,7 +178,11 @@ class AnswerTable:
                 kept = next(free for free in wanted if free not in taken)
             taken.add(kept)
             names.append(kept)
-        given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]
+        self._types = types or {}
+        given = [
+            column.with_name(name).with_type(self._types.get(column.name, column.type))
+            for column, name in zip(reader.schema, names, strict=True)
+        ]
         self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
@@ -204,7 +213,11 @@ class AnswerTable:
         if self.has_times:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
-        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
+        given = batch.table
+        for name, kind in self._types.items():
+            place = given.schema.get_field_index(name)
+            given = given.set_column(place, name, as_numbers(given[name], kind))
+        table = pa.Table.from_arrays([*given.columns, *columns], schema=self.schema)
         return table, RowSums(
             n,
             np.bincount(status, minlength=len(Status)),

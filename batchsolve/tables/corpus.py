@@ -17,8 +17,10 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
-from batchsolve.tables.layouts import GridLines
+from batchsolve.tables.layouts import Delimited, GridLines, Spaced
+from batchsolve.tables.number_columns import number_types
 from batchsolve.tables.opening import open_all
+from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
 from batchsolve.tables.sources import Source, TextSource, name_of
 
@@ -177,6 +179,23 @@ class Corpus:
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Cut the corpus into blocks, and read them here."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
+
+    def number_types(self) -> dict[str, pa.DataType]:
+        """Return the types of text columns that hold only numbers, by reading all rows once more.
+
+        The columns of puzzles and solutions stay text, and so do all columns of standard input and
+        of remote files, which are not read twice.
+        """
+        for source in self._sources:
+            is_text = isinstance(source.layout, Delimited | Spaced)
+            if not is_text or source.path == "-" or is_address(source.path):
+                return {}
+        names = [name for name in self.columns if name not in (self.column, self.solution_column)]
+        blocks = self._blocks_from(Position(0, 0))
+        try:
+            return number_types((block.rows().table for block in blocks), names)
+        except InputError:  # the run will come to it, and say so
+            return {}
 
     def _blocks_from(self, begin: Position) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):

@@ -14,15 +14,19 @@ from queue import SimpleQueue
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import Interrupted
 from cutting import small_blocks
+from hypothesis import given
+from hypothesis import strategies as st
 
 import batchsolve as bs
 from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
+from batchsolve.tables.number_columns import as_numbers, number_types
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -118,13 +122,13 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     wrong = "1243342143122143"
     path.write_text(f"puzzle,prediction,solution\n1.....2..3.....4,{wrong},1243342143122134\n")
-    for given, disagree in ((None, 0), ("prediction", 1)):
-        summary = bs.solve_file(path, out, solution_column=given)
-        taken = given or "solution"
+    for named, disagree in ((None, 0), ("prediction", 1)):
+        summary = bs.solve_file(path, out, solution_column=named)
+        taken = named or "solution"
         assert (summary.column, summary.solution_column) == ("puzzle", taken)
         assert summary.disagree == disagree
         command = [sys.executable, "-m", "batchsolve", "solve", str(path), "-o", str(out)]
-        command += ["--solution-column", given] if given else []
+        command += ["--solution-column", named] if named else []
         said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
         assert f"puzzle column 'puzzle', solution column {taken!r}" in said
     table = pacsv.read_csv(
@@ -238,9 +242,43 @@ def test_names_do_not_stutter_however_often_a_table_is_solved(tmp_path):
     for _ in range(3):
         table = bs.solve_table(table)
         assert len(set(table.column_names)) == table.num_columns
-    given = [name for name in table.column_names if name.startswith("given_solution")]
-    assert given == ["given_solution", "given_solution_2", "given_solution_3"]
+    kept = [name for name in table.column_names if name.startswith("given_solution")]
+    assert kept == ["given_solution", "given_solution_2", "given_solution_3"]
     assert not any("given_given" in name for name in table.column_names)
+
+
+@pytest.mark.parametrize("out", ["out.parquet", "out/"])
+def test_numbers_of_a_csv_are_numbers_in_parquet(tmp_path, out):
+    rows = ["id,late,zip,rating,none,puzzle,solution,status"]
+    rows += [f"{k},{k},0{k},{k}.5,,1234341221434321,1234341221434321,{k}" for k in range(300)]
+    rows += ["-7,x,1,,,1234341221434321,1234341221434321,3", ""]
+    (tmp_path / "in.csv").write_text("\n".join(rows))
+    for how in ({}, {"jobs": 1, "backend": "loky"}):
+        with small_blocks(1000):
+            bs.solve_file(tmp_path / "in.csv", f"{tmp_path}/{out}", **how)
+        table = pq.read_table(tmp_path / out)
+        kinds = {field.name: str(field.type) for field in table.schema}
+        assert {name: kinds[name] for name in ("id", "rating", "given_status")} == {
+            "id": "int64",
+            "rating": "double",
+            "given_status": "int64",
+        }
+        for name in ("late", "zip", "none", "puzzle", "given_solution"):
+            assert kinds[name] == "string"
+        assert table["id"].to_pylist() == [*range(300), -7]
+        assert table["rating"].to_pylist() == [*(k + 0.5 for k in range(300)), None]
+        assert table["late"].to_pylist()[-2:] == ["299", "x"]
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+
+
+@given(st.lists(st.from_regex(r"-?[0-9]{0,20}(\.[0-9]{0,18})?", fullmatch=True)))
+def test_columns_of_numbers_can_be_written_as_they_were(values):
+    table = pa.table({"x": pa.array(values, pa.string())})
+    kinds = number_types([table[:2], table[2:]], ["x"])
+    if kinds:
+        column = as_numbers(table["x"], kinds["x"])
+        plain = [value.removesuffix(".0") for value in values]
+        assert pc.fill_null(column.cast(pa.string()), "").to_pylist() == plain
 
 
 def test_statistics_are_columns(corpus, tmp_path):
