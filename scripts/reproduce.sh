@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make the figures of the README: environment, measurements, scaling reports.
+# Make the figures of docs/performance.md: environment, measurements, scaling reports.
 set -euo pipefail
 caller=$PWD
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ usage() {
 usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [--venv DIR]
                             [--out DIR]
 
-Makes the figures of the README: sets up a virtual environment, runs scripts/bench_engines.py,
+Makes the figures of docs/performance.md: sets up a virtual environment, runs scripts/bench_engines.py,
 bench_search.py, bench_corpus.py and bench_canonical.py and "batchsolve scale", and leaves the results in --out.
 
   --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, bell12.ec, matching8.ec and

@@ -55,6 +55,11 @@ def test_no_page_shows_a_backslash():
         assert re.findall(r"^.*\\.*$", text, re.M) == [], page
 
 
+def test_tables_have_heads():
+    """The first cell of each is an empty box otherwise."""
+    assert [page for page in PAGES if re.search(r"^\| *\|", page.read_text(), re.M)] == []
+
+
 def public_functions():
     """Yield the functions of the reference, methods included."""
     for name in bs.__all__:

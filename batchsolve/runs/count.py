@@ -47,7 +47,7 @@ class Count:
         The engine that searched, or that was chosen to.
     rates : dict of str to float
         Nodes a second of the engines that it was chosen from.
-    backend : {"threading", "loky", "dask", "ray"}
+    backend : str
     jobs : int
     failures : list of str
         Why subproblems could not be searched; they are left out of the count.
