@@ -215,10 +215,7 @@ class Sudoku(ExactCover):
         return Stacks(offsets, options, np.arange(len(array)))
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-        """Return grids as a uint8 array of shape (n, N²) after checking shape and digits.
-
-        Cells of 0, or of −1, are blank.
-        """
+        """Return grids as a uint8 array of shape (n, N²) after checking shape and digits."""
         array = as_grids_array(grids)
         n = self.n_digits
         if array.shape == (0,):  # no grids at all, in a list
@@ -228,12 +225,7 @@ class Sudoku(ExactCover):
         if array.ndim != 2 or array.shape[1] != n * n:
             raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}")
         if not np.issubdtype(array.dtype, np.integer):
-            raise InputError(
-                f"grids must hold whole numbers, not {array.dtype}; "
-                f"convert them, as NumPy does with astype(int)"
-            )
-        if np.issubdtype(array.dtype, np.signedinteger):
-            array = np.where(array == -1, 0, array)
+            raise InputError(f"grids must hold whole numbers, not {array.dtype}")
         if array.size and not 0 <= array.min() <= array.max() <= n:
             k, cell = map(int, np.argwhere((array < 0) | (array > n))[0])
             raise InputError(

@@ -162,7 +162,7 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N; 0, −1 and cells that are masked are blank. Or a list, an Arrow array or
+        Digits 1 .. N, 0 for blank cells, as are those that are masked. Or a list, an Arrow array or
         a series of pandas or polars with the puzzles as text.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N.
@@ -237,7 +237,6 @@ def _corpus_of(
 ) -> Corpus | _GridArray:
     if problem is not None and not isinstance(problem, Sudoku):
         raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
-    _check_many(grids)
     texts = text_column(grids)
     if texts is None:
         array = _array_of(grids)
@@ -345,11 +344,6 @@ def solve(
     >>> solve("1.....2..3.....4")
     Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=1)
     """
-    if not isinstance(text, str):
-        raise InputError(
-            f"solve takes the text of one puzzle, not {quoted(text)}; use solve_batch for arrays "
-            f"and many puzzles, solve_table for tables, and solve_file for files"
-        )
     problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
     result = solve_batch(grid[None], problem, limit=limit, jobs=1)
     return Answer(
@@ -361,21 +355,6 @@ def solve(
         alphabet=notation.name,
         message=result.messages.get(0),
     )
-
-
-def _check_many(grids: Any) -> None:
-    """Raise an error that names the right call if these are not many grids."""
-    if isinstance(grids, str | bytes):
-        raise InputError("solve_batch takes many puzzles; use solve for the text of one, or a list")
-    if isinstance(grids, Iterator):
-        raise InputError("solve_batch takes a list or an array; give list(...) of an iterator")
-    if hasattr(grids, "columns") or hasattr(grids, "column_names") or isinstance(grids, dict):
-        raise InputError(
-            f"solve_batch takes one column of puzzles; use solve_table for a "
-            f"{type(grids).__name__}, or name its column"
-        )
-    if grids is None:
-        raise InputError("solve_batch takes an array of grids, or texts in a list, not None")
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, first_line, quoted, shortened
+from batchsolve.errors import InputError, first_line, shortened
 
 
 def arrow_table(table: Any) -> pa.Table:
@@ -41,37 +41,11 @@ def arrow_table(table: Any) -> pa.Table:
             return pa.Table.from_batches([table])
         if hasattr(table, "__arrow_c_stream__"):
             return pa.table(table)
-        if _library(table) == "datasets":
-            return pa.table(table.with_format("arrow")[:])
-    except OverflowError as error:
-        raise _too_large(table) from error
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"the table: {first_line(error)}") from error
-    if hasattr(table, "collect"):
-        raise InputError(f"a {type(table).__name__} has no rows yet; give what collect() returns")
     raise InputError(
         f"a {type(table).__name__} is no table; give one of Arrow, a data frame of pandas or "
-        f"polars, or what has __arrow_c_stream__, or use solve_batch for arrays and lists of "
-        f"texts, and solve_file for files"
-    )
-
-
-def _too_large(frame: Any) -> InputError:
-    """Return the error that a column of pandas holds integers which Arrow has no type for."""
-    for name in frame.columns:
-        try:
-            pa.Array.from_pandas(frame[name])
-        except OverflowError:
-            break
-        except pa.ArrowException:
-            continue
-    return _no_text(f"column {quoted(name)}")
-
-
-def _no_text(what: str) -> InputError:
-    return InputError(
-        f"{what} holds integers of more than 64 bits, which do not keep leading zeros of grids; "
-        f"read it as text, as pandas.read_csv does with dtype=str"
+        f"polars, or what has __arrow_c_stream__"
     )
 
 
@@ -146,8 +120,6 @@ def _series(values: Any) -> pa.ChunkedArray:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
         return pa.chunked_array([pa.Array.from_pandas(values)])
-    except OverflowError as error:
-        raise _no_text("the series") from error
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError(f"the series: {shortened(first_line(error))}") from error
 
