@@ -189,6 +189,31 @@ def quoted(value: object) -> str:
     return shortened(repr(value))
 
 
+def not_but(value: object) -> str:
+    """Return the end of a message: what was given instead, and the call that takes it.
+
+    Examples
+    --------
+    >>> print(not_but(["1.....2..3.....4"]))
+    not a list: solve_batch takes arrays and lists of puzzles
+    """
+    calls = (
+        (isinstance(value, bytes), "decode it to text: value.decode()"),
+        (isinstance(value, str), "solve takes one puzzle, solve_file the name of a file"),
+        (hasattr(value, "collect"), "give its collect() to solve_table"),
+        (hasattr(value, "with_format"), "give its with_format('arrow')[:] to solve_table"),
+        (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
+        (
+            hasattr(type(value), "columns") or isinstance(value, dict),
+            "solve_table takes tables; for a dict, make one with pyarrow.table",
+        ),
+        (hasattr(value, "__next__"), "make it a list: solve_batch(list(puzzles))"),
+        (hasattr(value, "__len__"), "solve_batch takes arrays and lists of puzzles"),
+    )
+    call = next((call for applies, call in calls if applies), "")
+    return f"not a {type(value).__name__}: {call}" if call else f"not {quoted(value)}"
+
+
 def listed(names: Iterable[object]) -> str:
     """Return the first of some names as messages show them, parted by commas.
 

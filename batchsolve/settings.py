@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, TypeVar
 
-from batchsolve.errors import InputError, listed, quoted
+from batchsolve.errors import InputError, listed, not_but, quoted
 
 AUTO = "auto"
 """The engine that suits the problem."""
@@ -125,14 +125,16 @@ def path_of(what: str, path: Any) -> str:
         ...
     batchsolve.errors.InputError: the output needs a name, not ''
     """
-    if path and isinstance(path, str | bytes | os.PathLike):
+    if isinstance(path, str | bytes | os.PathLike) and path:
         return os.fsdecode(path)
-    raise InputError(f"{what} needs a name, not {quoted(path)}")
+    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else not_but(path)
+    raise InputError(f"{what} needs a name, {given}")
 
 
 def paths_of(what: str, paths: Any) -> list[str]:
     """Return one name of a file, or a sequence of them, as a list."""
     is_one = isinstance(paths, str | bytes) or not isinstance(paths, Iterable)
+    is_one = is_one or hasattr(paths, "read") or hasattr(type(paths), "columns")
     return [path_of(what, path) for path in ([paths] if is_one else paths)]
 
 

@@ -1,17 +1,34 @@
 """Arguments of the library: numbers of NumPy are numbers, and what is wrong is one clear error."""
 
+import io
 import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import batchsolve as bs
 
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 GRID = "1.....2..3.....4"
 SEVERAL = "1.....2..3......"
 PRICED = bs.ExactCover.from_options([["a"], ["a"]], costs=[1, 2])
 SOME = bs.Stacks.from_lists([[1], [2]])
+NUMBERS = {"puzzle": [GRID], "other": [10**80]}
+
+
+class Dataset:
+    """The shape of a dataset of the package `datasets`."""
+
+    def with_format(self, kind):
+        """Return it in another form."""
+
+    def __len__(self):
+        return 1
+
+
 INTEGERS = (np.int8, np.uint8, np.int64, np.uint64)
 
 
@@ -100,14 +117,31 @@ WRONG = {
     "class Sudoku, not 'sudoku:2x2'": lambda: bs.canonical_forms("sudoku:2x2", []),
     "class ExactCover, not 'langford:3'": lambda: bs.SolutionGraph.load("graph", "langford:3"),
     "a puzzle is text, not None": lambda: bs.solve(None),
-    "a puzzle is text, not b'1": lambda: bs.solve(GRID.encode()),
+    "a puzzle is text, not a bytes: decode it": lambda: bs.solve(GRID.encode()),
+    "a puzzle is text, not a ndarray: solve_batch takes": lambda: bs.solve(np.zeros(16, int)),
+    "a puzzle is text, not a DataFrame: solve_table takes": lambda: bs.solve(pd.DataFrame()),
+    "not a str: solve takes one puzzle": lambda: bs.solve_batch(GRID),
+    "not a bytes: decode it to text": lambda: bs.solve_batch(GRID.encode()),
+    "not a generator: make it a list": lambda: bs.solve_batch(grid for grid in [GRID]),
+    "texts in a list, not None": lambda: bs.solve_batch(None),
+    "not a DataFrame: solve_table takes tables": lambda: bs.solve_batch(pd.DataFrame()),
+    "not a Table: solve_table takes tables": lambda: bs.solve_batch(pa.table({"puzzle": [GRID]})),
+    "not a LazyFrame: give its collect": lambda: bs.solve_table(pl.LazyFrame()),
+    "texts in a list, not a LazyFrame: give": lambda: bs.solve_batch(pl.LazyFrame()),
+    "not a Dataset: give its with_format\\('arrow'\\)\\[:\\]": lambda: bs.solve_table(Dataset()),
+    "texts in a list, not a Dataset: give": lambda: bs.solve_batch(Dataset()),
+    "a table is .*, not a list: solve_batch takes": lambda: bs.solve_table([GRID]),
+    "name, not a BytesIO: solve_file takes names": lambda: bs.solve_file(io.BytesIO(), "out.csv"),
+    "output needs a name, not a BytesIO": lambda: bs.solve_file("in.csv", io.BytesIO()),
+    "name, not a DataFrame: solve_table": lambda: bs.solve_file(pd.DataFrame(), "out.csv"),
+    "whole numbers, not float64; .*astype": lambda: bs.solve_batch(np.zeros((1, 16))),
     "box is a pair, such as \\(2, 3\\), not 2": lambda: bs.solve(GRID, box=2),
     "box is a pair, such as \\(2, 3\\), not '2x2'": lambda: bs.solve_file("a", "b", box="2x2"),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
     "alphabet is text, not 5": lambda: bs.solve(GRID, alphabet=5),
     "blank is text, not 5": lambda: bs.solve_batch([GRID], blank=5),
     "grids are an array, or texts in a list": lambda: bs.solve_batch([[1, 2], [1]]),
-    "grids must have shape": lambda: bs.solve_batch(iter([GRID])),
+    "grids must have shape": lambda: bs.solve_batch([GRID.encode()]),
     "the problem is a Sudoku, such as": lambda: bs.solve_batch([GRID], "2x2"),
     "the input needs a name, not 5": lambda: bs.solve_file(5, "out.csv"),
     "the output needs a name, not None": lambda: bs.solve_file("in.csv", None),
@@ -115,6 +149,22 @@ WRONG = {
     "the directory of a run needs a name, not ''": lambda: bs.Run("", "queens:6"),
     "secondary must hold whole numbers": lambda: bs.ExactCover.from_matrix([[1, 1]], [0.5]),
 }
+
+
+def test_integers_of_any_length_are_to_be_read_as_text():
+    numbers = pd.DataFrame(NUMBERS)
+    with pytest.raises(bs.InputError, match=r"column 'other' holds integers .* dtype=str"):
+        bs.solve_table(numbers)
+    with pytest.raises(bs.InputError, match=r"the series holds integers .* dtype=str"):
+        bs.solve_batch(numbers.other)
+
+
+def test_minus_one_is_a_blank_of_arrays():
+    grid = np.full((1, 16), -1)
+    grid[0, [0, 6, 9, 15]] = [1, 2, 3, 4]
+    assert bs.solve_batch(grid).text() == ["1243342143122134"]
+    with pytest.raises(bs.InputError, match=r"0 or -1 is a blank"):
+        bs.solve_batch(np.full((1, 16), -2))
 
 
 @pytest.mark.parametrize("message", WRONG)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, not_but
 from batchsolve.problems.notation import (
     BLANKS,
     Notation,
@@ -107,7 +107,7 @@ def read_grid(
     (Sudoku(2, 2), '1-4', [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
     """
     if not isinstance(text, str):
-        raise InputError(f"a puzzle is text, not {quoted(text)}; for a file, read_problem reads it")
+        raise InputError(f"a puzzle is text, {not_but(text)}")
     box = checked_box(box, alphabet=alphabet, blank=blank)
     rows = _rows(text)
     if any("-" in row.characters for row in rows):

@@ -203,7 +203,7 @@ class Sudoku(ExactCover):
         Parameters
         ----------
         grids : array_like of int, shape (n, N²) or (n, N, N)
-            Digits 1 .. N, 0 for blank cells, as are those that are masked.
+            Digits 1 .. N; cells are blank that hold 0 or -1, or are masked.
 
         Returns
         -------
@@ -225,12 +225,17 @@ class Sudoku(ExactCover):
         if array.ndim != 2 or array.shape[1] != n * n:
             raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}")
         if not np.issubdtype(array.dtype, np.integer):
-            raise InputError(f"grids must hold whole numbers, not {array.dtype}")
+            raise InputError(
+                f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
+                f"convert them: grids.astype('uint8')"
+            )
+        if array.size and array.min() == -1:
+            array = np.maximum(array, 0)
         if array.size and not 0 <= array.min() <= array.max() <= n:
             k, cell = map(int, np.argwhere((array < 0) | (array > n))[0])
             raise InputError(
                 f"grid {k} has {array[k, cell]} in row {cell // n + 1}, column {cell % n + 1}; "
-                f"digits are 1 to {n}, 0 is a blank"
+                f"digits are 1 to {n}, 0 or -1 is a blank"
             )
         return np.ascontiguousarray(array, np.uint8)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
-from batchsolve.errors import InputError, counted, quoted
+from batchsolve.errors import InputError, counted, not_but, quoted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.drawings import html_grid, read_grid
 from batchsolve.problems.masks import as_grids_array
@@ -162,8 +162,8 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N, 0 for blank cells, as are those that are masked. Or a list, an Arrow array or
-        a series of pandas or polars with the puzzles as text.
+        Digits 1 .. N; cells are blank that hold 0 or -1, or are masked. Or a list, an Arrow array
+        or a series of pandas or polars with the puzzles as text.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N.
     alphabet : str, optional
@@ -186,6 +186,11 @@ def solve_batch(
     Returns
     -------
     BatchResult
+
+    Raises
+    ------
+    InputError
+        If they are no grids, or not of one size; the message names the call that takes them.
 
     Examples
     --------
@@ -237,6 +242,8 @@ def _corpus_of(
 ) -> Corpus | _GridArray:
     if problem is not None and not isinstance(problem, Sudoku):
         raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
+    if isinstance(grids, str | bytes) or _is_table(grids) or not _is_column(grids):
+        raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
     texts = text_column(grids)
     if texts is None:
         array = _array_of(grids)
@@ -339,6 +346,11 @@ def solve(
     Answer
         Its status, its first solution in tree order, and the number of solutions found.
 
+    Raises
+    ------
+    InputError
+        If it is no text, or not that of a grid; the message names the call that takes it.
+
     Examples
     --------
     >>> solve("1.....2..3.....4")
@@ -355,6 +367,16 @@ def solve(
         alphabet=notation.name,
         message=result.messages.get(0),
     )
+
+
+def _is_table(grids: Any) -> bool:
+    return isinstance(grids, dict) or any(
+        hasattr(type(grids), name) for name in ("columns", "collect", "with_format")
+    )
+
+
+def _is_column(grids: Any) -> bool:
+    return any(hasattr(grids, name) for name in ("__len__", "__array__", "__arrow_c_stream__"))
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:

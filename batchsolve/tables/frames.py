@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, first_line, shortened
+from batchsolve.errors import InputError, first_line, listed, not_but, shortened
+
+INT64_BITS = 63
+TOO_LARGE = (
+    "holds integers of more than 64 bits, which do not keep leading zeros; store grids as text: "
+    "pandas.read_csv reads them so with dtype=str"
+)
 
 
 def arrow_table(table: Any) -> pa.Table:
@@ -41,11 +47,14 @@ def arrow_table(table: Any) -> pa.Table:
             return pa.Table.from_batches([table])
         if hasattr(table, "__arrow_c_stream__"):
             return pa.table(table)
+    except OverflowError as error:
+        names = (name for name, column in table.items() if max(map(_bits, column)) > INT64_BITS)
+        raise InputError(f"column {listed(names)} {TOO_LARGE}") from error
     except (pa.ArrowException, ValueError) as error:
         raise InputError(f"the table: {first_line(error)}") from error
     raise InputError(
-        f"a {type(table).__name__} is no table; give one of Arrow, a data frame of pandas or "
-        f"polars, or what has __arrow_c_stream__"
+        f"a table is one of Arrow, a data frame of pandas or polars, or has __arrow_c_stream__, "
+        f"{not_but(table)}"
     )
 
 
@@ -120,8 +129,15 @@ def _series(values: Any) -> pa.ChunkedArray:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
         return pa.chunked_array([pa.Array.from_pandas(values)])
+    except OverflowError as error:
+        raise InputError(f"the series {TOO_LARGE}") from error
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError(f"the series: {shortened(first_line(error))}") from error
+
+
+def _bits(value: Any) -> int:
+    """Return the bits of an integer of Python, or 0 for any other value."""
+    return value.bit_length() if isinstance(value, int) else 0
 
 
 def _library(value: Any) -> str:

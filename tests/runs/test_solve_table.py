@@ -191,8 +191,11 @@ def test_a_table_of_many_blocks_keeps_its_order():
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        ({"puzzle": [PUZZLE]}, "a dict is no table; give one of Arrow, a data frame of pandas"),
-        ([PUZZLE], "a list is no table"),
+        (
+            {"puzzle": [PUZZLE]},
+            "one of Arrow, a data frame of pandas or polars, .* not a dict: solve_table",
+        ),
+        ([PUZZLE], "not a list: solve_batch"),
         (pa.table({"a": ["x"], "b": ["y"]}), "nor holds grids: 'a', 'b'"),
         (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds double, which does not keep leading"),
         (pa.table([["x"], ["y"]], ["a", "a"]), "the table: names the column 'a' twice"),
