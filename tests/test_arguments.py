@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
+from batchsolve.cli.commands import as_options
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -214,3 +215,18 @@ def test_a_run_may_go_on_in_another_thread_but_not_in_two(tmp_path):
     assert all("another thread searches this run" in error for error in errors)
     with pytest.raises(bs.JournalError, match="the run is closed; open it again"):
         run.search()
+
+
+def test_an_invalid_puzzle_says_why():
+    answer = bs.solve("11" + "." * 14)
+    assert (answer.status, answer.solution) == ("invalid", None)
+    assert answer.message == "digit 1 twice in a row: row 1, column 1 and row 1, column 2"
+    assert bs.solve(GRID).message is None
+    assert "twice in a row" in answer._repr_html_()
+
+
+def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(bs.InputError, match="say which with `column`") as raised:
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv")
+    assert as_options(str(raised.value)).endswith("say which with --column")
