@@ -149,7 +149,7 @@ def _shown(examples: tuple[str, ...]) -> str:
 
 def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     """Run a command; turn what it raises into one message and an exit code."""
-    # an interrupted search leaves results that nobody asks for, and joblib warns of each
+    # joblib warns of workers that have stopped; the pool makes up for them
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
     # where Dask's event loops tell, at any time until the end, what came of connections to workers
     # that are gone; what this means for the command is raised as well

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -25,8 +26,7 @@ from batchsolve.errors import InputError, first_line, quoted
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
 BOM = b"\xef\xbb\xbf"
 MOST_RECORD_BYTES = 64 << 20
-
-csv.field_size_limit(MOST_RECORD_BYTES)  # else the module refuses fields of over 128 KiB
+_CSV_LIMIT = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ class Delimited:
         }
         records = []
         for _, _, text in ragged:
-            fields = next(csv.reader([text], delimiter=self.delimiter), [])
+            fields = first_record([text], self.delimiter)
             records.append((fields + [""] * n_columns)[:n_columns])
         values = zip(*records, strict=True)
         extra = pa.table([pa.array(v, pa.string()) for v in values], list(self.columns))
@@ -215,6 +215,16 @@ class Delimited:
         n_rows = len(table) + len(extra)
         order = [places[k] if k in places else next(regular) for k in range(n_rows)]
         return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
+
+
+def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
+    """Return the fields of the first record, some of which may have more than 128 KiB."""
+    with _CSV_LIMIT:  # of the whole process: others may count on theirs
+        before = csv.field_size_limit(MOST_RECORD_BYTES)
+        try:
+            return next(csv.reader(lines, delimiter=delimiter), [])
+        finally:
+            csv.field_size_limit(before)
 
 
 def _fields(n: int) -> str:

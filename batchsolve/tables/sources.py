@@ -43,6 +43,7 @@ from batchsolve.tables.layouts import (
     JsonLines,
     Layout,
     Spaced,
+    first_record,
 )
 from batchsolve.tables.places import facts_of, open_to_read
 
@@ -477,7 +478,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
 
 def _fields(header: str, delimiter: str) -> list[str]:
     try:
-        return next(csv.reader(io.StringIO(header), delimiter=delimiter), [])
+        return first_record(io.StringIO(header), delimiter)
     except csv.Error as error:
         raise InputError(
             f"the header cannot be read, for there is a carriage return in it that ends no line: "

@@ -1,6 +1,7 @@
 """A library is a guest: calls leave the process of the user as it was, whoever started it."""
 
 import asyncio
+import csv
 import gc
 import logging
 import multiprocessing
@@ -30,6 +31,7 @@ def surroundings():
         signal.pthread_sigmask(signal.SIG_BLOCK, []),
         list(warnings.filters),
         dict(os.environ),
+        csv.field_size_limit(),
         gc.isenabled(),
         logging.getLogger().handlers[:],
         logging.getLogger("batchsolve").handlers[:],
@@ -71,6 +73,16 @@ def test_calls_in_processes_of_the_user(start):
 def test_calls_in_the_process_of_the_user():
     assert call() == RIGHT
     assert call("loky") == RIGHT
+
+
+def test_tables_with_long_fields_leave_the_limit_of_the_csv_module(tmp_path):
+    path, field = tmp_path / "long.csv", "x" * (200 << 10)
+    path.write_text(f"puzzle,note\n1.....2..3.....4,{field},{field}\n1.....2..3.....4,\n")
+    before = surroundings()
+    summary = bs.solve_file(path, tmp_path / "out.csv")
+    assert (summary.unique, summary.invalid) == (1, 1)
+    assert surroundings() == before
+    assert csv.field_size_limit() == 128 << 10
 
 
 def test_calls_in_threads_of_the_user():
