@@ -19,7 +19,7 @@ import batchsolve
 from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Parameters
 from batchsolve.cli.terminal import Terminated, TimeIsUp
-from batchsolve.errors import BatchsolveError, disk_errors
+from batchsolve.errors import BatchsolveError, disk_errors, printable
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
@@ -56,6 +56,14 @@ class Commands(click.Group):
             why = f"standard output: cannot be written: {error.strerror or error}"
             print(f"batchsolve: {why}", file=sys.stderr)
             sys.exit(EXIT_ERROR)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what its arguments were is escaped where an error shows them."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = printable(error.message)  # type: ignore[misc]  # final for others
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -163,7 +171,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         how, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
             how, code = "terminated", EXIT_TERMINATED
-        print("\n" + "; ".join([f"batchsolve: {how}", *_notes(error)]), file=sys.stderr)
+        print("\n" + printable("; ".join([f"batchsolve: {how}", *_notes(error)])), file=sys.stderr)
         return code
     except TimeIsUp:
         print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
@@ -172,7 +180,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         return EXIT_ERROR
     except (BatchsolveError, OSError) as error:
         for line in [_said(error), *_notes(error)]:
-            print(f"batchsolve: {line}", file=sys.stderr)
+            print(printable(f"batchsolve: {line}"), file=sys.stderr)
         return EXIT_ERROR
 
 
@@ -186,11 +194,16 @@ def _said(error: BaseException) -> str:
     return f"{'standard output: cannot be written: ' if is_printed else ''}{error.strerror}"
 
 
+class _Printable(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 @contextmanager
 def _warnings_on_stderr() -> Iterator[None]:
     """Print what the package warns of as other messages of a command are printed."""
     log, handler = logging.getLogger("batchsolve"), logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("batchsolve: %(message)s"))
+    handler.setFormatter(_Printable("batchsolve: %(message)s"))
     log.addHandler(handler)
     try:
         yield
