@@ -178,6 +178,19 @@ def shortened(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
+def printable(text: str) -> str:
+    r"""Return a text as a terminal may get it: what is no character to be seen is escaped.
+
+    Names come from files, and a terminal obeys the control characters in them.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb"))
+    a\x1b[2Jb
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
 def quoted(value: object) -> str:
     """Return a name or a value as messages show it, between quotation marks if it is text.
 

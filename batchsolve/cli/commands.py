@@ -20,7 +20,7 @@ import batchsolve
 from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Parameters
 from batchsolve.cli.terminal import Terminated, TimeIsUp
-from batchsolve.errors import BatchsolveError, disk_errors
+from batchsolve.errors import BatchsolveError, disk_errors, printable
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
@@ -57,6 +57,14 @@ class Commands(click.Group):
             why = f"standard output: cannot be written: {error.strerror or error}"
             print(f"batchsolve: {why}", file=sys.stderr)
             sys.exit(EXIT_ERROR)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what its arguments were is escaped where an error shows them."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = printable(error.message)  # type: ignore[misc]  # final for others
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -165,7 +173,7 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
         how, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
             how, code = "terminated", EXIT_TERMINATED
-        print("\n" + "; ".join([f"batchsolve: {how}", *_notes(error)]), file=sys.stderr)
+        print("\n" + printable("; ".join([f"batchsolve: {how}", *_notes(error)])), file=sys.stderr)
         return code
     except TimeIsUp:
         print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
@@ -174,7 +182,7 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
         return EXIT_ERROR
     except (BatchsolveError, OSError) as error:
         for line in [_said(error), *_notes(error)]:
-            print(f"batchsolve: {line}", file=sys.stderr)
+            print(printable(f"batchsolve: {line}"), file=sys.stderr)
         return EXIT_ERROR
 
 
@@ -195,7 +203,7 @@ class _BesideBars(logging.Handler):
         from tqdm import tqdm
 
         if sys.stderr is not None:
-            tqdm.write(f"batchsolve: {record.getMessage()}", file=sys.stderr)
+            tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from batchsolve.cli.options import Problem, Puzzles, Quiet, only
 from batchsolve.cli.parameters import Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts, progress_bar, time_limited
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, counted, printable
 from batchsolve.settings import SearchSettings
 
 MOST_DRAWINGS = 10_000
@@ -125,7 +125,7 @@ def draw(
         if covers:
             text = draw_all(reading, covers, board).as_format(kind)
             if output == "-":
-                sys.stdout.write(text)
+                sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
             else:
                 write_whole(output, text)
     if as_json:

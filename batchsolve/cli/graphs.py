@@ -15,7 +15,15 @@ from batchsolve.cli.options import Json, Problem, Puzzles, Quiet
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts, print_facts
-from batchsolve.errors import InputError, OutputError, counted, listed, quoted
+from batchsolve.errors import (
+    InputError,
+    OutputError,
+    counted,
+    disk_errors,
+    listed,
+    printable,
+    quoted,
+)
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
 
 if TYPE_CHECKING:
@@ -55,7 +63,8 @@ def draw_to_file(
     print(graph.count)
     if not quiet:
         found, nodes = counted(graph.count, "solution"), counted(graph.n_nodes, "node")
-        print(f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s", file=sys.stderr)
+        said = f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s"
+        print(printable(said), file=sys.stderr)
     return 0
 
 
@@ -219,7 +228,6 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    from batchsolve.errors import disk_errors
     from batchsolve.problems.whole_files import whole_file
 
     _check_place(path)
@@ -228,7 +236,6 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def _save(graph: SolutionGraph, path: str) -> None:
-    from batchsolve.errors import disk_errors
 
     with disk_errors(path):
         graph.save(path)

@@ -14,7 +14,7 @@ from batchsolve.cli.commands import command
 from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option_of
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts
-from batchsolve.errors import InputError, WorkersError, counted
+from batchsolve.errors import InputError, WorkersError, counted, printable
 from batchsolve.settings import (
     MOST_FORECAST_WORKERS,
     MOST_LATENCY,
@@ -190,7 +190,7 @@ def scale(
                 write_experiment(home, experiment)
                 check()
                 if not quiet:
-                    print(run, file=sys.stderr)
+                    print(printable(str(run)), file=sys.stderr)
         except (KeyboardInterrupt, WorkersError) as error:
             n_runs = counted(len(experiment.runs), "run")
             error.add_note(
@@ -281,11 +281,11 @@ def _report(
     if not (plots.available() and fits.available()):
         say(f"no pictures or no curves; they need {plots.HOW_TO_GET}")
     if not quiet:
-        print(path)
+        print(printable(str(path)))
 
 
 def _say(what: str) -> None:
-    print(f"batchsolve: {what}", file=sys.stderr)
+    print(printable(f"batchsolve: {what}"), file=sys.stderr)
 
 
 def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from batchsolve.errors import printable
 from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5
@@ -172,4 +173,4 @@ def print_facts(facts: dict[str, Any], as_json: bool) -> None:
     for name, value in facts.items():
         counts = isinstance(value, int) and not isinstance(value, bool)
         shown = f"{value:,}" if counts else value
-        print(f"{name}: {shown}")
+        print(printable(f"{name}: {shown}"))

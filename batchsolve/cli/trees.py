@@ -23,7 +23,7 @@ from batchsolve.cli.terminal import (
     progress,
     time_limited,
 )
-from batchsolve.errors import InputError, counted, named_errors
+from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.settings import AUTO, SearchSettings
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, st
     elif not quiet:
         print(result, file=sys.stderr)
     for reason in result.failures:
-        print(f"batchsolve: a subproblem was left out: {reason}", file=sys.stderr)
+        print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
 
 

@@ -31,9 +31,9 @@ _AT_ONCE = 4096  # digits that stay in the fastest cache until all of their shif
 @kernel
 def trim(data, begin, end):
     """Return the bounds of a value without the white space around it."""
-    while begin < end and data[begin] <= 32:
+    while begin < end and 0 < data[begin] <= 32:
         begin += 1
-    while begin < end and data[end - 1] <= 32:
+    while begin < end and 0 < data[end - 1] <= 32:
         end -= 1
     return begin, end
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -22,6 +21,7 @@ from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.growing import Companion, GrowingFile
+from batchsolve.tables.held import HeldFolder
 from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.packing import compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
@@ -283,12 +283,17 @@ def open_output(
 
 @contextmanager
 def folder_beside(path: str) -> Iterator[str]:
-    """Make a folder beside an output for what it is made of, and remove it in the end."""
+    """Make a folder beside an output for what it is made of, and remove it in the end.
+
+    Those of runs that were killed are removed by the next that writes to this output.
+    """
     parent, name = os.path.split(path)
     with disk_errors(path):
-        beside = tempfile.TemporaryDirectory(prefix=name + ".", dir=parent or ".")
-    with beside as folder:
-        yield folder
+        beside = HeldFolder(parent or ".", f".{name}.batchsolve-")
+    try:
+        yield beside.path
+    finally:
+        beside.remove()
 
 
 @contextmanager

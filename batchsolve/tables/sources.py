@@ -132,7 +132,7 @@ def open_source(path: str) -> Source:
         table = read_document(suffix, head.removeprefix(BOM), lambda: _whole(path, head, stream))
         if table is not None:
             return TableSource(table, path)
-        if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:4096]:
+        if _is_wide(head):
             raise InputError(
                 "not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
                 "lines or text"
@@ -376,6 +376,20 @@ def _open_stream(path: str) -> Any:
     compression = _compression(file.read(4))
     file.seek(0)
     return pa.CompressedInputStream(file, compression) if compression else file
+
+
+def _is_wide(head: bytes) -> bool:
+    r"""Whether a file is UTF-16, which has a mark or many zero bytes, as other binary files have.
+
+    A few of them are faults of the rows that they are in.
+
+    Examples
+    --------
+    >>> _is_wide("id,puzzle".encode("utf-16-le")), _is_wide(b"id,puzzle\n1,1\0.")
+    (True, False)
+    """
+    begin = head[:4096]
+    return begin[:2] in (b"\xff\xfe", b"\xfe\xff") or begin.count(0) > len(begin) // 8
 
 
 def _is_packed(stream: Any) -> bool:

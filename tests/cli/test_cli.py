@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import fields
 
 import pytest
@@ -477,6 +478,49 @@ def test_closed_standard_input_is_one_message(command):
     done = with_closed(0, command, "-")
     why = "batchsolve: standard input: Bad file descriptor\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", why)
+
+
+EVIL = "a\x1b]0;b\x07\x9b2J\u202e"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["count", EVIL], 2),
+        (["count", f"{EVIL}.dlx"], 2),
+        (["solve", f"{EVIL}.csv"], 2),
+        (["show", f"{EVIL}.csv", EVIL], 2),
+        ([EVIL], 2),
+        (["runs", EVIL], 2),
+        (["dedupe", "in.txt", "-o", f"{EVIL}/out.csv"], 2),
+    ],
+)
+def test_control_characters_of_names_do_not_reach_the_terminal(
+    arguments, code, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"{EVIL}.dlx").write_text(f"a b\n{EVIL}\n")
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, "\\x1b]0;b\\x07\\x9b2J\\u202e" in done.output) == (code, True)
+    assert not set(done.output) & set(EVIL[1:]) - set("]0;b2J")
+
+
+def test_a_drawing_is_escaped_on_a_terminal_only(tmp_path):
+    pty = pytest.importorskip("pty")
+    (tmp_path / "\x9b.txt").write_text("1.....2..3.....4\n")
+    command = [sys.executable, "-m", "batchsolve", "draw", "\x9b.txt", "-o", "-"]
+    piped = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, cwd=tmp_path, stdout=theirs) as drawing:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # its end
+            while data := os.read(ours, 1 << 16):
+                shown += data
+    os.close(ours)
+    assert drawing.returncode == 0
+    assert ("\x9b".encode() in piped, "\x9b".encode() in shown) == (True, False)
 
 
 def test_a_file_of_symmetries_that_is_not_there_is_named(tmp_path):

@@ -183,6 +183,25 @@ def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "right.csv").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("in.csv", ["id,puzzle", "1,1.....2..3.....4", "2,1.....2\0.3.....4"]),
+        ("in.csv", ["id,puzzle", "1,1.....2..3.....4", "2,\x001.....2..3.....4"]),
+        ("in.txt", ["1.....2..3.....4", "1.....2\0.3.....4"]),
+        ("in.txt", ["1.....2..3.....4", "1.....2..3.....4\0"]),
+        ("in.jsonl", ['{"puzzle": "1.....2..3.....4"}', '{"puzzle": "1.....2\0.3.....4"}']),
+    ],
+)
+def test_a_zero_byte_makes_one_row_invalid(read, tmp_path, name, lines):
+    _, grids, faults = read(name, "\n".join(lines))
+    assert (len(grids), len(faults)) == (2, 1)
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        (tmp_path / name).write_bytes("\n".join([*lines[:-1], lines[0]]).encode(encoding))
+        with pytest.raises(bs.InputError, match="not UTF-8 text"):
+            bs.solve_file(tmp_path / name, tmp_path / "out.csv")
+
+
 def padded(header):
     text = header.encode() + b"\n"
     return b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text

@@ -1,0 +1,61 @@
+"""Folders that no process leaves behind, however it ends.
+
+Whoever makes a folder holds a lock of it, which the system drops with the process, and removes the
+folders of the same name that nobody holds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+
+
+class HeldFolder:
+    """A new folder. If it is not removed, the next process that makes one like it removes it.
+
+    Parameters
+    ----------
+    parent : str
+        Where it is.
+    prefix : str
+        The beginning of its name. Of folders that nobody holds, those with this prefix and eight
+        characters behind it are removed, and nothing else; on file systems without locks, none.
+
+    Attributes
+    ----------
+    path : str
+    """
+
+    def __init__(self, parent: str, prefix: str) -> None:
+        _remove_abandoned(parent, prefix)
+        while True:
+            self.path = tempfile.mkdtemp(prefix=prefix, dir=parent)
+            with suppress(FileNotFoundError):
+                self._lock = os.open(self.path, os.O_RDONLY)
+                with suppress(OSError):  # there are file systems without locks
+                    fcntl.flock(self._lock, fcntl.LOCK_EX)
+                if os.path.isdir(self.path):
+                    return
+                os.close(self._lock)  # another process was faster than the lock, and removed it
+
+    def remove(self) -> None:
+        """Remove it, and all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def _remove_abandoned(parent: str, prefix: str) -> None:
+    for name in os.listdir(parent):
+        if not re.fullmatch(re.escape(prefix) + r"[a-z0-9_]{8}", name):
+            continue
+        with suppress(OSError):  # it is another user's
+            folder = os.open(os.path.join(parent, name), os.O_RDONLY)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+            finally:
+                os.close(folder)
