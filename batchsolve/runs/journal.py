@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from batchsolve.errors import JournalError, OutputError
 from batchsolve.tables.outputs import disk_errors
 
-VERSION = 5
+VERSION = 6
 _NUMBERS = struct.Struct("<qd")
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this

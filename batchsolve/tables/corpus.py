@@ -17,6 +17,7 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
+from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.layouts import GridLines
 from batchsolve.tables.opening import open_all
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
@@ -166,6 +167,27 @@ class Corpus:
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Cut the corpus into blocks, and read them here."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
+
+    def read_before(self, end: Position) -> Sums:
+        """Read the records before the end of an earlier block again; return their checksums.
+
+        Raises
+        ------
+        InputError
+            If they cannot be read.
+        """
+        sums: Sums = ()
+        for block in self._blocks_from(Position(0, 0)):
+            if block.source > end.source:
+                break
+            records = block.records()
+            if block.end > end:
+                beyond = block.end.offset - end.offset
+                records = records[: max(0, len(records) - beyond)]
+            sums = joined(sums, sums_of(records))
+            if block.end >= end:
+                break
+        return sums
 
     def _blocks_from(self, begin: Position) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):
