@@ -22,7 +22,7 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Writer
 from batchsolve.tables.answers import AnswerTable, RowSums
 from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
-from batchsolve.tables.checksums import Written, checksum_at
+from batchsolve.tables.checksums import Sums, Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
@@ -54,11 +54,14 @@ class WrittenRows:
         The part that they are.
     sums : RowSums
         What they add to the sums.
+    read : Sums
+        The checksums of the records that they were made of.
     """
 
     encoded: Encoded
     part: Part | None
     sums: RowSums
+    read: Sums
 
 
 class Destination(Protocol):
@@ -199,7 +202,7 @@ class _Encoding:
     def write(self, batch: Batch, answers: Answers) -> WrittenRows:
         rows, sums = self.table.rows(batch, answers)
         encoded = Encoded.of(self.encoder.rows(rows), batch.number, self.in_place)
-        return WrittenRows(encoded, None, sums)
+        return WrittenRows(encoded, None, sums, sums_of(batch.records))
 
 
 @dataclass(frozen=True)
@@ -320,7 +323,7 @@ class _PartWriter:
         if self.puts:
             self.folder.put(name, data)
             encoded = replace(encoded, data=None)
-        return WrittenRows(encoded, part, sums)
+        return WrittenRows(encoded, part, sums, sums_of(batch.records))
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:

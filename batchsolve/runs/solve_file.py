@@ -19,7 +19,7 @@ import numpy as np
 
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
-from batchsolve.errors import InputError, OutputError, counted, listed, quoted
+from batchsolve.errors import InputError, JournalError, OutputError, counted, listed, quoted
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
@@ -35,7 +35,7 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Position, numbered
-from batchsolve.tables.checksums import Written
+from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
@@ -242,6 +242,8 @@ class FileRun:
         Those of the run that is resumed.
     begin : Position or None
         Where in the input the rows still to be read begin.
+    read : Sums
+        The checksums of what lies before.
     file_name, rows_of_file : str, int
         The input file at hand, and how many of its rows are done.
     """
@@ -256,6 +258,7 @@ class FileRun:
     totals: Summary = field(default_factory=Summary)
     rows_before: int = 0
     begin: Position | None = None
+    read: Sums = ()
     file_name: str = ""
     rows_of_file: int = 0
 
@@ -310,7 +313,7 @@ class FileRun:
             if self.output == "-":
                 self._solve(corpus, table, engine, handover, None)
             else:
-                with self._journal(handover) as journal:
+                with self._journal(corpus, handover) as journal:
                     self._solve(corpus, table, engine, handover, journal)
         self.totals.engine = self.search.engine
         self.totals.column = corpus.column
@@ -334,6 +337,7 @@ class FileRun:
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
+        self._check_read(corpus)
         parts = journal.parts() if journal else []
         writer, output = self.destination.open(table, written, parts, self.pool)
         blocks = numbered(corpus.blocks(self.begin, self.settings.chunk), len(parts))
@@ -363,6 +367,16 @@ class FileRun:
             output.close()
         if journal:
             journal.remove()
+
+    def _check_read(self, corpus: Corpus) -> None:
+        """Raise `JournalError` unless the input still holds what the interrupted run read of it."""
+        if self.begin is not None and corpus.read_before(self.begin) != self.read:
+            several = counted(len(self.paths), "input file")
+            raise JournalError(
+                f"{self.paths[0] if len(self.paths) == 1 else several}: the rows that the "
+                f"interrupted run has read were changed; put back the input as it was, or delete "
+                f"{self.destination.kept} and {self.destination.journal} to begin again"
+            )
 
     def _how_to_go_on(self, error: BaseException) -> str:
         """Return what can be done after an error; an input that is mended is another one."""
@@ -414,7 +428,7 @@ class FileRun:
         if block.name != self.file_name:
             self.file_name, self.rows_of_file = block.name, 0
         self.rows_of_file += sums.n_rows
-        self.begin = block.end
+        self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
         """Refuse to overwrite what an interrupted run left, unasked."""
@@ -429,7 +443,7 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _journal(self, handover: Handover | None) -> Journal:
+    def _journal(self, corpus: Corpus, handover: Handover | None) -> Journal:
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
         if handover is not None:
@@ -437,6 +451,7 @@ class FileRun:
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
         settings = {**search, **same, "box": box, "inputs": inputs}
+        settings["columns"] = corpus.columns
         if is_address(self.output):  # of which the name of the journal tells a part
             settings["output"] = self.output
         return Journal(self.destination.journal, "solve", settings)
@@ -452,6 +467,7 @@ class FileRun:
             LOG.info("%s goes on after %s", self.output, counted(self.rows_before, "row"))
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
+            self.read = tuple(Written(*map(int, each)) for each in state["read"])
             self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])
         except Exception as error:
             raise journal.damaged(error) from error
@@ -474,6 +490,7 @@ class FileRun:
         return {
             "written": output.written(),
             "begin": self.begin,
+            "read": self.read,
             "file_name": self.file_name,
             "rows_of_file": self.rows_of_file,
             "totals": asdict(self.totals),

@@ -198,13 +198,16 @@ class Block:
         """Return the block for workers that do not see our files: those come along with it."""
         if isinstance(self.data, Span | RowGroups) and is_address(self.data.path):
             return self
+        return replace(self, data=self.records())
+
+    def records(self) -> bytes | pa.Table:
+        """Return the records, not parsed; raises `InputError` if they cannot be read."""
         with named_errors(self.name):
-            return replace(self, data=self._content())
+            return self._content()
 
     def parts(self, most_rows: int) -> Iterator[Block]:
         """Cut the block into smaller ones of at most so many records."""
-        with named_errors(self.name):
-            data = self._content()
+        data = self.records()
         begin, n = 0, len(data)
         first = self.end.offset - n
         while begin < n:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 import zlib
+from collections.abc import Iterator
+from itertools import zip_longest
 from typing import IO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batchsolve.problems.kernels import helper, kernel
 from batchsolve.tables.places import open_to_read
@@ -46,6 +50,9 @@ class Written(NamedTuple):
         return Written(self.n_bytes + other.n_bytes, checksum)
 
 
+Sums = tuple[Written, ...]
+
+
 def written_to(file: IO[bytes], most: int | None = None) -> Written:
     """Return what a file holds, from where it stands to its end, or so many bytes of it."""
     n_bytes = checksum = 0
@@ -55,6 +62,62 @@ def written_to(file: IO[bytes], most: int | None = None) -> Written:
         n_bytes += len(data)
         left -= len(data)
     return Written(n_bytes, checksum)
+
+
+def sums_of(content: bytes | pa.Table) -> Sums:
+    """Return the sums of records: of their bytes, or for a table of what its columns hold.
+
+    Examples
+    --------
+    >>> table = pa.table({"puzzle": ["1...", None, "..2."], "clues": [[1], [], [2, 3]]})
+    >>> first, rest = sums_of(table[:1]), sums_of(table[1:])
+    >>> joined(first, rest) == sums_of(table)
+    True
+    """
+    if isinstance(content, bytes):
+        return (Written.of(content),)
+    chunks = (column.combine_chunks() for column in content.columns)
+    return tuple(Written.of(data) for chunk in chunks for data in _bytes_of(chunk))
+
+
+def joined(first: Sums, second: Sums) -> Sums:
+    """Return the sums of records and of those that follow."""
+    pairs = zip_longest(first, second, fillvalue=Written())
+    return tuple(one.plus(other) for one, other in pairs)
+
+
+def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
+    """Yield what a column holds, as bytes that grow at their ends where the column does."""
+    types = pa.types
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    elif types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    yield np.asarray(column.is_valid()).tobytes()
+    column, kind = column.drop_null(), column.type
+    if types.is_struct(kind):
+        for each in column.flatten():
+            yield from _bytes_of(each)
+    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        yield np.asarray(pc.list_value_length(column)).tobytes()
+        yield from _bytes_of(column.flatten())
+    elif types.is_string(kind) or types.is_large_string(kind):
+        yield np.asarray(pc.binary_length(column)).tobytes()
+        yield _values_of(column.cast(pa.large_binary()))
+    elif types.is_primitive(kind) and kind.bit_width % 8 == 0:
+        n_bytes = kind.bit_width // 8
+        yield column.buffers()[1].slice(column.offset * n_bytes, len(column) * n_bytes)
+    else:
+        yield "".join(map(repr, column.to_pylist())).encode()
+
+
+def _values_of(column: pa.LargeBinaryArray) -> pa.Buffer | bytes:
+    _, offsets, data = column.buffers()
+    if data is None:
+        return b""
+    bounds = np.frombuffer(offsets, np.int64)
+    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
+    return data.slice(begin, end - begin)
 
 
 def checksum_at(path: str) -> int | None:

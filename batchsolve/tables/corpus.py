@@ -17,6 +17,7 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
+from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.layouts import Delimited, GridLines, Spaced
 from batchsolve.tables.number_columns import number_types
 from batchsolve.tables.opening import open_all
@@ -196,6 +197,27 @@ class Corpus:
             return number_types((block.rows().table for block in blocks), names)
         except InputError:  # the run will come to it, and say so
             return {}
+
+    def read_before(self, end: Position) -> Sums:
+        """Read the records before the end of an earlier block again; return their checksums.
+
+        Raises
+        ------
+        InputError
+            If they cannot be read.
+        """
+        sums: Sums = ()
+        for block in self._blocks_from(Position(0, 0)):
+            if block.source > end.source:
+                break
+            records = block.records()
+            if block.end > end:
+                beyond = block.end.offset - end.offset
+                records = records[: max(0, len(records) - beyond)]
+            sums = joined(sums, sums_of(records))
+            if block.end >= end:
+                break
+        return sums
 
     def _blocks_from(self, begin: Position) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):

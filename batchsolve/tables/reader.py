@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,8 @@ class Batch:
         Malformed rows, and what is wrong with them.
     number : int
         Which block of the output it is.
+    records : bytes or pyarrow.Table
+        What was read.
     """
 
     table: pa.Table
@@ -45,6 +47,7 @@ class Batch:
     has_given: npt.NDArray[np.bool_] | None
     faults: dict[int, str]
     number: int = 0
+    records: bytes | pa.Table = b""
 
     def __len__(self) -> int:
         return len(self.table)
@@ -98,7 +101,8 @@ class Reader:
             If nothing of the block can be used, for it is no UTF-8 text, or its JSON objects have
             other fields than the first ones; for those a `RowsError`.
         """
-        rows = block.rows()
+        records = block.records()
+        rows = replace(block, data=records).rows()
         text = as_text(rows.table[self.column], self.column)
         puzzles, wrong = _encoded(self.notation, text)
         faults = {
@@ -116,7 +120,8 @@ class Reader:
         table = rows.table
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        return Batch(table, puzzles, given, has_given, faults | rows.faults, block.number)
+        faults |= rows.faults
+        return Batch(table, puzzles, given, has_given, faults, block.number, records)
 
 
 def _encoded(

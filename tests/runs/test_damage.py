@@ -158,7 +158,7 @@ def test_a_run_of_the_format_before_is_refused(tmp_path):
     with Run(tmp_path / "run", PROBLEM) as run:
         run.search(limit=100, jobs=1)
     with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
-        journal.execute("""UPDATE run SET about = replace(about, '"version": 5', '"version": 3')""")
+        journal.execute("""UPDATE run SET about = replace(about, '"version": 6', '"version": 3')""")
     journal.close()
     for look in (
         lambda: Run(tmp_path / "run", PROBLEM, resume=True),

@@ -1,11 +1,13 @@
 """Folders, patterns and addresses in; folders of Parquet files out, each part exactly once."""
 
+import gzip
 import os
 import shutil
 import threading
 from contextlib import closing, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -152,13 +154,55 @@ def _all_recorded(monkeypatch):
     monkeypatch.setattr("batchsolve.runs.solve_file.JOURNAL_SECONDS", 0.0)
 
 
-def interrupted(source, target):
+def interrupted(source, target, after=60, **settings):
     def stop(progress):
-        if progress.totals.rows > 60:
+        if progress.totals.rows > after:
             raise Stop
 
     with pytest.raises(Stop):
-        bs.solve_file(source, target, on_progress=stop, jobs=1)
+        bs.solve_file(source, target, on_progress=stop, jobs=1, **settings)
+
+
+def put(path, order):
+    """Write rows to a file whose size and time do not depend on their order."""
+    name, data = str(path), "\n".join(["id,puzzle", *(rows(k, k + 1)[0] for k in order)]) + "\n"
+    if name.endswith(".parquet"):
+        clues = [[k, k + 1] for k in order]
+        columns = {"id": order, "puzzle": [PUZZLES[k % 16] for k in order], "clues": clues}
+        how = {"row_group_size": 50, "compression": "none", "use_dictionary": False}
+        pq.write_table(pa.table(columns), name, **how)
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(data.encode(), compresslevel=0, mtime=0))
+    else:
+        path.write_text(data)
+    os.utime(path, (0, 0))
+
+
+@pytest.mark.usefixtures("_all_recorded")
+@pytest.mark.parametrize("target", ["out.csv", "out/"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix, target):
+    source, order = tmp_path / f"in{suffix}", list(range(100, 400))
+    whole, out = f"{tmp_path}/whole-{target}", f"{tmp_path}/{target}"
+    swapped = [*order[:3], order[4], order[3], *order[5:]]
+    with small_blocks(600):
+        put(source, order)
+        bs.solve_file(source, whole)
+        interrupted(source, out)
+        interrupted(source, out, 150, resume=True)
+        if target == "out.csv":  # a chunk ends anywhere in a block
+            interrupted(source, out, 200, resume=True, chunk=7)
+        size = source.stat().st_size
+        put(source, swapped)
+        assert source.stat().st_size == size
+        with pytest.raises(bs.JournalError, match=f"in{suffix}: the rows that .* were changed"):
+            bs.solve_file(source, out, resume=True)
+        put(source, order)
+        assert bs.solve_file(source, out, resume=True).rows == 300
+    if target == "out.csv":
+        assert Path(out).read_bytes() == Path(whole).read_bytes()
+    else:
+        assert contents(Path(out)) == contents(Path(whole))
 
 
 @pytest.mark.usefixtures("_all_recorded")

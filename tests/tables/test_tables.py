@@ -28,7 +28,17 @@ from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.blocks import GATHER_SECONDS, PARTS, TASKS, PlainFile, Position, Stream, cut
+from batchsolve.tables.blocks import (
+    GATHER_SECONDS,
+    PARTS,
+    TASKS,
+    PlainFile,
+    Position,
+    Stream,
+    cut,
+    slice_of,
+)
+from batchsolve.tables.checksums import joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
@@ -648,3 +658,34 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
         with pq.ParquetFile(whole) as file:
             assert [file.metadata.row_group(k).num_rows for k in range(10)] == [100] * 10
             assert file.read().equals(table)
+
+
+ARROW = {
+    "text": pa.array(["a", None, "", "bc"]),
+    "large": pa.array(["a", None, "", "bc"], pa.large_string()),
+    "views": pa.array(["a", None, "", "bc"], pa.string_view()),
+    "categories": pa.array(["a", None, "b", "a"]).dictionary_encode(),
+    "bytes": pa.array([b"a", None, b"", b"bc"]),
+    "numbers": pa.array([1, None, 0, -1], pa.int16()),
+    "floats": pa.array([1.5, None, float("nan"), 0.0]),
+    "flags": pa.array([True, None, False, False]),
+    "times": pa.array([1, None, 0, 1_700_000_000_123_456_789], pa.timestamp("ns", "UTC")),
+    "decimals": pa.array([1, None, 0, 2], pa.decimal128(9, 2)),
+    "lists": pa.array([[1], None, [], [None, 2]]),
+    "fixed": pa.array([[1, 2], None, [3, 4], [5, None]], pa.list_(pa.int8(), 2)),
+    "records": pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": ""}, {"a": 2, "b": "y"}]),
+    "maps": pa.array([[("a", 1)], None, [], [("b", 2)]], pa.map_(pa.string(), pa.int8())),
+    "nothing": pa.nulls(4),
+}
+
+
+@pytest.mark.parametrize("name", ARROW)
+def test_checksums_of_rows_do_not_depend_on_where_they_are_cut(name):
+    table = pa.table({name: ARROW[name]})
+    whole = sums_of(table)
+    for k in range(5):
+        assert joined(sums_of(table[:k]), sums_of(table[k:])) == whole
+        assert joined(sums_of(slice_of(table, 0, k)), sums_of(slice_of(table, k, 4))) == whole
+    if name != "nothing":
+        for order in ([1, 0, 2, 3], [2, 1, 0, 3], [0, 2, 1, 3]):
+            assert sums_of(pa.concat_tables([table[k : k + 1] for k in order])) != whole
