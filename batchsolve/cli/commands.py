@@ -22,6 +22,8 @@ from batchsolve.cli.options import Parameters
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
+# Arguments of functions whose options have other names.
+_OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 
 # Command -> the module that it stands in, in the order of the list of commands: rows, one problem,
@@ -233,4 +235,9 @@ def as_options(message: str) -> str:
     >>> as_options("say which with `up_to_symmetry`")
     'say which with --up-to-symmetry'
     """
-    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)
+
+    def option(match: re.Match[str]) -> str:
+        name = match[1]
+        return _OTHER_OPTIONS.get(name, f"--{name.replace('_', '-')}")
+
+    return re.sub("`([a-z_]+)`", option, message)

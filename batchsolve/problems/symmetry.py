@@ -264,7 +264,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
     if isinstance(problem, Sudoku):
         raise ProblemError(
             "a Sudoku has more symmetries than can be tried; compare canonical forms instead "
-            "(`canonical_forms`, or `dedupe` with `up_to_symmetry`)"
+            "(canonical_forms; dedupe with `up_to_symmetry`)"
         )
     images = []
     for known in _board_moves(problem):

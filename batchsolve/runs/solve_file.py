@@ -381,7 +381,7 @@ class FileRun:
     def _how_to_go_on(self, error: BaseException) -> str:
         """Return what can be done after an error; an input that is mended is another one."""
         if isinstance(error, InvalidRowError):
-            return "go on with `resume`, and without `on_invalid`"
+            return "go on with `resume`, and without `stop_on_invalid`"
         if isinstance(error, InputError):
             left = f"{self.destination.kept} and {self.destination.journal}"
             return f"mend the input, and delete {left} or name another output, to begin again"

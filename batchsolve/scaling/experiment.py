@@ -157,7 +157,7 @@ def directory_for(path: str, resume: bool = False) -> Path:
         raise InputError(f"{path}: is a file; name a new directory for the experiment")
     begun = (home / "machine.json").exists()
     if home.is_dir() and any(home.iterdir()) and not (begun and resume):
-        how = "go on with --resume, or name" if begun else "name"
+        how = "go on with `resume`, or name" if begun else "name"
         raise InputError(
             f"{path}: is not empty; an experiment is not written over another: {how} a new "
             f"directory"

@@ -132,7 +132,7 @@ def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
         ) as failed:
             bs.solve_file(str(corpus), str(out), chunk=10, jobs=1)
     assert n_syncs > 2
-    assert any("go on with --resume" in note for note in failed.value.__notes__)
+    assert any("go on with `resume`" in note for note in failed.value.__notes__)
     bs.solve_file(str(corpus), str(out), resume=True)
     assert out.read_bytes() == expected
 

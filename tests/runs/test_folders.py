@@ -134,10 +134,10 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
         with pytest.raises(Stop) as caught:
             bs.solve_file(source, target, on_progress=stop, jobs=1)
         assert caught.value.__notes__ == [
-            f"the rows done are kept in {target}; go on with --resume"
+            f"the rows done are kept in {target}; go on with `resume`"
         ]
         assert os.path.exists("out.partial.journal")
-        with pytest.raises(bs.OutputError, match="go on with --resume"):
+        with pytest.raises(bs.OutputError, match="go on with `resume`"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
         first = []

@@ -451,7 +451,7 @@ def interrupted(corpus, tmp_path):
 
 
 def test_an_interrupted_run_is_not_overwritten(corpus, interrupted):
-    with pytest.raises(bs.OutputError, match="go on with --resume, or delete"):
+    with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
         bs.solve_file(str(corpus), str(interrupted))
 
 
@@ -476,7 +476,7 @@ def test_after_a_stop_the_run_can_go_on_without_stopping(corpus, tmp_path, expec
         bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
     assert caught.value.__notes__ == [
         f"the rows done are kept in {out}.partial; "
-        f"go on with --resume, and without --on-invalid stop"
+        f"go on with `resume`, and without `stop_on_invalid`"
     ]
     bs.solve_file(str(corpus), str(out), resume=True)
     assert out.read_bytes() == expected

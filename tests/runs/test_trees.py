@@ -211,7 +211,7 @@ def test_runs_are_refused_with_a_reason(tmp_path):
         run.search(limit=3)
         with pytest.raises(bs.JournalError, match="in use by another process"):
             runs.Run(tmp_path / "run", problem, resume=True)
-    with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with --resume"):
+    with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
         runs.Run(tmp_path / "run", problem)
     with pytest.raises(bs.JournalError, match="the interrupted run had problem ="):
         runs.Run(tmp_path / "run", bs.Sudoku(1, 4), resume=True)
