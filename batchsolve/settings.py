@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from batchsolve.errors import InputError, listed, not_but, quoted
 
@@ -176,7 +176,9 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
 _Settings = TypeVar("_Settings")
 
 
-def settings_of(kind: type[_Settings], given: _Settings | None, each: dict[str, Any]) -> _Settings:
+def settings_of(
+    kind: type[_Settings], given: _Settings | None, each: Mapping[str, object]
+) -> _Settings:
     """Return settings that are given whole, or else field by field.
 
     Raises
@@ -321,3 +323,34 @@ class FileSettings:
         names = ("column", "solution_column", "alphabet", "blank")
         texts = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "box", checked_box(self.box, **texts))
+
+
+class SearchFields(TypedDict, total=False):
+    """The fields of `SearchSettings`, as functions take them one by one."""
+
+    limit: int | None
+    node_limit: int | None
+    time_limit: float | None
+    split_depth: int | None
+    budget: int | None
+    engine: str
+
+
+class FileFields(TypedDict, total=False):
+    """The fields of `FileSettings`, as functions take them one by one."""
+
+    column: str | None
+    solution_column: str | None
+    alphabet: str | None
+    blank: str | None
+    box: tuple[int, int] | None
+    chunk: int | None
+    filename: bool
+    stats: bool
+    canonical: bool
+    stop_on_invalid: bool
+    resume: bool
+
+
+class CorpusFields(SearchFields, FileFields, total=False):
+    """The fields of both."""

@@ -3,6 +3,7 @@
 import io
 import threading
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.cli.commands import as_options
+from batchsolve.settings import FileFields, FileSettings, SearchFields
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -230,3 +232,11 @@ def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):
     with pytest.raises(bs.InputError, match="say which with `column`") as raised:
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv")
     assert as_options(str(raised.value)).endswith("say which with --column")
+
+
+@pytest.mark.parametrize(
+    ("fields", "settings"),
+    [(SearchFields, bs.SearchSettings), (FileFields, FileSettings)],
+)
+def test_type_checkers_know_the_fields_of_settings(fields, settings):
+    assert get_type_hints(fields) == get_type_hints(settings)

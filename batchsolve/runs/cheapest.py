@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Unpack
 
 from batchsolve.engines.choice import engine_for_cheapest
 from batchsolve.problems.exact_cover import ExactCover
@@ -16,7 +16,7 @@ from batchsolve.search.cheapest import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
-from batchsolve.settings import SearchSettings, settings_of, whole_number
+from batchsolve.settings import SearchFields, SearchSettings, settings_of, whole_number
 from batchsolve.tables.reading import Puzzle, problem_and_stack
 from batchsolve.workers.pool import Pool
 
@@ -82,7 +82,7 @@ def cheapest(
     address: str | None = None,
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
     search: SearchSettings | None = None,
-    **settings: Any,
+    **settings: Unpack[SearchFields],
 ) -> CheapestCovers:
     """Find the cheapest covers of a problem with costs.
 

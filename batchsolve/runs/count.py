@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import SearchSettings, settings_of
+from batchsolve.settings import SearchFields, SearchSettings, settings_of
 from batchsolve.tables.reading import Puzzle, problem_and_stacks
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -104,7 +104,7 @@ def count(
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
     up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
-    **settings: Any,
+    **settings: Unpack[SearchFields],
 ) -> Count:
     """Count every cover of a problem.
 
@@ -169,7 +169,7 @@ def solutions(
     address: str | None = None,
     up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
-    **settings: Any,
+    **settings: Unpack[SearchFields],
 ) -> Iterator[npt.NDArray[np.uint32]]:
     """Find the covers of a problem, each once, as they are found.
 
@@ -230,7 +230,7 @@ def write_covers(
     on_progress: Callable[[TreeSearch], None] | None = None,
     up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
-    **settings: Any,
+    **settings: Unpack[SearchFields],
 ) -> Count:
     """Write the covers of a problem to a file as JSON lines, as they are found.
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, shown
 from batchsolve.runs.solve_file import refuse_own_output
 from batchsolve.search.passes import in_two_passes
-from batchsolve.settings import FileSettings, path_of, paths_of, settings_of
+from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encoder, encoder_for
@@ -127,7 +127,7 @@ def dedupe(
     address: str | None = None,
     on_progress: Callable[[DedupeProgress], None] | bool | None = None,
     files: FileSettings | None = None,
-    **settings: Any,
+    **settings: Unpack[FileFields],
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle an earlier row has, or another file.
 

@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -43,7 +43,7 @@ from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
-from batchsolve.settings import AUTO, SearchSettings, path_of, settings_of
+from batchsolve.settings import AUTO, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import sync_directory
 from batchsolve.tables.reading import Puzzle, problem_and_stack, reading_of
@@ -174,7 +174,7 @@ class Run:
         address: str | None = None,
         on_progress: Callable[[TreeSearch], None] | bool | None = None,
         search: SearchSettings | None = None,
-        **settings: Any,
+        **settings: Unpack[SearchFields],
     ) -> Count:
         """Search until the tree is finished or a limit is reached.
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from batchsolve.runs.progress import ROW_BAR, rows_on, shown
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
     UNLIMITED,
+    CorpusFields,
     FileSettings,
     SearchSettings,
     path_of,
@@ -150,7 +151,7 @@ def solve_file(
     on_progress: Callable[[Progress], None] | bool | None = None,
     search: SearchSettings | None = None,
     files: FileSettings | None = None,
-    **settings: Any,
+    **settings: Unpack[CorpusFields],
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
 
