@@ -45,3 +45,15 @@ def make_one() -> bs.ExactCover:
         return bs.ExactCover.from_options([["a", "b"], ["c"]])
     except bs.ProblemError as error:
         raise SystemExit(str(error)) from error
+
+
+class Frame:
+    """What a data frame looks like to a type checker."""
+
+    columns: list[str]
+    shape: tuple[int, int]
+
+
+def solve_a_table(frame: Frame) -> Frame:
+    bs.solve_table(frame, colum="puzzle")  # type: ignore[call-overload]
+    return bs.solve_table(frame, column="puzzle", limit=1)

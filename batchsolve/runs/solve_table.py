@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import pyarrow as pa
 
@@ -16,6 +16,49 @@ from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
+
+
+class DataFrame(Protocol):
+    """A data frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        ...
+
+
+Frame = TypeVar("Frame", bound=DataFrame)
+
+
+class TableFields(TypedDict, total=False):
+    """The settings of `solve_table`."""
+
+    column: str | None
+    solution_column: str | None
+    box: tuple[int, int] | None
+    alphabet: str | None
+    blank: str | None
+    stats: bool
+    canonical: bool
+    limit: int
+    jobs: int | None
+    backend: str
+    address: str | None
+    engine: str
+    node_limit: int | None
+
+
+@overload
+def solve_table(table: Frame, **settings: Unpack[TableFields]) -> Frame: ...
+
+
+@overload
+def solve_table(table: Any, **settings: Unpack[TableFields]) -> pa.Table: ...
 
 
 def solve_table(
