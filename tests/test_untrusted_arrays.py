@@ -92,6 +92,15 @@ def test_symmetries_of_another_problem_have_no_images():
         bs.Symmetries(np.full((1, 9), 9, np.uint32))
 
 
+@pytest.mark.parametrize("wrong", ["option", "low", "high"])
+def test_a_graph_has_no_children_or_options_from_elsewhere(wrong):
+    graph = bs.solution_graph("queens:6")
+    parts = {name: getattr(graph, name).copy() for name in ("option", "low", "high")}
+    parts[wrong][-1] = 10**6
+    with pytest.raises(bs.ProblemError, match="two children among them"):
+        bs.SolutionGraph(graph.problem, **parts, root=graph.root)
+
+
 @pytest.mark.parametrize("n_digits", [4, 9, 16, 25])
 def test_what_is_no_grid_is_read_as_a_blank_one(n_digits):
     notation = usual_notation(n_digits)

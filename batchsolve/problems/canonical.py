@@ -5,6 +5,9 @@ and, where boxes are square, transposes; boxes that are not would change their s
 form of a puzzle is the least puzzle that symmetries make of it, read row by row with blank cells as
 0. Sudoku programs call it the *row-minlex* form. Two puzzles are the same up to symmetry if and
 only if their forms are equal.
+
+Digits come from `Sudoku.as_grids` or from a reader, which check them; the kernel that looks for
+clashes checks them once more, and the others only see grids without clashes.
 """
 
 # compiled kernels are typed by their arguments

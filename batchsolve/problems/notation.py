@@ -4,6 +4,9 @@ A grid of N × N cells is written either as N² characters or as N² numbers sep
 commas or semicolons. Characters come from an *alphabet*; those for N > 9 clash (``A`` is 10 in
 ``1-9A-G``, 11 in ``0-9A-F`` and 1 in ``A-P``), so the alphabet is chosen from a whole column,
 never from one row, and a column that leaves several possible is refused with the choices.
+
+The kernels take bytes and offsets that Arrow has checked, and look up whatever bytes there are. A
+malformed grid becomes a blank one, so the digits that leave this module are 0 .. N.
 """
 
 from __future__ import annotations

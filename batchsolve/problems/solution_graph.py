@@ -200,6 +200,12 @@ class SolutionGraph:
         root: int,
         order: npt.NDArray[np.uint32] | None = None,
     ) -> None:
+        if not (
+            option.shape == low.shape == high.shape == (option.size,)
+            and max(root, low.max(initial=0), high.max(initial=0)) < option.size
+            and option.max(initial=0) < max(1, problem.n_options)
+        ):
+            raise ProblemError("nodes have an option of the problem, and two children among them")
         number, n = _reachable(low, high, root)
         kept = np.flatnonzero(number[2:]) + 2
         self.problem = problem

@@ -3,6 +3,9 @@
 A *stack* is the list of options chosen so far. The clues of a puzzle, a subproblem of a search
 and the point where a search was interrupted are all stacks over one problem. Every stack names
 its *root*: the puzzle, or the problem, that it descends from.
+
+Kernels follow offsets without checks of their own, so `Stacks` checks that its arrays fit together;
+whether its options exist, each engine checks, and reports as a clash.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 A grid of N = box rows × box columns digits has N² cells. Option ``cell · N + digit`` (digits
 counted from 0) puts a digit into a cell; it covers four items: the cell, and the digit in the
 cell's row, column and box. So a grid's clues are a stack, and a cover is a solved grid.
+
+Grids and stacks of unknown origin are checked before a kernel uses their digits or options as
+indices: by `as_grids`, `grids` and `check`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Looking a column of grids over: which size, and which alphabet, fits its values."""
+"""Looking a column of grids over: which size, and which alphabet, fits its values.
+
+The kernel takes bytes and offsets that Arrow has checked.
+"""
 
 from __future__ import annotations
 

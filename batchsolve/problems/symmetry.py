@@ -5,6 +5,8 @@ boards, those that turn and reflect the board are found by the names of items: `
 ``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line. Covers
 that symmetries make of one another are an *orbit*, of which the least is the one whose options,
 ascending, come first.
+
+Images and options are checked by `Symmetries` before the kernel uses them as indices.
 """
 
 # compiled kernels are typed by their arguments

@@ -1,6 +1,8 @@
 """Cutting an input into blocks: a block ends where a record ends, and nothing is parsed.
 
 A block is what a worker is given: some megabyte of records, and how they are laid out.
+
+The kernel that looks for the ends of records takes any bytes, and follows no offset from a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a file holds, told by its length and a checksum that can be put together from its parts."""
+"""What a file holds, told by its length and a checksum that can be put together from its parts.
+
+The kernels take bytes as they are, and no offset from a file.
+"""
 
 from __future__ import annotations
 

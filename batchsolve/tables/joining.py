@@ -2,6 +2,8 @@
 
 pyarrow writes CSV as fast, but only where no value of a table needs quotation marks, or with all of
 them quoted; one message with a comma would make a block seven times as slow.
+
+The kernels take bytes and offsets of arrays that this package or Arrow has made.
 """
 
 # compiled kernels are typed by their arguments

@@ -4,6 +4,8 @@ A key is a hash of 128 bits from a *universal* family: for any two different gri
 the hash can be given at random, one of 2¹²⁸ makes them collide (multilinear hashing, Carter and
 Wegman 1981; Lemire and Kaser 2014). The hash of a run is drawn by the run, so no file can be made
 to collide: of ten million puzzles, two collide in one of 10²⁴ runs.
+
+The kernels use neither digits nor keys as indices but the low bits of a key, within the table.
 """
 
 # compiled kernels are typed by their arguments
