@@ -13,6 +13,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError
 
 MOST_UNPACKED = 1 << 30  # bytes; a problem of so many takes tens of gigabytes to search
+_AT_ONCE = 1 << 20
 
 
 def unpacked(data: bytes, compression: str) -> bytes:
@@ -23,10 +24,12 @@ def unpacked(data: bytes, compression: str) -> bytes:
     InputError
         If that is more than `MOST_UNPACKED`, of which no more is unpacked.
     """
+    content = bytearray()
     with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
-        content: bytes = stream.read(MOST_UNPACKED + 1)
-    _check_size(len(content))
-    return content
+        while some := stream.read(_AT_ONCE):  # for which memory is taken before it is unpacked
+            content += some
+            _check_size(len(content))
+    return bytes(content)
 
 
 def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:

@@ -252,7 +252,7 @@ BAD_GRIDS = {
     numbered(" ", "-1").replace("9 8", "9 x"): "row 3, column 3: 'x' is not a number",
     NINE.replace("98", "9~"): "row 3, column 3: '~' is not in the alphabet",
     grid_of(16, list("ABCDEFGHIJKLMNOP"), " ")[0].replace("B", "BB", 1): "column 2: 'BB' is not",
-    "\n".join(["1234567"] * 7): "a grid of 7×7 cells, for which no boxes are known; say --box RxC",
+    "\n".join(["1234567"] * 7): "a grid of 7×7 cells, for which no boxes are known; name its `box`",
     "nonsense": "no grid: a line of 8 cells",
     "<html>\n<body>": "no grid",
 }
