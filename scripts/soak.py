@@ -299,6 +299,8 @@ class Soak:
         if begun and ENDED in said:  # the kill before came when all was done
             code = self.jobs[case.job].code
         self._tell(case, kill, sent, code, said)
+        if sent and code == 1 and before_the_program(said):  # Python's own, perhaps
+            code = ERROR
         return code, printed
 
     def _line(self, case: Case, arguments: list[str]) -> list[str]:
