@@ -202,6 +202,12 @@ def quoted(value: object) -> str:
     return shortened(repr(value))
 
 
+def is_table(value: object) -> bool:
+    """Return True for a table of another library, lazy ones too, and for a dict of columns."""
+    names = ("columns", "collect", "with_format")
+    return isinstance(value, dict) or any(hasattr(type(value), name) for name in names)
+
+
 def not_but(value: object) -> str:
     """Return the end of a message: what was given instead, and the call that takes it.
 
@@ -217,7 +223,7 @@ def not_but(value: object) -> str:
         (hasattr(value, "with_format"), "give its with_format('arrow')[:] to solve_table"),
         (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
         (
-            hasattr(type(value), "columns") or isinstance(value, dict),
+            is_table(value),
             "solve_table takes tables; for a dict, make one with pyarrow.table",
         ),
         (hasattr(value, "__next__"), "make it a list: solve_batch(list(puzzles))"),

@@ -236,7 +236,6 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def _save(graph: SolutionGraph, path: str) -> None:
-
     with disk_errors(path):
         graph.save(path)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
-from batchsolve.errors import InputError, counted, not_but, quoted
+from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.drawings import html_grid, read_grid
 from batchsolve.problems.masks import as_grids_array
@@ -242,7 +242,7 @@ def _corpus_of(
 ) -> Corpus | _GridArray:
     if problem is not None and not isinstance(problem, Sudoku):
         raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
-    if isinstance(grids, str | bytes) or _is_table(grids) or not _is_column(grids):
+    if isinstance(grids, str | bytes) or is_table(grids) or not _is_column(grids):
         raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
     texts = text_column(grids)
     if texts is None:
@@ -366,12 +366,6 @@ def solve(
         box=(problem.box_rows, problem.box_columns),
         alphabet=notation.name,
         message=result.messages.get(0),
-    )
-
-
-def _is_table(grids: Any) -> bool:
-    return isinstance(grids, dict) or any(
-        hasattr(type(grids), name) for name in ("columns", "collect", "with_format")
     )
 
 

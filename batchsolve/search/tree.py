@@ -115,8 +115,8 @@ class TreeSearch:
         if engine.capabilities.counts_only and (goal.collect or settings.limit is not None):
             raise InputError(
                 f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
-                f"limit on their number, or their number up to symmetry, name "
-                f"another engine"
+                f"limit on their number, or their number up to symmetry, name another "
+                f"engine"
             )
         self._goal, self._engines, self._pool = goal, engines, pool
         # one object, so that it is sent once
