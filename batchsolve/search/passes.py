@@ -8,7 +8,7 @@ of a block is kept but what was found: it is read again to be written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -50,7 +50,9 @@ class _Work:
             return Made(error=error)
 
 
-def in_one_pass(blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]) -> Iterator[Any]:
+def in_one_pass(
+    blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
+) -> Generator[Any]:
     """Call a function with each block; yield what it returns, in the order of the blocks.
 
     Parameters

@@ -216,7 +216,7 @@ class AnswerTable:
         given = batch.table
         for name, kind in self._types.items():
             place = given.schema.get_field_index(name)
-            given = given.set_column(place, name, as_numbers(given[name], kind))
+            given = given.set_column(place, name, as_numbers(given, name, kind))
         table = pa.Table.from_arrays([*given.columns, *columns], schema=self.schema)
         return table, RowSums(
             n,

@@ -19,7 +19,7 @@ from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.layouts import Delimited, GridLines, Spaced
-from batchsolve.tables.number_columns import number_types
+from batchsolve.tables.number_columns import number_kinds
 from batchsolve.tables.opening import open_all
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
@@ -181,8 +181,8 @@ class Corpus:
         """Cut the corpus into blocks, and read them here."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
-    def number_types(self) -> dict[str, pa.DataType]:
-        """Return the types of text columns that hold only numbers, by reading all rows once more.
+    def perhaps_numbers(self) -> list[str]:
+        """Return the text columns that hold only numbers, judging by the first rows.
 
         The columns of puzzles and solutions stay text, and so do all columns of standard input and
         of remote files, which are not read twice.
@@ -190,13 +190,9 @@ class Corpus:
         for source in self._sources:
             is_text = isinstance(source.layout, Delimited | Spaced)
             if not is_text or source.path == "-" or is_address(source.path):
-                return {}
+                return []
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
-        blocks = self._blocks_from(Position(0, 0))
-        try:
-            return number_types((block.rows().table for block in blocks), names)
-        except InputError:  # the run will come to it, and say so
-            return {}
+        return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
 
     def read_before(self, end: Position) -> Sums:
         """Read the records before the end of an earlier block again; return their checksums.

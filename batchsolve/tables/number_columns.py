@@ -2,48 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# the first that fits is chosen
-_FORMS = {pa.int64(): r"^(0|-?[1-9][0-9]{0,17})$", pa.float64(): r"^-?[0-9]+(\.[0-9]+)?$"}
+from batchsolve.errors import InputError, quoted
+from batchsolve.tables.blocks import Block
+
+# The first that holds all values of a column is chosen; null holds empty ones, which stay text.
+Kinds = dict[str, list[pa.DataType]]
+_KINDS = [pa.null(), pa.int64(), pa.float64()]
 
 
-def number_types(tables: Iterable[pa.Table], names: Iterable[str]) -> dict[str, pa.DataType]:
-    """Return the types of text columns that hold only numbers, in all of some tables.
+def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
+    """Return the types that hold the values of text columns as they are written.
 
-    Each value must be empty, or a number as Arrow writes it, with or without ``.0``: ``007`` and
-    ``1.50`` are text, and so are 81 digits. Tables are read while some column may hold numbers.
+    A value must be empty, or a number as Arrow writes it, with or without ``.0``: ``007`` and
+    ``1.50`` are text, and so are 81 digits.
 
     Examples
     --------
     >>> table = pa.table({"id": ["7", ""], "zip": ["007", "8"], "rating": ["1.5", "7.0"]})
-    >>> number_types([table], table.column_names)
-    {'id': DataType(int64), 'rating': DataType(double)}
+    >>> number_kinds(["id", "zip", "rating"], table)["rating"]
+    [DataType(double)]
     """
-    forms = {name: list(_FORMS) for name in names}
-    has_values = set()
-    for table in tables if forms else ():
-        for name, kinds in list(forms.items()):
-            values = table[name].filter(pc.not_equal(table[name], ""))
-            if len(values):
-                has_values.add(name)
-                forms[name] = [kind for kind in kinds if _holds(values, kind)]
-        forms = {name: kinds for name, kinds in forms.items() if kinds}
-        if not forms:
+    found = {}
+    for name in names:
+        values = table[name].filter(pc.not_equal(table[name], ""))
+        found[name] = [kind for kind in _KINDS if _holds(values, kind)]
+    return found
+
+
+def number_kinds_of_block(names: Sequence[str], block: Block) -> Kinds:
+    """Parse a block, and return the types that hold the values of its text columns."""
+    return number_kinds(names, block.rows().table)
+
+
+def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
+    """Return the types of the columns that hold only numbers in all parts of a table.
+
+    Examples
+    --------
+    >>> parts = pa.table({"id": ["7"]}), pa.table({"id": ["1.5"]}), pa.table({"id": [""]})
+    >>> number_types(number_kinds(["id"], part) for part in parts)
+    {'id': DataType(double)}
+    """
+    common: Kinds = {}
+    for kinds in found:
+        common = {
+            name: [kind for kind in common.get(name, _KINDS) if kind in kinds[name]]
+            for name in kinds
+        }
+        if not any(common.values()):
             break
-    return {name: kinds[0] for name, kinds in forms.items() if name in has_values}
+    return {
+        name: kinds[0] for name, kinds in common.items() if kinds and not pa.types.is_null(kinds[0])
+    }
 
 
-def as_numbers(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column that `number_types` has found as one of numbers, null where it is empty."""
-    return pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+def as_numbers(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    """Return a column as numbers, null where it is empty.
+
+    Raises
+    ------
+    InputError
+        If it holds something else by now.
+    """
+    text = table[name]
+    try:
+        return pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+    except pa.ArrowInvalid as error:
+        raise InputError(
+            f"the column {quoted(name)} held only numbers when it was read before ({error}); "
+            f"begin again once nothing writes to the input"
+        ) from error
 
 
 def _holds(values: pa.ChunkedArray, kind: pa.DataType) -> bool:
-    if not pc.all(pc.match_substring_regex(values, _FORMS[kind])).as_py():
+    if not len(values) or pa.types.is_null(kind):
+        return not len(values)
+    try:
+        numbers = values.cast(kind)
+    except pa.ArrowInvalid:
         return False
-    plain = pc.replace_substring_regex(values, r"\.0$", "")
-    return bool(values.cast(kind).cast(pa.string()).equals(plain))
+    if pa.types.is_floating(kind):
+        values = pc.replace_substring_regex(values, r"^(-?[0-9]+)\.0$", r"\1")
+        if not pc.all(pc.is_finite(numbers)).as_py():
+            return False
+    return bool(values.equals(numbers.cast(pa.string())))

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import batchsolve as bs
 from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
-from batchsolve.tables.number_columns import as_numbers, number_types
+from batchsolve.tables.number_columns import as_numbers, number_kinds, number_types
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -274,11 +274,17 @@ def test_numbers_of_a_csv_are_numbers_in_parquet(tmp_path, out):
 @given(st.lists(st.from_regex(r"-?[0-9]{0,20}(\.[0-9]{0,18})?", fullmatch=True)))
 def test_columns_of_numbers_can_be_written_as_they_were(values):
     table = pa.table({"x": pa.array(values, pa.string())})
-    kinds = number_types([table[:2], table[2:]], ["x"])
+    kinds = number_types(number_kinds(["x"], part) for part in (table[:2], table[2:]))
     if kinds:
-        column = as_numbers(table["x"], kinds["x"])
+        column = as_numbers(table, "x", kinds["x"])
         plain = [value.removesuffix(".0") for value in values]
         assert pc.fill_null(column.cast(pa.string()), "").to_pylist() == plain
+
+
+def test_a_column_of_numbers_that_changes_meanwhile_is_an_error():
+    table = pa.table({"id": ["7", "x"]})
+    with pytest.raises(bs.InputError, match="held only numbers when it was read before"):
+        as_numbers(table, "id", pa.int64())
 
 
 def test_statistics_are_columns(corpus, tmp_path):
