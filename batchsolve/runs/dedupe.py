@@ -11,13 +11,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted
+from batchsolve.runs.corpora import blocks_for, reader_of_numbers
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, shown
 from batchsolve.runs.solve_file import refuse_own_output
@@ -32,6 +33,7 @@ from batchsolve.tables.keys import UNSEEN, GridHash, SeenKeys
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
+from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.pool import Pool
 
 
@@ -270,12 +272,14 @@ class _Dedupe:
             refuse_own_output([other], theirs, self.output)
         corpus = self._corpus(paths)
         keyed = Keyed(corpus.reader, GridHash.drawn(corpus.problem.n_cells), self.up_to_symmetry)
-        rows = KeptRows(corpus.reader, self.mark)
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
                 self._learn(theirs, corpus, keyed)
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
+            is_parquet = split_suffixes(self.output)[0] == ".parquet"
+            reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
+            keyed, rows = replace(keyed, reader=reader), KeptRows(reader, self.mark)
             with self._opened(rows.schema) as output:
                 passes = _LookAndKeep(keyed, rows, encoder_for(self.output), output.in_place)
                 self._keep(corpus, passes, output)
@@ -358,9 +362,7 @@ class _Dedupe:
         self, corpus: Corpus, passes: _LookAndKeep, decide: Callable[[Block, RowKeys], Any]
     ) -> Iterator[Encoded | None]:
         """Yield what workers have written of the blocks of a corpus, in order."""
-        blocks = numbered(corpus.blocks(None, self.settings.chunk))
-        if not self.pool.sees_files:
-            blocks = map(Block.carried, blocks)
+        blocks = numbered(blocks_for(self.pool, corpus, most_rows=self.settings.chunk))
         name, source, rows_of_file, n_rows = "", -1, 0, 0
         looked_at = -1
 

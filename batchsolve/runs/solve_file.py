@@ -9,24 +9,22 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
 from queue import SimpleQueue
 from typing import Any, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from batchsolve.engines import Engine
 from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed, quoted
 from batchsolve.problems.answers import STATUS_NAMES
+from batchsolve.runs.corpora import blocks_for, reader_of_numbers
 from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, rows_on, shown
-from batchsolve.search.passes import in_one_pass
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
     UNLIMITED,
@@ -42,9 +40,9 @@ from batchsolve.tables.blocks import TASKS, Block, Position, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.number_columns import number_kinds_of_block, number_types
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, facts_of, files_of, is_address
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -307,19 +305,19 @@ class FileRun:
         self.search = replace(self.search, engine=", ".join(names))
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
+            reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
             table = AnswerTable(
-                corpus.reader,
+                reader,
                 self.search.limit or PROVES_UNIQUENESS,
                 settings.stats,
                 settings.canonical,
                 is_array,
-                self._number_types(corpus) if is_parquet else {},
             )
             if self.output == "-":
-                self._solve(corpus, table, engine, handover, None)
+                self._solve(corpus, reader, table, engine, handover, None)
             else:
                 with self._journal(corpus, handover) as journal:
-                    self._solve(corpus, table, engine, handover, journal)
+                    self._solve(corpus, reader, table, engine, handover, journal)
         self.totals.engine = self.search.engine
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
@@ -330,27 +328,10 @@ class FileRun:
         self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
-    def _number_types(self, corpus: Corpus) -> dict[str, pa.DataType]:
-        """Let workers look which text columns hold only numbers: Parquet has one type a column."""
-        names = corpus.perhaps_numbers()
-        if not names:
-            return {}
-        found = in_one_pass(
-            self._blocks(corpus, Position(0, 0)), self.pool, partial(number_kinds_of_block, names)
-        )
-        try:
-            with closing(found):
-                return number_types(found)
-        except InputError:  # the run will come to it, and say so
-            return {}
-
-    def _blocks(self, corpus: Corpus, begin: Position | None) -> Iterator[Block]:
-        blocks = corpus.blocks(begin, self.settings.chunk)
-        return blocks if self.pool.sees_files else map(Block.carried, blocks)
-
     def _solve(
         self,
         corpus: Corpus,
+        reader: Reader,
         table: AnswerTable,
         engine: Engine,
         handover: Handover | None,
@@ -363,13 +344,14 @@ class FileRun:
         self._check_read(corpus)
         parts = journal.parts() if journal else []
         writer, output = self.destination.open(table, written, parts, self.pool)
+        blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         rows = search_rows(
-            numbered(self._blocks(corpus, self.begin), len(parts)),
+            numbered(blocks, len(parts)),
             corpus.problem,
             engine,
             self.pool,
             self.search,
-            corpus.reader,
+            reader,
             writer,
             handover,
             max(1, self.destination.block_size.most // TASKS.most),

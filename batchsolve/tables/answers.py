@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -15,7 +14,6 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.canonical import NO_ROOM, check_shape, first_clashes, forms_of
 from batchsolve.problems.kernels import kernel
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.tables.number_columns import as_numbers
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
@@ -121,8 +119,6 @@ class AnswerTable:
         Whether to add the column ``canonical``.
     as_digits : bool
         Whether solutions are lists of digits, whatever the puzzles are.
-    types : mapping of str to pyarrow.DataType, optional
-        Text columns of the input that become numbers; see `number_types`.
 
     Attributes
     ----------
@@ -144,7 +140,6 @@ class AnswerTable:
         stats: bool,
         canonical: bool = False,
         as_digits: bool = False,
-        types: Mapping[str, pa.DataType] | None = None,
     ) -> None:
         if canonical:
             check_shape(reader.problem)
@@ -178,11 +173,7 @@ class AnswerTable:
                 kept = next(free for free in wanted if free not in taken)
             taken.add(kept)
             names.append(kept)
-        self._types = types or {}
-        given = [
-            column.with_name(name).with_type(self._types.get(column.name, column.type))
-            for column, name in zip(reader.schema, names, strict=True)
-        ]
+        given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]
         self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
@@ -213,11 +204,7 @@ class AnswerTable:
         if self.has_times:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
-        given = batch.table
-        for name, kind in self._types.items():
-            place = given.schema.get_field_index(name)
-            given = given.set_column(place, name, as_numbers(given, name, kind))
-        table = pa.Table.from_arrays([*given.columns, *columns], schema=self.schema)
+        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         return table, RowSums(
             n,
             np.bincount(status, minlength=len(Status)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -61,22 +61,25 @@ def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
     }
 
 
-def as_numbers(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column as numbers, null where it is empty.
+def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Return a table in which text columns are numbers, null where they were empty.
 
     Raises
     ------
     InputError
-        If it holds something else by now.
+        If a column holds something else by now.
     """
-    text = table[name]
-    try:
-        return pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-    except pa.ArrowInvalid as error:
-        raise InputError(
-            f"the column {quoted(name)} held only numbers when it was read before ({error}); "
-            f"begin again once nothing writes to the input"
-        ) from error
+    for name, kind in types.items():
+        text = table[name]
+        try:
+            numbers = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+        except pa.ArrowInvalid as error:
+            raise InputError(
+                f"the column {quoted(name)} held only numbers when it was read before ({error}); "
+                f"begin again once nothing writes to the input"
+            ) from error
+        table = table.set_column(table.schema.get_field_index(name), name, numbers)
+    return table
 
 
 def _holds(values: pa.ChunkedArray, kind: pa.DataType) -> bool:

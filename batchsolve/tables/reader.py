@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block, one_chunk
+from batchsolve.tables.number_columns import with_numbers
 
 FILENAME = pa.field("filename", pa.string())
 
@@ -77,6 +78,8 @@ class Reader:
         How puzzles and given solutions are written.
     filename : bool
         Whether to add the column `FILENAME`.
+    numbers : mapping of str to pyarrow.DataType
+        Text columns that become numbers; see `number_types`.
     """
 
     input_schema: pa.Schema
@@ -86,11 +89,15 @@ class Reader:
     notation: Notation
     solution_notation: Notation
     filename: bool = False
+    numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
 
     @property
     def schema(self) -> pa.Schema:
         """The columns of what is read."""
-        return self.input_schema.append(FILENAME) if self.filename else self.input_schema
+        schema = self.input_schema
+        for name, kind in self.numbers.items():
+            schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+        return schema.append(FILENAME) if self.filename else schema
 
     def read(self, block: Block) -> Batch:
         """Parse a block and decode its grids.
@@ -117,7 +124,7 @@ class Reader:
             if not has_given.all():
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
-        table = rows.table
+        table = with_numbers(rows.table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         faults |= rows.faults

@@ -259,3 +259,12 @@ def test_help_has_the_options_and_examples():
     result = CliRunner().invoke(app, ["dedupe", "--help"])
     assert "--up-to-symmetry" in result.output
     assert "$ batchsolve dedupe train.csv --against test.csv -o clean.csv" in result.output
+
+
+@pytest.mark.parametrize("mark", [False, True])
+def test_numbers_of_a_csv_are_numbers_in_parquet(tmp_path, mark):
+    (tmp_path / "in.csv").write_text("id,zip,puzzle\n1,007,1.....2..3.....4\n,8,1.....2..3.....4\n")
+    bs.dedupe(tmp_path / "in.csv", tmp_path / "out.parquet", mark=mark)
+    kept = pq.read_table(tmp_path / "out.parquet")
+    assert kept["id"].to_pylist() == [1, None][: 1 + mark]
+    assert kept["zip"].to_pylist() == ["007", "8"][: 1 + mark]

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import batchsolve as bs
 from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
-from batchsolve.tables.number_columns import as_numbers, number_kinds, number_types
+from batchsolve.tables.number_columns import number_kinds, number_types, with_numbers
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -276,7 +276,7 @@ def test_columns_of_numbers_can_be_written_as_they_were(values):
     table = pa.table({"x": pa.array(values, pa.string())})
     kinds = number_types(number_kinds(["x"], part) for part in (table[:2], table[2:]))
     if kinds:
-        column = as_numbers(table, "x", kinds["x"])
+        column = with_numbers(table, kinds)["x"]
         plain = [value.removesuffix(".0") for value in values]
         assert pc.fill_null(column.cast(pa.string()), "").to_pylist() == plain
 
@@ -284,7 +284,7 @@ def test_columns_of_numbers_can_be_written_as_they_were(values):
 def test_a_column_of_numbers_that_changes_meanwhile_is_an_error():
     table = pa.table({"id": ["7", "x"]})
     with pytest.raises(bs.InputError, match="held only numbers when it was read before"):
-        as_numbers(table, "id", pa.int64())
+        with_numbers(table, {"id": pa.int64()})
 
 
 def test_statistics_are_columns(corpus, tmp_path):

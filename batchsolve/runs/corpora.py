@@ -1,0 +1,40 @@
+"""What runs over a corpus share: blocks for workers, and which columns hold numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+
+from batchsolve.errors import InputError
+from batchsolve.search.passes import in_one_pass
+from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.number_columns import number_kinds_of_block, number_types
+from batchsolve.tables.reader import Reader
+from batchsolve.workers.pool import Pool
+
+
+def blocks_for(
+    pool: Pool, corpus: Corpus, begin: Position | None = None, most_rows: int | None = None
+) -> Iterator[Block]:
+    """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
+    blocks = corpus.blocks(begin, most_rows)
+    return blocks if pool.sees_files else map(Block.carried, blocks)
+
+
+def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
+    """Return the reader of a corpus that makes numbers of text columns which hold nothing else.
+
+    Parquet has one type for all of a column, so workers look at all rows before.
+    """
+    names = corpus.perhaps_numbers()
+    if not names:
+        return corpus.reader
+    blocks = blocks_for(pool, corpus, Position(0, 0))
+    try:
+        with closing(in_one_pass(blocks, pool, partial(number_kinds_of_block, names))) as found:
+            return replace(corpus.reader, numbers=number_types(found))
+    except InputError:  # the run will come to it, and say so
+        return corpus.reader
