@@ -13,130 +13,86 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from batchsolve.errors import (
-        BatchsolveError,
-        InputError,
-        JournalError,
-        OutputError,
-        ProblemError,
-        WorkersError,
+        BatchsolveError as BatchsolveError,
+        InputError as InputError,
+        JournalError as JournalError,
+        OutputError as OutputError,
+        ProblemError as ProblemError,
+        WorkersError as WorkersError,
     )
-    from batchsolve.problems.canonical import CanonicalForms, canonical, canonical_forms
-    from batchsolve.problems.exact_cover import ExactCover
-    from batchsolve.problems.families import family
-    from batchsolve.problems.solution_graph import SolutionGraph
-    from batchsolve.problems.stacks import Stacks
-    from batchsolve.problems.sudoku import Sudoku
-    from batchsolve.problems.symmetry import Symmetries, symmetries
-    from batchsolve.problems.tilings import tiling
-    from batchsolve.runs.cheapest import CheapestCovers, PricedCover, cheapest
-    from batchsolve.runs.count import Count, count, solutions
-    from batchsolve.runs.dedupe import DedupeSummary, dedupe
-    from batchsolve.runs.draw import Picture, draw
-    from batchsolve.runs.graphs import Samples, sample, solution_graph
-    from batchsolve.runs.run import Run
-    from batchsolve.runs.solve import Answer, BatchResult, solve, solve_batch
-    from batchsolve.runs.solve_file import Summary, solve_file
-    from batchsolve.runs.solve_table import solve_table
-    from batchsolve.search.estimator import Estimate, estimate
-    from batchsolve.search.splitter import Split, split
-    from batchsolve.settings import SearchSettings
-    from batchsolve.tables.reading import Reading, read_problem
+    from batchsolve.graphs.solution_graph import SolutionGraph as SolutionGraph
+    from batchsolve.problems.exact_cover import ExactCover as ExactCover
+    from batchsolve.problems.families import family as family
+    from batchsolve.problems.stacks import Stacks as Stacks
+    from batchsolve.problems.sudoku import Sudoku as Sudoku
+    from batchsolve.problems.tilings import tiling as tiling
+    from batchsolve.runs.cheapest import (
+        CheapestCovers as CheapestCovers,
+        PricedCover as PricedCover,
+        cheapest as cheapest,
+    )
+    from batchsolve.runs.count import Count as Count, count as count, solutions as solutions
+    from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
+    from batchsolve.runs.draw import Picture as Picture, draw as draw
+    from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
+    from batchsolve.runs.graphs import (
+        Samples as Samples,
+        sample as sample,
+        solution_graph as solution_graph,
+    )
+    from batchsolve.runs.reading import Reading as Reading, read_problem as read_problem
+    from batchsolve.runs.run import Run as Run
+    from batchsolve.runs.solve import (
+        Answer as Answer,
+        BatchResult as BatchResult,
+        solve as solve,
+        solve_batch as solve_batch,
+    )
+    from batchsolve.runs.solve_file import Summary as Summary, solve_file as solve_file
+    from batchsolve.runs.solve_table import solve_table as solve_table
+    from batchsolve.runs.split import Split as Split, split as split
+    from batchsolve.settings import SearchSettings as SearchSettings
+    from batchsolve.symmetry.canonical import (
+        CanonicalForms as CanonicalForms,
+        canonical as canonical,
+        canonical_forms as canonical_forms,
+    )
+    from batchsolve.symmetry.symmetries import Symmetries as Symmetries, symmetries as symmetries
 
-_HOMES = {
-    "Answer": "runs.solve",
-    "CheapestCovers": "runs.cheapest",
-    "CanonicalForms": "problems.canonical",
-    "Count": "runs.count",
-    "DedupeSummary": "runs.dedupe",
-    "Estimate": "search.estimator",
-    "Reading": "tables.reading",
-    "PricedCover": "runs.cheapest",
-    "Run": "runs.run",
-    "cheapest": "runs.cheapest",
-    "count": "runs.count",
-    "draw": "runs.draw",
-    "canonical": "problems.canonical",
-    "canonical_forms": "problems.canonical",
-    "dedupe": "runs.dedupe",
-    "estimate": "search.estimator",
-    "family": "problems.families",
-    "read_problem": "tables.reading",
-    "sample": "runs.graphs",
-    "solution_graph": "runs.graphs",
-    "solutions": "runs.count",
-    "BatchResult": "runs.solve",
-    "BatchsolveError": "errors",
-    "ExactCover": "problems.exact_cover",
-    "InputError": "errors",
-    "JournalError": "errors",
-    "OutputError": "errors",
-    "Picture": "runs.draw",
-    "ProblemError": "errors",
-    "Samples": "runs.graphs",
-    "SearchSettings": "settings",
-    "SolutionGraph": "problems.solution_graph",
-    "Split": "search.splitter",
-    "Stacks": "problems.stacks",
-    "Sudoku": "problems.sudoku",
-    "Summary": "runs.solve_file",
-    "Symmetries": "problems.symmetry",
-    "WorkersError": "errors",
-    "solve": "runs.solve",
-    "solve_batch": "runs.solve",
-    "solve_file": "runs.solve_file",
-    "solve_table": "runs.solve_table",
-    "split": "search.splitter",
-    "symmetries": "problems.symmetry",
-    "tiling": "problems.tilings",
+_NAMES = {
+    "errors": (
+        "BatchsolveError",
+        "InputError",
+        "JournalError",
+        "OutputError",
+        "ProblemError",
+        "WorkersError",
+    ),
+    "graphs.solution_graph": ("SolutionGraph",),
+    "problems.exact_cover": ("ExactCover",),
+    "problems.families": ("family",),
+    "problems.stacks": ("Stacks",),
+    "problems.sudoku": ("Sudoku",),
+    "problems.tilings": ("tiling",),
+    "runs.cheapest": ("CheapestCovers", "PricedCover", "cheapest"),
+    "runs.count": ("Count", "count", "solutions"),
+    "runs.dedupe": ("DedupeSummary", "dedupe"),
+    "runs.draw": ("Picture", "draw"),
+    "runs.estimate": ("Estimate", "estimate"),
+    "runs.graphs": ("Samples", "sample", "solution_graph"),
+    "runs.reading": ("Reading", "read_problem"),
+    "runs.run": ("Run",),
+    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch"),
+    "runs.solve_file": ("Summary", "solve_file"),
+    "runs.solve_table": ("solve_table",),
+    "runs.split": ("Split", "split"),
+    "settings": ("SearchSettings",),
+    "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),
+    "symmetry.symmetries": ("Symmetries", "symmetries"),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
-__all__ = [
-    "Answer",
-    "BatchResult",
-    "BatchsolveError",
-    "CanonicalForms",
-    "CheapestCovers",
-    "Count",
-    "DedupeSummary",
-    "Estimate",
-    "ExactCover",
-    "InputError",
-    "JournalError",
-    "OutputError",
-    "Picture",
-    "PricedCover",
-    "ProblemError",
-    "Reading",
-    "Run",
-    "Samples",
-    "SearchSettings",
-    "SolutionGraph",
-    "Split",
-    "Stacks",
-    "Sudoku",
-    "Summary",
-    "Symmetries",
-    "WorkersError",
-    "canonical",
-    "canonical_forms",
-    "cheapest",
-    "count",
-    "dedupe",
-    "draw",
-    "estimate",
-    "family",
-    "read_problem",
-    "sample",
-    "solution_graph",
-    "solutions",
-    "solve",
-    "solve_batch",
-    "solve_file",
-    "solve_table",
-    "split",
-    "symmetries",
-    "tiling",
-]
+__all__ = sorted(_HOMES)
 
 
 if not TYPE_CHECKING:  # which would take every name for a public one

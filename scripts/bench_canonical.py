@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 import batchsolve
-from batchsolve.problems.canonical import forms_of
 from batchsolve.scaling.machine import machine
+from batchsolve.symmetry.canonical import forms_of
 from batchsolve.tables.corpus import Corpus
 
 ROWS = 20_000  # of a corpus at most

@@ -35,10 +35,10 @@ from batchsolve.engines import Engine, Task, engine_names, get_engine
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.runs.reading import read_problem
 from batchsolve.scaling import drawing
 from batchsolve.scaling.machine import machine
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.reading import read_problem
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
 TASK_CELLS = 1 << 18  # of grids; workers get blocks of so many bytes

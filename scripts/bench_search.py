@@ -26,12 +26,12 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import engines_for
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.reading import read_problem, write_ec
 from batchsolve.scaling.machine import machine
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import SearchSettings
-from batchsolve.tables.reading import read_problem, write_ec
 from batchsolve.workers.pool import Pool
 
 

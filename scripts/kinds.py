@@ -14,7 +14,7 @@ import numpy as np
 
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import family
-from batchsolve.tables.reading import Reading, read_problem
+from batchsolve.runs.reading import Reading, read_problem
 
 MOST_COST = 99
 

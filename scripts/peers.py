@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.tables.reading import write_ec
+from batchsolve.runs.reading import write_ec
 
 Rows = list[list[int]]
 

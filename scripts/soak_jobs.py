@@ -19,7 +19,7 @@ import pyarrow.parquet
 from kinds import regular_graphs, with_costs
 
 from batchsolve.runs.export import export_run
-from batchsolve.tables.reading import write_dlx
+from batchsolve.runs.reading import write_dlx
 
 HOME = Path(__file__).resolve().parents[1]
 N_WORKERS = 2

@@ -9,8 +9,7 @@ from weakref import WeakSet
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
 from batchsolve import ExactCover, Sudoku
 

@@ -148,8 +148,7 @@ def test_damage_that_is_not_noticed_is_found(kind):
 def misbehave():
     """Let some commands hang, crash, or take more memory than there is."""
     from batchsolve.engines import registry
-    from batchsolve.runs import run
-    from batchsolve.tables import reading
+    from batchsolve.runs import reading, run
 
     reading.describe = lambda problem: time.sleep(1000)
     registry.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)

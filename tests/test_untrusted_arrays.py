@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.problems.canonical import first_clashes
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Stacks
+from batchsolve.symmetry.canonical import first_clashes
 
 GRID = bs.Sudoku(3, 3)
 

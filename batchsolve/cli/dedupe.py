@@ -74,8 +74,7 @@ def dedupe(
     the puzzle is in a file of --against. Rows that are invalid are kept. How many rows were left
     out is said on stderr.
     """
-    from batchsolve.runs.dedupe import dedupe as leave_out
-    from batchsolve.runs.dedupe import kept_on
+    from batchsolve.runs.dedupe import dedupe as leave_out, kept_on
     from batchsolve.runs.progress import ROW_BAR
 
     with progress(quiet, ROW_BAR, kept_on) as on_progress:

@@ -27,10 +27,10 @@ from batchsolve.errors import (
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
 
 if TYPE_CHECKING:
+    from batchsolve.graphs.solution_graph import SolutionGraph
     from batchsolve.problems.exact_cover import ExactCover
-    from batchsolve.problems.solution_graph import SolutionGraph
     from batchsolve.problems.stacks import Stacks
-    from batchsolve.tables.reading import Reading
+    from batchsolve.runs.reading import Reading
 
 BLOCK = 4096  # solutions that are written at a time
 
@@ -113,7 +113,7 @@ def graph(
     Nothing is searched. It prints the number of solutions, or those that are asked for. Several
     --with and --without hold together.
     """
-    from batchsolve.problems.solution_graph import SolutionGraph
+    from batchsolve.graphs.solution_graph import SolutionGraph
 
     if list_ and sample is not None:
         raise InputError("--list and --sample do not go together")
@@ -208,7 +208,7 @@ def _write(
     weights: list[int] | None = None,
 ) -> None:
     """Write covers as JSON lines, in the order in which they come."""
-    from batchsolve.problems.render import CoverRenderer
+    from batchsolve.formats.render import CoverRenderer
 
     renderer = CoverRenderer(reading.problem, reading.notation)
     for begin in range(0, len(covers), BLOCK):
@@ -228,7 +228,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    from batchsolve.problems.whole_files import whole_file
+    from batchsolve.formats.whole_files import whole_file
 
     _check_place(path)
     with disk_errors(path), whole_file(path) as file:

@@ -13,13 +13,13 @@ from batchsolve.cli.parameters import Option
 from batchsolve.cli.terminal import interrupts, print_facts
 
 if TYPE_CHECKING:
+    from batchsolve.runs.reading import Reading
     from batchsolve.settings import FileSettings
-    from batchsolve.tables.reading import Reading
 
 
 def read(problem: str, puzzles: FileSettings) -> Reading:
     """Read the problem that an argument names."""
-    from batchsolve.tables.reading import read_problem
+    from batchsolve.runs.reading import read_problem
 
     return read_problem(problem, **how_written(puzzles))
 
@@ -27,7 +27,7 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
 @command(examples=("batchsolve show puzzles.csv#17", "batchsolve show pentominoes:6x10"))
 def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
     """Print what was read: its size, and a picture of a grid."""
-    from batchsolve.tables.reading import describe, picture
+    from batchsolve.runs.reading import describe, picture
 
     reading = read(problem, puzzles)
     print_facts(describe(reading), as_json)
@@ -56,7 +56,7 @@ def estimate(
     A probe searches a little at every stop; a small tree is searched whole. The numbers in
     parentheses are an interval of 95 %; if it cannot be trusted, the command says so.
     """
-    from batchsolve.search.estimator import estimate as estimated
+    from batchsolve.runs.estimate import estimate as estimated
 
     reading = read(problem, puzzles)
     with interrupts() as check:

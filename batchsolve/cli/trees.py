@@ -28,8 +28,8 @@ from batchsolve.settings import AUTO, SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover
-    from batchsolve.problems.symmetry import Symmetries
     from batchsolve.runs.count import Count
+    from batchsolve.symmetry.symmetries import Symmetries
 
 UpToSymmetry = Annotated[
     bool,
@@ -158,7 +158,7 @@ def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetr
     """Return the symmetries that two options ask for: those that are found, or those of a file."""
     if path is None:
         return found
-    from batchsolve.problems.symmetry import Symmetries, read_generators, symmetries
+    from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
 
     with named_errors(path), open(path, encoding="utf-8") as file:
         group = Symmetries.generated(problem, read_generators(file.read()))

@@ -76,8 +76,8 @@ from batchsolve.engines.task_state import (
     search_task,
     with_room,
 )
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined, kernel
 
 W = uint64
 

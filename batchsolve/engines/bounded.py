@@ -64,8 +64,8 @@ from batchsolve.engines.task_state import (
     may_begin,
     with_room,
 )
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined, kernel
 
 EACH, TAKE, REFUSE = range(3)
 """What is done on a level: each option of an item is taken in turn; or one is taken; or refused."""

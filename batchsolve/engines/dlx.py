@@ -56,8 +56,8 @@ from batchsolve.engines.task_state import (
     search_task,
     with_room,
 )
+from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, kernel
 
 
 @helper

@@ -15,7 +15,7 @@ from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
-from batchsolve.problems.kernels import CHECKS_BOUNDS
+from batchsolve.kernels import CHECKS_BOUNDS
 
 WIDTH = 8
 """How many words a vector holds."""

@@ -30,8 +30,8 @@ from numba.extending import overload
 
 from batchsolve.engines.prepared import Prepared
 from batchsolve.engines.stack_arrays import append
+from batchsolve.kernels import helper, inlined
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined
 
 U = uint32
 

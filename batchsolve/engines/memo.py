@@ -86,8 +86,8 @@ from batchsolve.engines.task_state import (
     search_task,
 )
 from batchsolve.errors import InputError
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined, kernel
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30

@@ -14,8 +14,8 @@ from __future__ import annotations
 from numba import uint64
 
 from batchsolve.engines.links import U, color
+from batchsolve.kernels import helper, inlined
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined
 
 W = uint64
 

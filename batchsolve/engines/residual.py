@@ -29,8 +29,8 @@ from numba import uint64
 
 from batchsolve.engines.intrinsics import WIDTH
 from batchsolve.engines.stack_arrays import longer, stack_at
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined, kernel
 
 W = uint64
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batchsolve.problems.kernels import helper, inlined
+from batchsolve.kernels import helper, inlined
 from batchsolve.problems.stacks import Stacks
 
 

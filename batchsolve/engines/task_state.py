@@ -29,7 +29,7 @@ from batchsolve.engines.stack_arrays import (
     room_for_covers,
     stacks_of,
 )
-from batchsolve.problems.kernels import helper, inlined
+from batchsolve.kernels import helper, inlined
 
 BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
 """What `TaskState.left` counts: the first two of the task, the others of the root at hand.

@@ -1,1 +1,1 @@
-"""Exact cover problems, Sudoku among them, and how they and their covers are written."""
+"""Exact cover problems and Sudoku: items, options, bounds, colours, costs, and stacks over them."""

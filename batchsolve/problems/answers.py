@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.problems.kernels import kernel
+from batchsolve.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.problems.kernels import helper, kernel
+from batchsolve.kernels import helper, kernel
 
 BLANKS = ".0*_-"  # unless others are named
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell

@@ -1,4 +1,4 @@
-"""`Stacks`: a ragged batch of partial covers, and its forms on disk.
+"""`Stacks`: a ragged batch of partial covers, and its form on disk.
 
 A *stack* is the list of options chosen so far. The clues of a puzzle, a subproblem of a search
 and the point where a search was interrupted are all stacks over one problem. Every stack names
@@ -10,19 +10,15 @@ whether its options exist, each engine checks, and reports as a clash.
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted, named_errors
-from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.json_records import (
+from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.json_records import (
     SEAL,
     TEXT,
     Kind,
@@ -32,11 +28,9 @@ from batchsolve.problems.json_records import (
     sealed,
     whole,
 )
-from batchsolve.problems.kernels import kernel
-from batchsolve.problems.packed import arrays_of
+from batchsolve.kernels import kernel
+from batchsolve.problems.exact_cover import ExactCover
 
-_MAGIC = b"batchsolve stacks 1\n"
-_HEADER = struct.Struct("<32sQQ")  # fingerprint, number of stacks, number of options
 _HEADER_FORM = {
     "batchsolve": Kind("'stacks'", lambda value: value == "stacks"),
     "version": whole(2, 2),
@@ -178,65 +172,6 @@ class Stacks:
         """Return the same stacks with other roots."""
         return Stacks(self.offsets, self.options, np.asarray(roots, np.int64))
 
-    def to_bytes(self, problem: ExactCover) -> bytes:
-        """Serialise, with the fingerprint of the problem; see `from_bytes`."""
-        fingerprint = bytes.fromhex(problem.fingerprint)
-        return b"".join(
-            [
-                _MAGIC,
-                _HEADER.pack(fingerprint, len(self), self.options.size),
-                self.offsets.astype("<i8").tobytes(),
-                self.options.astype("<u4").tobytes(),
-                self.roots.astype("<i8").tobytes(),
-            ]
-        )
-
-    @classmethod
-    def from_bytes(cls, data: bytes, problem: ExactCover) -> Stacks:
-        """Read what `to_bytes` wrote.
-
-        Raises
-        ------
-        InputError
-            If the bytes are no stacks, are damaged, or belong to another problem.
-        """
-        begin = len(_MAGIC) + _HEADER.size
-        if data[: len(_MAGIC)] != _MAGIC or len(data) < begin:
-            raise InputError("these bytes are not batchsolve stacks")
-        fingerprint, n, m = _HEADER.unpack(data[len(_MAGIC) : begin])
-        _check_problem(fingerprint.hex(), problem)
-        if len(data) != begin + 8 * (n + 1) + 4 * m + 8 * n:
-            raise InputError("stacks are damaged: their length is not what their header says")
-        offsets = np.frombuffer(data, "<i8", n + 1, begin)
-        options = np.frombuffer(data, "<u4", m, begin + 8 * (n + 1))
-        roots = np.frombuffer(data, "<i8", n, begin + 8 * (n + 1) + 4 * m)
-        return _checked(offsets, options, roots, problem)
-
-    def save_npz(self, path: str | os.PathLike[str], problem: ExactCover) -> None:
-        """Write a NumPy ``.npz`` file with the arrays and the problem's fingerprint."""
-        buffer = io.BytesIO()
-        np.savez_compressed(
-            buffer,
-            offsets=self.offsets,
-            options=self.options,
-            roots=self.roots,
-            problem=np.array(problem.fingerprint),
-        )
-        with open(path, "wb") as file:
-            file.write(buffer.getvalue())
-
-    @classmethod
-    def load_npz(cls, path: str | os.PathLike[str], problem: ExactCover) -> Stacks:
-        """Read what `save_npz` wrote; raises `InputError` as `from_bytes` does."""
-        with open(path, "rb") as file:
-            data = file.read()
-        with named_errors(os.fspath(path)):
-            arrays = arrays_of(data)
-            if not {"problem", "offsets", "options", "roots"} <= arrays.keys():
-                raise InputError("not a file of batchsolve stacks")
-            _check_problem(str(arrays["problem"]), problem)
-            return _checked(arrays["offsets"], arrays["options"], arrays["roots"], problem)
-
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
         """Return JSON lines: a header with the problem's fingerprint, then one line a stack.
 
@@ -252,7 +187,13 @@ class Stacks:
 
     @classmethod
     def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
-        """Read what `to_jsonl` wrote; raises `InputError` as `from_bytes` does."""
+        """Read what `to_jsonl` wrote.
+
+        Raises
+        ------
+        InputError
+            If the text is damaged, or belongs to another problem.
+        """
         first, _, rest = text.partition("\n")
         try:
             header = parse(first, _HEADER_FORM)
@@ -275,7 +216,9 @@ class Stacks:
                 "the stacks are damaged: the seal in line 1 is not that of the file; split anew"
             )
         batch = cls.from_lists([r["stack"] for r in records], [r["root"] for r in records])
-        return _checked(batch.offsets, batch.options, batch.roots, problem)
+        if batch.options.size and batch.options.max() >= problem.n_decisions:
+            raise InputError("stacks are damaged: they name options that the problem lacks")
+        return batch
 
 
 def _check_problem(fingerprint: str, problem: ExactCover) -> None:
@@ -284,18 +227,3 @@ def _check_problem(fingerprint: str, problem: ExactCover) -> None:
             f"these stacks belong to another problem: their fingerprint is {fingerprint[:16]}…, "
             f"that of the problem at hand {problem.fingerprint[:16]}…"
         )
-
-
-def _checked(
-    offsets: np.ndarray, options: np.ndarray, roots: np.ndarray, problem: ExactCover
-) -> Stacks:
-    """Build stacks from arrays of unknown origin, with the checks that kernels rely on."""
-    whole = all(np.issubdtype(array.dtype, np.integer) for array in (offsets, options, roots))
-    try:
-        sound = whole and bool(np.all((options >= 0) & (options < problem.n_decisions)))
-        stacks = Stacks(offsets.astype(np.int64), options.astype(np.uint32), roots.astype(np.int64))
-    except (ProblemError, ValueError, TypeError):
-        sound = False
-    if not sound:
-        raise InputError("stacks are damaged: their arrays do not fit together or the problem")
-    return stacks

@@ -20,8 +20,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
-from batchsolve.problems.kernels import kernel
 from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks

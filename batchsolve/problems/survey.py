@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.problems.kernels import kernel
+from batchsolve.kernels import kernel
 from batchsolve.problems.notation import (
     BLANKS,
     MOST_DIGITS,

@@ -12,12 +12,12 @@ from batchsolve.engines.choice import engine_for_cheapest
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.count import Count, Stack, summary
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.cheapest import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import SearchFields, SearchSettings, settings_of, whole_number
-from batchsolve.tables.reading import Puzzle, problem_and_stack
 from batchsolve.workers.pool import Pool
 
 MOST_WANTED = 100_000  # all of them are recorded with every step of a run

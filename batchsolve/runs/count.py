@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
+from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.render import CoverRenderer
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.symmetry import Symmetries, symmetries
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.runs.reading import Puzzle, problem_and_stacks
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import SearchFields, SearchSettings, settings_of
-from batchsolve.tables.reading import Puzzle, problem_and_stacks
+from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 

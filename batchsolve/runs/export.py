@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError
+from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at

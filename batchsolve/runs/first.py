@@ -13,8 +13,8 @@ from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.runs.reading import problem_and_stack
 from batchsolve.settings import UNLIMITED, SearchSettings
-from batchsolve.tables.reading import problem_and_stack
 
 BUDGET = 100_000  # nodes of a task: less than a second, so that Ctrl-C and limits are noticed
 TRIALS = 2  # tasks of every engine before the fastest goes on; the first one loads its kernels

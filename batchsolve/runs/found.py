@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError, listed, quoted
+from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.render import GRID, OPTIONS
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.export import JOURNAL, Solutions, check_problem
+from batchsolve.runs.reading import Reading
 from batchsolve.runs.run import describe_run
-from batchsolve.tables.reading import Reading
 from batchsolve.tables.sources import name_of, open_source
 from batchsolve.workers.pool import Pool
 

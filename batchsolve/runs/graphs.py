@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import check_support, get_engine
-from batchsolve.engines.graph_drawing import draw
 from batchsolve.errors import InputError
-from batchsolve.problems.solution_graph import SolutionGraph, checked_draws
+from batchsolve.graphs.drawing import draw
+from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
-from batchsolve.search.estimator import weighted_covers
+from batchsolve.runs.estimate import weighted_covers
+from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
-from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 MOST_MEGABYTES = 2**30
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.errors import InputError, OutputError, named_errors
-from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.json_records import (
+from batchsolve.json_records import (
     SEAL,
     TEXT,
     TRUTH,
@@ -27,9 +26,10 @@ from batchsolve.problems.json_records import (
     sealed,
     whole,
 )
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
-from batchsolve.search.splitter import split
+from batchsolve.runs.split import split
 from batchsolve.settings import whole_number
 
 MOST_FILES = 1000  # unless --files says otherwise; a job array of a thousand is common

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
+from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.render import CoverRenderer, joined
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.cheapest import (
@@ -40,13 +40,13 @@ from batchsolve.runs.count import (
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.runs.reading import Puzzle, problem_and_stack, reading_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import AUTO, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.outputs import sync_directory
-from batchsolve.tables.reading import Puzzle, problem_and_stack, reading_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 

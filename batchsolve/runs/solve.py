@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import engine_for_rows, handover_for_rows
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
+from batchsolve.formats.drawings import html_grid, read_grid
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
-from batchsolve.problems.drawings import html_grid, read_grid
 from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Stacks

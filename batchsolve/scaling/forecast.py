@@ -9,11 +9,11 @@ from typing import Any
 
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Run, Workload
 from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
 from batchsolve.scaling.tree_shape import Shape, sample_shape
-from batchsolve.search.estimator import estimate
 from batchsolve.search.rules import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 PROBES = 3000  # for the size of a tree that no run has finished

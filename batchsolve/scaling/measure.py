@@ -22,6 +22,7 @@ from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.scaling import usage
 from batchsolve.scaling.task_log import TaskLog
 from batchsolve.search.pieces import Piece
@@ -30,7 +31,6 @@ from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting, whole_number
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Lost, Pool
@@ -83,7 +83,7 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
     Parameters
     ----------
     text : str
-        A problem, as in `batchsolve.tables.reading.read_problem`; for weak scaling also a corpus.
+        A problem, as in `batchsolve.runs.reading.read_problem`; for weak scaling also a corpus.
     per_worker : int, optional
         The rows of a corpus, or times that the problem is counted, for each worker.
     **reading

@@ -12,8 +12,7 @@ import numpy as np
 
 from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import counted
-from batchsolve.scaling import drawing
-from batchsolve.scaling import fits as curves
+from batchsolve.scaling import drawing, fits as curves
 from batchsolve.scaling.doubts import kinds_of_doubt, why_no_speedup
 from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, Label, Range, Style
 from batchsolve.scaling.experiment import Experiment, Series, short_name

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError
-from batchsolve.problems.kernels import kernel
+from batchsolve.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
 from batchsolve.search.rules import (
     FIRST_BUDGET,

@@ -17,7 +17,7 @@ from batchsolve.engines import Engine, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.estimator import probe
+from batchsolve.runs.estimate import probe
 
 GRAIN = 64.0  # nodes; a smaller subtree is not cut in a simulation
 CLASSES = 64  # subtrees of 2^c to 2^(c+1) nodes are one class

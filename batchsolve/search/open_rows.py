@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
+from batchsolve.kernels import kernel
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import SolvedGrids
 from batchsolve.search.pieces import Piece

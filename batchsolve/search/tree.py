@@ -17,12 +17,12 @@ from batchsolve.engines import Engine, Sharing, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.symmetry import Symmetries
 from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
 from batchsolve.search.scheduler import Scheduler, run_round
 from batchsolve.search.tree_goal import Found, TreeGoal
 from batchsolve.settings import UNLIMITED
+from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; some hundredths of a second

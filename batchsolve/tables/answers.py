@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
-from batchsolve.problems.canonical import NO_ROOM, check_shape, first_clashes, forms_of
-from batchsolve.problems.kernels import kernel
 from batchsolve.problems.notation import Notation, numbers
+from batchsolve.symmetry.canonical import NO_ROOM, check_shape, first_clashes, forms_of
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.problems.kernels import helper, kernel
+from batchsolve.kernels import helper, kernel
 from batchsolve.tables.places import open_to_read
 
 READ_BYTES = 1 << 20

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.problems.kernels import kernel
+from batchsolve.kernels import kernel
 from batchsolve.problems.notation import buffers
 
 _QUOTE, _LINE_FEED, _RETURN = np.uint8(34), np.uint8(10), np.uint8(13)

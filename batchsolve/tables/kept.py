@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.problems.canonical import check_shape, first_clashes, forms_of
+from batchsolve.symmetry.canonical import check_shape, first_clashes, forms_of
 from batchsolve.tables.keys import UNSEEN, GridHash
 from batchsolve.tables.reader import Batch, Reader
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.problems.kernels import helper, kernel
+from batchsolve.kernels import helper, kernel
 
 UNSEEN = -1
 """In place of the number of the row that has a key."""

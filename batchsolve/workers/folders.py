@@ -11,7 +11,7 @@ import tempfile
 
 from joblib.externals.loky.backend import resource_tracker
 
-from batchsolve.tables.held import HeldFolder
+from batchsolve.held_folder import HeldFolder
 
 IN_MEMORY = "/dev/shm"  # where the system has it, its files take no disk
 PREFIX = "batchsolve-workers-"

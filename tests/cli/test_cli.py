@@ -17,7 +17,7 @@ from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import Workers
 from batchsolve.cli.terminal import print_facts
-from batchsolve.problems.kernels import COMPILING
+from batchsolve.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings
 
 COMMANDS = all_commands()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from batchsolve.cli import app
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
-from batchsolve.problems.solution_graph import SolutionGraph
+from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.settings import SearchSettings
 
 

@@ -5,8 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from conftest import bounded_problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import bounded_covers
 
 import batchsolve as bs

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from test_engines import run_out
 from test_residuals import WHOLE, outcome_of
 

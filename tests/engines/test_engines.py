@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import coloured_problems, hard_puzzles, problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import covers, sudoku_solutions
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku

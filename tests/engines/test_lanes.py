@@ -10,8 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from conftest import hard_puzzles
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from llvmlite import ir
 
 from batchsolve import Stacks, Sudoku

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import coloured_problems, problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numba import njit
 from oracles import covers
 

@@ -5,15 +5,14 @@ from importlib import import_module
 import numpy as np
 import pytest
 from conftest import problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import covers
 from test_engines import run_out
 
 from batchsolve import ExactCover, Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.families import family
-from batchsolve.tables.reading import read_problem
+from batchsolve.runs.reading import read_problem
 
 WHOLE = Stacks.from_lists([[]])
 

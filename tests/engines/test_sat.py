@@ -4,8 +4,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from conftest import coloured_problems, problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import covers
 
 from batchsolve import ExactCover, Stacks, Sudoku

@@ -1,8 +1,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.problems.notation import Notation, default_box, notations, numbers

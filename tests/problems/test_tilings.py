@@ -1,11 +1,11 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import tilings
 
 import batchsolve as bs
 from batchsolve import InputError, ProblemError, Stacks
 from batchsolve.engines import Task, get_engine
+from batchsolve.formats.tiling_files import read_tiling
 from batchsolve.problems.polyominoes import (
     PENTOMINOES,
     SETS,
@@ -16,7 +16,6 @@ from batchsolve.problems.polyominoes import (
     orientations,
     pieces,
 )
-from batchsolve.problems.tiling_files import read_tiling
 from batchsolve.problems.tilings import (
     USES,
     Piece,

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.problems import canonical
+from batchsolve.symmetry import canonical
 
 PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
 FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]

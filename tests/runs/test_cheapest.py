@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import problems_with_costs
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import bounded_covers, cheapest_costs
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.problems.exact_cover_files import write_dlx
+from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.problems.families import family
 
 

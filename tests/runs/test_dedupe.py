@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import canonical_form
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.problems import canonical
+from batchsolve.symmetry import canonical
 from batchsolve.tables.keys import GridHash, SeenKeys
 
 PUZZLE = "1.....2..3.....4"

@@ -5,8 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.errors import InputError, JournalError, OutputError

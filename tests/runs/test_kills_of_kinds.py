@@ -10,8 +10,8 @@ from every_step import EVERY_STEP
 from kinds import regular_graphs, with_costs
 
 from batchsolve.runs.export import export_run
+from batchsolve.runs.reading import write_dlx
 from batchsolve.runs.run import describe_run
-from batchsolve.tables.reading import write_dlx
 
 KINDS = {
     "costs": (with_costs("langford:11"), ["--best", "20", "--budget", "300"]),

@@ -20,8 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Interrupted
 from cutting import small_blocks
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.runs import solve_file

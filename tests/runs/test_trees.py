@@ -16,14 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import coloured_problems, problems
 from every_step import EVERY_STEP
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import covers
 
 import batchsolve as bs
 from batchsolve.problems.families import family
-from batchsolve.runs import journal
-from batchsolve.runs import run as runs
+from batchsolve.runs import journal, run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
 from batchsolve.runs.job_array import merge_results, read_part, result_of_part, write_parts

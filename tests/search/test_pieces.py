@@ -1,6 +1,5 @@
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece

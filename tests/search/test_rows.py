@@ -3,8 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from failing import Failing
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import sudoku_solutions
 
 import batchsolve as bs

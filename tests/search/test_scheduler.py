@@ -5,8 +5,7 @@ from itertools import chain, islice
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece

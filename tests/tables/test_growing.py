@@ -4,8 +4,7 @@ from contextlib import closing
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from batchsolve.errors import OutputError
 from batchsolve.tables import packing

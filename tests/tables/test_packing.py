@@ -6,8 +6,7 @@ import zlib
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pyarrow import csv
 
 import batchsolve as bs

@@ -12,20 +12,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import coloured_problems, problems, problems_with_costs
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from oracles import bounded_covers, covers
 from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku
 from batchsolve.cli import app
-from batchsolve.problems import packed
-from batchsolve.problems.drawings import draw_grid, read_grid
-from batchsolve.problems.exact_cover_files import read_dlx, read_ec, read_json
+from batchsolve.formats import packed
+from batchsolve.formats.drawings import draw_grid, read_grid
+from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json
 from batchsolve.problems.families import family
 from batchsolve.problems.notation import default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku
-from batchsolve.tables.reading import describe, picture, read_problem, write_dlx, write_ec
+from batchsolve.runs.reading import describe, picture, read_problem, write_dlx, write_ec
 
 NINE = """
 53..7....

@@ -6,7 +6,7 @@ import numpy as np
 
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, Written
-from batchsolve.problems.kernels import helper, kernel
+from batchsolve.kernels import helper, kernel
 from batchsolve.problems.stacks import Stacks, gather
 from batchsolve.problems.sudoku import SolvedGrids
 

@@ -27,7 +27,7 @@ from batchsolve.engines.lanes.memory import (
     SOLVED,
 )
 from batchsolve.engines.lanes.passes import choose_cells, lowest_bit, propagate
-from batchsolve.problems.kernels import helper, inlined, kernel
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.settings import UNLIMITED
 
 U = uint32

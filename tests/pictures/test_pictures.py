@@ -2,17 +2,16 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
+from batchsolve.pictures.boards import Board, Kind, Piece
+from batchsolve.pictures.colors import N_HUES, color, colored
+from batchsolve.pictures.outlines import inner_lines, outline, parts
+from batchsolve.pictures.page import page
+from batchsolve.pictures.svg import as_svg, drawn, sheet
 from batchsolve.problems.families import family
-from batchsolve.problems.pictures.boards import Board, Kind, Piece
-from batchsolve.problems.pictures.colors import N_HUES, color, colored
-from batchsolve.problems.pictures.outlines import inner_lines, outline, parts
-from batchsolve.problems.pictures.page import page
-from batchsolve.problems.pictures.svg import as_svg, drawn, sheet
 from batchsolve.problems.tilings import tiling
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -109,7 +108,7 @@ def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
 
 
 def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
-    from batchsolve.problems.exact_cover_files import write_dlx
+    from batchsolve.formats.exact_cover_files import write_dlx
 
     problem = family("pentominoes:5x12")
     (tmp_path / "p.dlx").write_text(write_dlx(problem))

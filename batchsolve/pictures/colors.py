@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import cos, pi, sin
 
-from batchsolve.problems.pictures.boards import Piece, Place
+from batchsolve.pictures.boards import Piece, Place
 
 N_HUES = 12
 _STRIDE = 5  # hues that follow each other are far apart on the circle

@@ -1,6 +1,6 @@
 """Canonical forms of completed 9×9 grids, from a table of what two rows can become.
 
-`batchsolve.problems.canonical` says what a form is, and finds those of any puzzles. Where no cell
+`batchsolve.symmetry.canonical` says what a form is, and finds those of any puzzles. Where no cell
 is blank, the first row of a form is 123456789, and its second row depends on one thing: at which
 column of the first row each digit of the second row stands. That is a permutation of the columns
 that leaves no column in its stack, one of 12,096. A table holds for each of them the least second
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.problems.kernels import inlined, kernel
+from batchsolve.kernels import inlined, kernel
 
 _LOCK = Lock()
 

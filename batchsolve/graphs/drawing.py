@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.graph_reordering import Reordering
-from batchsolve.engines.graph_search import GraphSearch
-from batchsolve.engines.item_order import narrow_order
 from batchsolve.errors import InputError, counted
+from batchsolve.graphs.item_order import narrow_order
+from batchsolve.graphs.reordering import Reordering
+from batchsolve.graphs.search import GraphSearch
+from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.solution_graph import SolutionGraph
 
 MEGABYTE = 2**20
 FIRST_TURN = 2**14  # nodes

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from numba import uint64
 
 from batchsolve.errors import InputError, ProblemError, counted
-from batchsolve.problems.diagrams import U, make, room_for_nodes, with_room
+from batchsolve.graphs.diagrams import U, make, room_for_nodes, with_room
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
-from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import MOST_SEED, whole_number
 
@@ -368,7 +368,7 @@ class SolutionGraph:
         return self._restricted(option, False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph to a file; see `batchsolve.problems.graph_files` for its form.
+        """Write the graph to a file; see `batchsolve.graphs.files` for its form.
 
         Raises
         ------
@@ -385,7 +385,7 @@ class SolutionGraph:
         >>> bs.SolutionGraph.load(path, bs.family("queens:6")).count
         4
         """
-        from batchsolve.problems.graph_files import write_graph
+        from batchsolve.graphs.files import write_graph
 
         write_graph(self, path)
 
@@ -400,7 +400,7 @@ class SolutionGraph:
         OSError
             If it cannot be read.
         """
-        from batchsolve.problems.graph_files import read_graph
+        from batchsolve.graphs.files import read_graph
 
         return read_graph(path, problem)
 

@@ -15,11 +15,11 @@ from math import ceil, sqrt
 import numpy as np
 
 from batchsolve.errors import counted
+from batchsolve.pictures.boards import Board, Filling, Kind, Place
+from batchsolve.pictures.colors import colored
+from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.pictures.boards import Board, Filling, Kind, Place
-from batchsolve.problems.pictures.colors import colored
-from batchsolve.problems.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 

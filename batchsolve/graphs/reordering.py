@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint32, uint64
 
-from batchsolve.problems.diagrams import (
+from batchsolve.graphs.diagrams import (
     BYTES_OF_A_NODE,
     Diagram,
     make,
     room_for_nodes,
     with_room,
 )
-from batchsolve.problems.kernels import kernel
+from batchsolve.kernels import kernel
 
 U, W = uint32, uint64
 

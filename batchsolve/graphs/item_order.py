@@ -18,8 +18,8 @@ import numpy.typing as npt
 from numba import uint64
 
 from batchsolve.engines.intrinsics import popcount, trailing_zeros
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import kernel
 
 W = uint64
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from batchsolve.problems import kernels
+from batchsolve import kernels
 
 CALLER = """
 from tiny.engines.below.helpers import number

@@ -5,17 +5,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import coloured_problems, problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import covers
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.engines import graph_drawing, graph_search
-from batchsolve.engines.graph_reordering import Reordering
-from batchsolve.engines.graph_search import GraphSearch
-from batchsolve.engines.item_order import narrow_order
-from batchsolve.problems import solution_graph as graphs
+from batchsolve.graphs import (
+    drawing as graph_drawing,
+    search as graph_search,
+    solution_graph as graphs,
+)
+from batchsolve.graphs.item_order import narrow_order
+from batchsolve.graphs.reordering import Reordering
+from batchsolve.graphs.search import GraphSearch
 
 EIGHT = 12_988_816
 
@@ -259,7 +261,7 @@ def test_bad_samples_are_refused(how, message):
 
 
 def test_probes_that_find_nothing_end(monkeypatch):
-    from batchsolve.search import estimator
+    from batchsolve.runs import estimate as estimator
 
     monkeypatch.setattr(estimator, "FRUITLESS_PROBES", 2000)
     with pytest.raises(bs.InputError, match="2,000 probes, one after the other, found no cover"):
@@ -314,7 +316,7 @@ def test_damage_of_any_byte_is_one_error(saved, tmp_path):
     "nodes", ["2 1 B T\n2 1 B T", "2 1 T B", "2 9 B T", "2 0 B T", "2 1 B 5", "2 1 B", "2 1 B T x"]
 )
 def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, tmp_path):
-    from batchsolve.problems.json_records import sealed
+    from batchsolve.json_records import sealed
 
     problem = bs.ExactCover.from_options([["a"], ["a"]])
     text = nodes + "\n.\n"

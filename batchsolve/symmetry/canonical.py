@@ -24,12 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.problems.canonical_grids import search_grids
-from batchsolve.problems.canonical_search import search_forms
-from batchsolve.problems.drawings import read_grid
+from batchsolve.formats.drawings import read_grid
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import check_kind
-from batchsolve.problems.kernels import kernel
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.symmetry.canonical_grids import search_grids
+from batchsolve.symmetry.canonical_search import search_forms
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""

@@ -26,9 +26,8 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.problems.drawings import NoGridError, draw_grid, html_grid, read_grid
-from batchsolve.problems.exact_cover import ExactCover, option_numbers
-from batchsolve.problems.exact_cover_files import (
+from batchsolve.formats.drawings import NoGridError, draw_grid, html_grid, read_grid
+from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
     read_json,
@@ -36,14 +35,15 @@ from batchsolve.problems.exact_cover_files import (
     write_dlx,
     write_ec,
 )
+from batchsolve.formats.packed import unpacked
+from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
+from batchsolve.pictures.boards import Board
+from batchsolve.pictures.svg import as_svg, drawn
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.packed import unpacked
-from batchsolve.problems.pictures.boards import Board
-from batchsolve.problems.pictures.svg import as_svg, drawn
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
 
@@ -118,7 +118,7 @@ def read_problem(
         * a file with one grid: a line of N² characters or numbers, N lines of N, or a drawing;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.json``, or ``.npz`` with a CSR matrix;
-        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.problems.tiling_files`;
+        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
         * ``-``: a grid, ``.ec`` with a header ``p ec``, a tiling, JSON or a matrix from standard
           input;
         * if there is no such file, a family: ``queens:12``.

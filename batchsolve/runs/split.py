@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import whole_number
-from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from conftest import bounded_problems, problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers, orbits, orbits_by_burnside
 
 import batchsolve as bs
@@ -174,7 +173,7 @@ def test_files_of_symmetries_that_cannot_be(text, message, tmp_path):
 
 
 def test_groups_that_are_too_large_are_refused(monkeypatch):
-    monkeypatch.setattr("batchsolve.problems.symmetry.MOST_ENTRIES", 100)
+    monkeypatch.setattr("batchsolve.symmetry.symmetries.MOST_ENTRIES", 100)
     problem = bs.ExactCover.from_options([[k] for k in range(6)])
     turns = [{"0": "1", "1": "0"}, {str(k): str((k + 1) % 6) for k in range(6)}]
     with pytest.raises(bs.ProblemError, match="more than 16 symmetries"):

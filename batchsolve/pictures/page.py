@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from batchsolve.errors import counted
-from batchsolve.problems.pictures.svg import STYLE, Drawing, as_svg, escape
+from batchsolve.pictures.svg import STYLE, Drawing, as_svg, escape
 
 _STYLE = """
 :root{color-scheme:light dark;--page:#fff;--text:#15181c;

@@ -8,14 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import problems
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from batchsolve import ExactCover, Sudoku
 from batchsolve.engines import get_engine
 from batchsolve.engines.contract import UNLIMITED, Task
+from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.problems.render import CoverRenderer
 from batchsolve.problems.stacks import Stacks
 
 # names that begin with each other, need escapes, are not ASCII, or empty; the last two are in the

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint32, uint64
 
-from batchsolve.problems.kernels import inlined, kernel
+from batchsolve.kernels import inlined, kernel
 
 U, W = uint32, uint64
 

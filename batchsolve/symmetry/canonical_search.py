@@ -1,6 +1,6 @@
 """The search for canonical forms of puzzles of any shape, row by row.
 
-A *state* is a way to fill the first rows of the form (`batchsolve.problems.canonical`): it says
+A *state* is a way to fill the first rows of the form (`batchsolve.symmetry.canonical`): it says
 which rows of the puzzle they are, and as much about columns as mattered. Columns that nothing has
 told apart yet are a *cell* of adjacent positions, in any order; a digit that came first in such a
 column has one of some labels, and which one is open as well. A row is placed from left to right:
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.problems.kernels import helper, inlined, kernel
+from batchsolve.kernels import helper, inlined, kernel
 
 NOWHERE = np.uint8(255)  # the home of a digit that has not come yet
 

@@ -28,8 +28,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, kernel
 from batchsolve.problems.notation import Notation, usual_notation, write_symbols
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import SolvedGrids, Sudoku

@@ -23,9 +23,9 @@ from batchsolve.engines import Engine, Task, check_support, get_engine
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.rules import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, whole_number
-from batchsolve.tables.reading import Puzzle, problem_and_stack
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single one
 CONFIDENCE = 1.96  # standard errors either side: 95 % if means of probes were normal

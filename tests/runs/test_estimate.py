@@ -8,7 +8,7 @@ from hypothesis import given
 import batchsolve as bs
 from batchsolve.engines import get_engine
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.estimator import Estimate, estimate, probe
+from batchsolve.runs.estimate import Estimate, estimate, probe
 
 TRUTH = {  # nodes by dlx, solutions
     "queens:14": (None, 365_596),
@@ -55,7 +55,7 @@ def test_probes_are_unbiased_however_much_they_search(most_nodes):
 
 def test_estimates_do_not_depend_on_how_many_probes_search_at_once(monkeypatch):
     whole = estimate("queens:14", probes=300, seed=3)
-    monkeypatch.setattr("batchsolve.search.estimator.STOPS_AT_ONCE", 7)
+    monkeypatch.setattr("batchsolve.runs.estimate.STOPS_AT_ONCE", 7)
     assert estimate("queens:14", probes=300, seed=3) == whole
 
 
@@ -72,7 +72,7 @@ def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(DancingLinks, "search", noted)
-    monkeypatch.setattr("batchsolve.search.estimator.STOPS_AT_ONCE", 7)
+    monkeypatch.setattr("batchsolve.runs.estimate.STOPS_AT_ONCE", 7)
     begin = Stacks.from_lists([[]] * 300)
     rng = np.random.default_rng(5)
     with pytest.raises(KeyboardInterrupt):

@@ -5,13 +5,12 @@ from math import factorial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from oracles import canonical_form, lines_in_all_orders
 
 import batchsolve as bs
-from batchsolve.problems import canonical
-from batchsolve.problems.canonical_search import search_forms
+from batchsolve.symmetry import canonical
+from batchsolve.symmetry.canonical_search import search_forms
 
 # Grids that are their own canonical forms: that with the most symmetries (Russell, Jarvis 2006),
 # the least and the greatest one (Red Ed, Sudoku Players' Forum, 2007; the last has 72 symmetries).

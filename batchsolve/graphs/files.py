@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from batchsolve.errors import InputError, first_line, named_errors
-from batchsolve.problems.exact_cover import ExactCover, check_kind
-from batchsolve.problems.json_records import (
+from batchsolve.formats.whole_files import whole_file
+from batchsolve.json_records import (
     SEAL,
     TEXT,
     Kind,
@@ -33,10 +33,10 @@ from batchsolve.problems.json_records import (
     sealed,
     whole,
 )
-from batchsolve.problems.whole_files import whole_file
+from batchsolve.problems.exact_cover import ExactCover, check_kind
 
 if TYPE_CHECKING:
-    from batchsolve.problems.solution_graph import SolutionGraph
+    from batchsolve.graphs.solution_graph import SolutionGraph
 
 _FORM = {
     "batchsolve": Kind("'graph'", lambda value: value == "graph"),
@@ -101,7 +101,7 @@ def read_graph(path: str | os.PathLike[str], problem: ExactCover) -> SolutionGra
 
 
 def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
-    from batchsolve.problems.solution_graph import SolutionGraph
+    from batchsolve.graphs.solution_graph import SolutionGraph
 
     head, end, tail = data.partition(_END.encode())
     try:

@@ -47,7 +47,7 @@ from batchsolve.engines.remainders import (
     words_of_set,
     write_key,
 )
-from batchsolve.problems.diagrams import (
+from batchsolve.graphs.diagrams import (
     BYTES_OF_A_NODE,
     SLOTS_OF_EACH,
     lengthened,
@@ -58,8 +58,8 @@ from batchsolve.problems.diagrams import (
     slots_for,
     with_room,
 )
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.kernels import helper, inlined, kernel
 
 W = uint64
 

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover, check_kind
-from batchsolve.problems.kernels import kernel
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 

@@ -1,0 +1,1 @@
+"""Solution graphs: built, drawn from, restricted and kept."""

@@ -1,0 +1,1 @@
+"""Symmetry: canonical forms, symmetry groups and orbits."""
