@@ -134,7 +134,7 @@ _PAGE = mmap.PAGESIZE
 
 
 def guarded_memory(n_bytes, at_end):
-    """Return bytes of zeros at whose end, or begin, memory lies that may not be touched."""
+    """Return bytes of zeros that end, or begin, where memory lies that may not be touched."""
     pages = -(-max(n_bytes, 1) // _PAGE)
     memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
@@ -201,13 +201,14 @@ def work():
     with TemporaryDirectory() as folder:
         for name, rows in _ROWS.items():
             source, out = Path(folder, name + ".csv"), Path(folder, "out.csv")
-            source.write_text("\n".join(["puzzle|solution", *(f"{row}|{_GRID}" for row in rows)]))
+            lines = ["puzzle|solution", *(f"{row}|{_GRID}" for row in rows)]
+            source.write_text("\n".join(lines), "utf-8")
             for engine in ("lanes", "bits", "cells"):
                 bs.solve_file(source, out, engine=engine, box=(3, 3), canonical=True)
-                done.append(out.read_text())
+                done.append(out.read_bytes())
             for up_to_symmetry in (False, True):
                 bs.dedupe(source, out, box=(3, 3), up_to_symmetry=up_to_symmetry)
-                done.append(out.read_text())
+                done.append(out.read_bytes())
     grids = np.tile(np.frombuffer(_GRID.encode(), np.uint8) - ord("0"), (50, 1))
     queens = bs.family("queens:6")
     for n in (0, 1, 50):
@@ -221,11 +222,10 @@ def work():
 
 def work_guarded():
     """Work in guarded memory and without; print which kernels Python called."""
-    call, names, done = CPUDispatcher.__call__, set(), []
-    keys._FIRST_SLOTS = 4
-    for at_end in (True, False):
+    call, names = CPUDispatcher.__call__, set()
 
-        def call_guarded(kernel, *arguments, at_end=at_end):
+    def work_in_guarded_memory(at_end):
+        def call_guarded(kernel, *arguments):
             names.add(f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}")
             guarded = GuardedCall(at_end)
             result = call(kernel, *map(guarded.copy, arguments))
@@ -233,7 +233,10 @@ def work_guarded():
             return result
 
         CPUDispatcher.__call__ = call_guarded
-        done.append(work())
+        return work()
+
+    keys._FIRST_SLOTS = 4  # so that they do not suffice
+    done = [work_in_guarded_memory(at_end) for at_end in (True, False)]
     CPUDispatcher.__call__ = call
     assert done == [work()] * 2
     print(*names)
@@ -251,16 +254,22 @@ _KERNELS = """
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="guarded pages are asked for as POSIX has it")
-def test_kernels_touch_nothing_beyond_their_arrays():
-    """A process of its own, for a fault would end it."""
-    code = "import test_untrusted_arrays as t; t.work_guarded()"
-    here = os.path.dirname(__file__)
+def words_of(function, **environment):
+    """Return the words that a function of this file prints, in a process that a fault may end."""
+    code = f"import test_untrusted_arrays as t; t.{function}()"
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", code], cwd=here, capture_output=True, text=True
+        [sys.executable, "-X", "faulthandler", "-c", code],
+        cwd=os.path.dirname(__file__),
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert set(_KERNELS.split()) <= set(done.stdout.split())
+    return done.stdout.split()
+
+
+def test_kernels_touch_nothing_beyond_their_arrays():
+    assert set(_KERNELS.split()) <= set(words_of("work_guarded"))
 
 
 def read_past_arrays():
@@ -292,10 +301,5 @@ def read_past_arrays():
 
 
 def test_vectors_are_checked_where_indices_are():
-    code = "import test_untrusted_arrays as t; t.read_past_arrays()"
-    here, environment = os.path.dirname(__file__), os.environ | {"NUMBA_BOUNDSCHECK": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=here, env=environment, capture_output=True, text=True
-    )
     past = "read IndexError " * 3 + "TypeError"
-    assert done.stdout.split() == past.split(), done.stderr
+    assert words_of("read_past_arrays", NUMBA_BOUNDSCHECK="1") == past.split()
