@@ -1,6 +1,6 @@
 """Arrays of unknown origin: what reaches a kernel was checked, or the kernel checks.
 
-The arrays that a kernel writes by raw pointers end where memory ends that nobody may touch.
+Kernels are also given arrays that end, or begin, where memory lies that nobody may touch.
 """
 
 import ctypes
@@ -9,15 +9,24 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from numba.core.registry import CPUDispatcher
 
 import batchsolve as bs
+from batchsolve.engines.contract import Task
+from batchsolve.engines.lanes import SudokuLanes, best_width
+from batchsolve.engines.residual import entries_of, leaves_more
+from batchsolve.engines.stack_arrays import arrays_of
+from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.symmetry.canonical import first_clashes
+from batchsolve.tables import keys
 
 GRID = bs.Sudoku(3, 3)
 
@@ -122,78 +131,145 @@ def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
 
 
 _PAGE = mmap.PAGESIZE
-_KEPT = []  # memory of arrays below, which may be lent to kernels
 
 
-def guarded(shape, kind=np.float64):
-    """Return an array of zeros at whose end memory begins that may not be touched."""
-    kind = np.dtype(kind)
-    n_bytes = int(np.prod(shape)) * kind.itemsize
+def guarded_memory(n_bytes, at_end):
+    """Return bytes of zeros that end, or begin, where memory lies that may not be touched."""
     pages = -(-max(n_bytes, 1) // _PAGE)
-    memory = mmap.mmap(-1, (pages + 1) * _PAGE)
+    memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    mprotect = ctypes.CDLL(None, use_errno=True).mprotect
-    assert mprotect(ctypes.c_void_p(begin + pages * _PAGE), _PAGE, 0) == 0
-    _KEPT.append(memory)
-    first = pages * _PAGE - n_bytes
-    return np.frombuffer(memory, np.uint8, n_bytes, first).view(kind).reshape(shape)
+    for page in (0, pages + 1):
+        place = ctypes.c_void_p(begin + page * _PAGE)
+        assert ctypes.pythonapi.mprotect(place, _PAGE, 0) == 0
+    first = (pages + 1) * _PAGE - n_bytes if at_end else _PAGE
+    return np.frombuffer(memory, np.uint8, n_bytes, first)
 
 
-class GuardedNumpy:
-    """NumPy, whose new arrays are guarded."""
+class GuardedCall:
+    """A call of a kernel with copies, in guarded memory, of the arrays that Python gives it.
 
-    empty = zeros = staticmethod(guarded)
+    Arrays that are the same memory stay so.
+    """
 
-    @staticmethod
-    def full(shape, value, kind=np.int64):
-        array = guarded(shape, kind)
-        array[...] = value
-        return array
+    def __init__(self, at_end):
+        self._at_end = at_end
+        self._rooms, self._copies = {}, []
 
-    @staticmethod
-    def ones(shape, kind=np.float64):
-        return GuardedNumpy.full(shape, 1, kind)
+    def copy(self, value):
+        """Return an argument with guarded memory for its arrays."""
+        if isinstance(value, tuple):
+            parts = map(self.copy, value)
+            return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+        if not isinstance(value, np.ndarray):
+            return value
+        last = sum((n - 1) * step for n, step in zip(value.shape, value.strides, strict=True))
+        place = value.ctypes.data, last + value.itemsize if value.size else 0
+        if place not in self._rooms:
+            self._rooms[place] = guarded_memory(place[1], self._at_end)
+        copy = np.ndarray(value.shape, value.dtype, self._rooms[place], strides=value.strides)
+        copy[...] = value
+        copy.flags.writeable = value.flags.writeable
+        self._copies.append((value, copy))
+        return copy
 
-    def __getattr__(self, name):
-        return getattr(np, name)
+    def copy_back(self):
+        """Write what the kernel has written."""
+        for value, copy in self._copies:
+            if value.flags.writeable:
+                value[...] = copy
 
 
-_SHAPES = [(2, 3), (3, 3), (4, 5)]  # integers of 16 bits and of 32
+_GRID = "".join(str((3 * row + row // 3 + k) % 9 + 1) for row in range(9) for k in range(9))
+_ROWS = {
+    "none": [],
+    "one": [_GRID],
+    "many": [_GRID[:k] + "." * (81 - k) for k in (81, 80, 81, 60, 60)] * 60,
+    "bad": ["", "é" * 40, _GRID[1:], _GRID * 2, _GRID[1:] + "\x7f", "11" + "." * 79, '"1,""2"'],
+    "numbers": [" ".join(_GRID), "0;" * 80 + "9", "-1 " * 81, "1 " * 80, "99999 " * 81, "x é"],
+}
 
 
-def search_guarded():
-    """Search with `lanes` and `memo` in guarded memory; print what was counted."""
-    from batchsolve.engines import memo
-    from batchsolve.engines.contract import Task
-    from batchsolve.engines.lanes import SudokuLanes, best_width, memory
-
-    bs.count("dominoes:2x2", engine="memo")  # which compiles it with the NumPy that numba knows
-    memory.np = memo.np = GuardedNumpy()
-    memory._aligned = guarded
-    for shape in _SHAPES:
-        problem = bs.Sudoku(*shape)
-        puzzles = Stacks.from_lists([[], [0], [1, 1]] * 3)
+def work():
+    """Search with several engines; read, solve, dedupe and write rows of every kind, and none."""
+    done = [bs.count("dominoes:4x4", engine=engine).count for engine in ("memo:1", "dlx")]
+    puzzles = Task.of(Stacks.from_lists([[], [0], [1, 1]] * 3), limit=40, allowance=300, keep=40)
+    for problem in (bs.Sudoku(2, 3), bs.Sudoku(4, 5)):  # integers of 16 bits and of 32
         for unordered in (False, True):
-            memory._THREAD.__dict__.clear()
-            task = Task.of(puzzles, limit=40, allowance=300, keep=40)
-            outcome = SudokuLanes(best_width(problem.n_digits)).search(
-                problem, replace(task, unordered=unordered)
-            )
-            assert outcome.clash.tolist() == [-1, -1, 1] * 3
-            assert (outcome.counts > 0).tolist() == [True, True, False] * 3
-    print(bs.count("dominoes:6x6", engine="memo").count)
+            task = replace(puzzles, unordered=unordered)
+            found = SudokuLanes(best_width(problem.n_digits)).search(problem, task)
+            done.append((found.clash.tolist(), found.counts.tolist()))
+    with TemporaryDirectory() as folder:
+        for name, rows in _ROWS.items():
+            source, out = Path(folder, name + ".csv"), Path(folder, "out.csv")
+            lines = ["puzzle|solution", *(f"{row}|{_GRID}" for row in rows)]
+            source.write_text("\n".join(lines), "utf-8")
+            for engine in ("lanes", "bits", "cells"):
+                bs.solve_file(source, out, engine=engine, box=(3, 3), canonical=True)
+                done.append(out.read_bytes())
+            for up_to_symmetry in (False, True):
+                bs.dedupe(source, out, box=(3, 3), up_to_symmetry=up_to_symmetry)
+                done.append(out.read_bytes())
+    grids = np.tile(np.frombuffer(_GRID.encode(), np.uint8) - ord("0"), (50, 1))
+    queens = bs.family("queens:6")
+    for n in (0, 1, 50):
+        covers = Stacks.from_lists([[k % 36, 0, 35 - k % 36] for k in range(n)])
+        done.append(GRID.check(grids[:n], grids[:n]).tolist())
+        done.append(CoverRenderer(GRID).json_lines(GRID.stacks(grids[:n])).to_pybytes())
+        done.append(CoverRenderer(queens).json_lines(covers).to_pybytes())
+        done.append(leaves_more(entries_of(queens), arrays_of(covers), 9))
+    return done
 
 
-@pytest.mark.skipif(os.name != "posix", reason="guarded pages are asked for as POSIX has it")
-def test_lanes_and_memo_write_nothing_past_their_arrays():
-    """A process of its own, for a fault would end it."""
-    code = "import test_untrusted_arrays as t; t.search_guarded()"
-    here = os.path.dirname(__file__)
+def work_guarded():
+    """Work in guarded memory and without; print which kernels Python called."""
+    call, names = CPUDispatcher.__call__, set()
+
+    def work_in_guarded_memory(at_end):
+        def call_guarded(kernel, *arguments):
+            names.add(f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}")
+            guarded = GuardedCall(at_end)
+            result = call(kernel, *map(guarded.copy, arguments))
+            guarded.copy_back()
+            return result
+
+        CPUDispatcher.__call__ = call_guarded
+        return work()
+
+    keys._FIRST_SLOTS = 4  # so that they do not suffice
+    done = [work_in_guarded_memory(at_end) for at_end in (True, False)]
+    CPUDispatcher.__call__ = call
+    assert done == [work()] * 2
+    print(*names)
+
+
+_KERNELS = """
+    memo._search dlx._search cells._search bits._search search.search_on results._options
+    residual.leaves_more blocks._record_end survey._survey notation._encode_symbols
+    notation._encode_numbers notation._decode_symbols notation._decode_numbers sudoku._stacks_of
+    sudoku._fill_grids sudoku._check_solutions canonical._find_clashes canonical_grids._fill_table
+    canonical_grids._search canonical_search.search_forms keys._hash keys._add keys._refill
+    stacks.gather answers._compare_rows answers._status joining._add_sizes joining._place
+    render._frame render._sort_grids render._join render._ascending render._pack_lists
+    render._gather_ranks
+"""
+
+
+def words_of(function, **environment):
+    """Return the words that a function of this file prints, in a process that a fault may end."""
+    code = f"import test_untrusted_arrays as t; t.{function}()"
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", code], cwd=here, capture_output=True, text=True
+        [sys.executable, "-X", "faulthandler", "-c", code],
+        cwd=os.path.dirname(__file__),
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["6728"]
+    return done.stdout.split()
+
+
+def test_kernels_touch_nothing_beyond_their_arrays():
+    assert set(_KERNELS.split()) <= set(words_of("work_guarded"))
 
 
 def read_past_arrays():
@@ -225,10 +301,5 @@ def read_past_arrays():
 
 
 def test_vectors_are_checked_where_indices_are():
-    code = "import test_untrusted_arrays as t; t.read_past_arrays()"
-    here, environment = os.path.dirname(__file__), os.environ | {"NUMBA_BOUNDSCHECK": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=here, env=environment, capture_output=True, text=True
-    )
     past = "read IndexError " * 3 + "TypeError"
-    assert done.stdout.split() == past.split(), done.stderr
+    assert words_of("read_past_arrays", NUMBA_BOUNDSCHECK="1") == past.split()
