@@ -28,14 +28,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from numba import config, njit
+from numba import config, njit, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
 LOG = logging.getLogger("batchsolve.compiling")
 COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
 _has_said = False
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parent
 CHECKS_BOUNDS = bool(getattr(config, "BOUNDSCHECK", None))
 """Whether kernels check indices, those of vectors too: ``NUMBA_BOUNDSCHECK=1``, for tests."""
 
@@ -105,11 +105,27 @@ def _share_on_disk(compiled: Any) -> None:
     def compile_alone(signature: Any) -> Any:
         with global_compiler_lock, _CTRL_C:  # the lock as in numba: one thread at a time
             try:
-                return compile_(signature)
+                entry = compile_(signature)
             finally:
                 turn.end()
+            _check_returned(compiled)
+            return entry
 
     cache.load_overload, compiled.compile = load_overload, compile_alone
+
+
+def _check_returned(compiled: Any) -> None:
+    """Refuse a kernel that returns a named tuple; a slice of it, ``named[:]``, is a plain one.
+
+    To make a named one, numba calls Python, where a Ctrl-C that came meanwhile is raised. Numba
+    does not notice, and goes on with a null pointer.
+    """
+    waiting: list[Any] = [each.signature.return_type for each in compiled.overloads.values()]
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, types.BaseNamedTuple):
+            raise TypeError(f"{compiled.py_func.__qualname__} returns {kind}; return a plain tuple")
+        waiting += getattr(kind, "types", ())  # of a tuple
 
 
 def _say_that_it_compiles() -> None:

@@ -2,6 +2,8 @@
 
 import inspect
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -150,3 +152,27 @@ def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
     command = ["count", str(tmp_path / "grid.txt"), "--run", str(tmp_path / "run"), "--resume"]
     done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.stdout) == (0, f"{bs.count(reading).count}\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "small", "large"),
+    [
+        ("bs.split('queens:{}', depth=7)", 6, 16),
+        ("bs.estimate('queens:20', probes={})", 3, 1_000_000),
+        ("bs.solution_graph('dominoes:{0}x{0}')", 4, 18),
+    ],
+)
+def test_ctrl_c_in_a_kernel_is_raised(call, small, large):
+    # numba does not notice what is raised while it makes a named tuple, and crashes
+    program = f"""
+import os, signal, threading, batchsolve as bs
+{call.format(small)}
+for wait in (0.3, 0.4, 0.5):
+    threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        {call.format(large)}
+    except KeyboardInterrupt:
+        print("raised")
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.split()) == (0, ["raised"] * 3), ran.stderr

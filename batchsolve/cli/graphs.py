@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,6 @@ from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts, print_facts
 from batchsolve.errors import (
     InputError,
-    OutputError,
     counted,
     disk_errors,
     listed,
@@ -25,6 +23,7 @@ from batchsolve.errors import (
     quoted,
 )
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
+from batchsolve.whole_files import target_of, whole_file
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
@@ -51,7 +50,7 @@ def draw_to_file(
 
     begin = time.monotonic()
     reading = read(problem, puzzles)
-    _check_place(path)
+    target_of(path)  # before the work is done
     with interrupts() as check:
         graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES, check=check)
         _save(graph, path)
@@ -115,6 +114,8 @@ def graph(
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
+    if output is not None:
+        target_of(output)  # before the work is done
     if list_ and sample is not None:
         raise InputError("--list and --sample do not go together")
     if as_json and (list_ or sample is not None):
@@ -129,7 +130,6 @@ def graph(
         for option in without:
             kept = kept.without_option(_option(reading.problem, option))
         if output is not None:
-            _check_place(output)
             _save(kept, output)
         if sample is not None:
             drawn = kept.sample(sample, seed, distinct=distinct)
@@ -228,9 +228,6 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    from batchsolve.formats.whole_files import whole_file
-
-    _check_place(path)
     with disk_errors(path), whole_file(path) as file:
         yield file
 
@@ -238,15 +235,6 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 def _save(graph: SolutionGraph, path: str) -> None:
     with disk_errors(path):
         graph.save(path)
-
-
-def _check_place(path: str) -> None:
-    """Refuse a path that nothing can be written to, before the work is done."""
-    directory = os.path.dirname(path) or "."
-    if not os.path.isdir(directory):
-        raise OutputError(f"{path}: the directory {directory} does not exist")
-    if os.path.isdir(path):
-        raise OutputError(f"{path}: a directory; name a file")
 
 
 def _option(problem: ExactCover, text: str) -> int:

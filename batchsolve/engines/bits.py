@@ -343,7 +343,7 @@ def _search(entries, task):
             _name_choices(arena, residuals, position.level, pick, choices.options)
             front = _hand_back(arena, residuals, path, position.level, stacks, k, choices, front)
         end_stack(task, k, position)
-    return found, front
+    return found[:], front[:]
 
 
 class BitParallel:

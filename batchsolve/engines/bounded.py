@@ -528,4 +528,4 @@ def search_bounded(links, usage, prices, task):
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
         end_stack(task, k, position)
-    return found, front
+    return found[:], front[:]

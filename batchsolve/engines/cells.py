@@ -387,7 +387,7 @@ def _search(entries, cells, task):
             _name_choices(arena, place, position.level, path.pick, choices.options)
             front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
         end_stack(task, k, position)
-    return found, front
+    return found[:], front[:]
 
 
 class Cells:

@@ -169,7 +169,7 @@ def _search(links, task):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)
         end_stack(task, k, position)
-    return found, front
+    return found[:], front[:]
 
 
 class DancingLinks:

@@ -333,7 +333,7 @@ def _search(links, table, marks, totals, task):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)
         end_stack(task, k, position)
-    return found, front
+    return found[:], front[:]
 
 
 @dataclass(frozen=True)

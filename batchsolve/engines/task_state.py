@@ -22,6 +22,8 @@ from batchsolve.engines.stack_arrays import (
     ABOVE,
     COVERS,
     ZERO,
+    GrowingCovers,
+    GrowingStacks,
     StackArrays,
     append,
     arrays_of,
@@ -152,7 +154,8 @@ def search_task(search: Callable[..., Any], arrays: tuple[Any, ...], task: Task)
         np.zeros(n, np.int64),
         np.full(n, -1, np.int32),
     )
-    found, front = search(*arrays, state)
+    covers, stacks = search(*arrays, state)
+    found, front = GrowingCovers(*covers), GrowingStacks(*stacks)
     return Outcome(
         state.counts,
         state.nodes,

@@ -22,7 +22,6 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from batchsolve.errors import InputError, first_line, named_errors
-from batchsolve.formats.whole_files import whole_file
 from batchsolve.json_records import (
     SEAL,
     TEXT,
@@ -34,6 +33,7 @@ from batchsolve.json_records import (
     whole,
 )
 from batchsolve.problems.exact_cover import ExactCover, check_kind
+from batchsolve.whole_files import whole_file
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph

@@ -162,7 +162,8 @@ def _walk(
 
     Returns
     -------
-    int, Standing
+    int, tuple
+        Why it ended, and the fields of a `Standing`.
     """
     level, entered, visited, n_nodes, n_keys, n_pending, result = here
     down, right = links.down, links.right
@@ -171,7 +172,7 @@ def _walk(
         if entered:
             # X2. [Enter level l.]
             if visited >= most:
-                return SPENT, Standing(level, True, visited, n_nodes, n_keys, n_pending, result)
+                return SPENT, (level, True, visited, n_nodes, n_keys, n_pending, result)
             visited += 1
             if right[0] == 0:
                 result = 1
@@ -202,7 +203,7 @@ def _walk(
             if not entered:
                 # X8. [Leave level l.]
                 if level == 0:
-                    return DONE, Standing(0, False, visited, n_nodes, n_keys, n_pending, result)
+                    return DONE, (0, False, visited, n_nodes, n_keys, n_pending, result)
                 level -= 1
                 # X6. [Try again.]
                 if choice[level] > n_items:
@@ -227,7 +228,7 @@ def _walk(
             elif n_keys == memory.nodes.size:
                 full = KEYS_FULL
             if full != DONE:  # the walk comes back to this step, as if a level below were left
-                return full, Standing(level + 1, False, visited, n_nodes, n_keys, n_pending, result)
+                return full, (level + 1, False, visited, n_nodes, n_keys, n_pending, result)
             uncover(choice[level], links)
             result = 0
             while n_pending > pending.begin[level]:

@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.json_records import (
     SEAL,
     TEXT,
@@ -101,8 +102,10 @@ class Stacks:
         cls, stacks: Iterable[Sequence[int]], roots: npt.ArrayLike | None = None
     ) -> Stacks:
         """Build a batch from lists of option numbers; roots count from 0 by default."""
-        rows = [np.asarray(stack, np.int64) for stack in stacks]
+        rows = [np.asarray(stack) for stack in stacks]
         for row in rows:
+            if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
+                raise ProblemError(f"a stack is a list of option numbers, not {quoted(row)}")
             if row.size and not 0 <= row.min() <= row.max() < 2**32:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
         offsets = np.cumsum([0, *(row.size for row in rows)]).astype(np.int64)
@@ -143,8 +146,17 @@ class Stacks:
     def __len__(self) -> int:
         return self.roots.size
 
-    def __getitem__(self, k: int) -> npt.NDArray[np.uint32]:
-        return self.options[self.offsets[k] : self.offsets[k + 1]]
+    @overload
+    def __getitem__(self, k: int) -> npt.NDArray[np.uint32]: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> Stacks: ...
+
+    def __getitem__(self, k: int | slice) -> npt.NDArray[np.uint32] | Stacks:
+        places = range(len(self))[k]  # as of a list: negative ones count from the end
+        if isinstance(places, range):
+            return self.take(places)
+        return self.options[self.offsets[places] : self.offsets[places + 1]]
 
     def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
         return (self[k] for k in range(len(self)))

@@ -263,6 +263,7 @@ class _Dedupe:
         if isinstance(destination, Parts):
             raise InputError(f"{self.output}: name one file to write to, such as kept.parquet")
         destination.check()
+        self.output = destination.path
         paths = files_of(self.inputs)
         known = [files_of([other]) for other in self.against]
         if [path for some in (paths, *known) for path in some].count("-") > 1:

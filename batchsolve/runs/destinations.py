@@ -69,6 +69,8 @@ class Destination(Protocol):
 
     Attributes
     ----------
+    path : str
+        The file or the folder; where a link leads to, not the link.
     kept : str
         Where the rows of a run that has not ended are found.
     journal : str
@@ -76,6 +78,11 @@ class Destination(Protocol):
     block_size : BlockSize
         How much a block of the input holds.
     """
+
+    @property
+    def path(self) -> str:
+        """See above."""
+        ...
 
     @property
     def kept(self) -> str:
@@ -142,7 +149,8 @@ def destination_of(path: str) -> Destination:
     """Return the destination that a path names: an address or a folder is one of parts."""
     if is_address(path) or path.endswith("/") or os.path.isdir(path):
         return Parts(path)
-    return OneFile(path)
+    # beside the file that a link leads to, which is replaced, and not the link
+    return OneFile(os.path.realpath(path) if os.path.islink(path) else path)
 
 
 @dataclass(frozen=True)

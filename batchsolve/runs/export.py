@@ -71,7 +71,7 @@ def export_run(
     OutputError
         If the output cannot be written, because the disk is full for example.
     """
-    check_output(output)
+    output = check_output(output)
     if output == "-":
         raise InputError("name a file to export to; enumerate -o - prints solutions")
     solutions = Solutions.of(directory)

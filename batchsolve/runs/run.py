@@ -251,8 +251,9 @@ class Run:
             if os.path.isdir(self._directory) and os.listdir(self._directory):
                 begun = os.path.exists(os.path.join(self._directory, JOURNAL))
                 if not (begun and resume):
-                    what = "a run is kept there; go on with `resume`" if begun else "is not empty"
-                    raise OutputError(f"{self._directory}: {what}, or name another directory")
+                    kept = "a run is kept there; go on with `resume`, or"
+                    what = kept if begun else "is not empty;"
+                    raise OutputError(f"{self._directory}: {what} name another directory")
                 self._refuse_solutions_of_nobody()
             try:
                 os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)

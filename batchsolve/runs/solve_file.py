@@ -267,6 +267,7 @@ class FileRun:
 
     def __post_init__(self) -> None:
         self.destination = destination_of(self.output)
+        self.output = self.destination.path
         self.unrecorded: list[Part] = []
 
     def run(self) -> Summary:

@@ -25,6 +25,7 @@ from batchsolve.tables.growing import Companion, GrowingFile
 from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.packing import compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
+from batchsolve.whole_files import target_of
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
@@ -214,18 +215,18 @@ class _StandardOutput:
         """Nothing is held back."""
 
 
-def check_output(path: str) -> None:
-    """Refuse an output path that cannot be written, before any work is done.
+def check_output(path: str) -> str:
+    """Refuse an output path that cannot be written, before any work is done; return its target.
 
     Raises
     ------
     InputError
         If its format is unknown.
     OutputError
-        If its directory does not exist.
+        If `target_of` raises it.
     """
     if path == "-":
-        return
+        return path
     suffix, compression = split_suffixes(path)
     if suffix not in FORMATS:
         raise InputError(
@@ -237,9 +238,7 @@ def check_output(path: str) -> None:
         raise InputError(f"{path}: Parquet is compressed by itself; leave out {compression}")
     if suffix == ".npy" and compression:
         raise InputError(f"{path}: an array is not compressed; leave out {compression}")
-    parent = os.path.dirname(path) or "."
-    if not os.path.isdir(parent):
-        raise OutputError(f"{path}: the directory {parent} does not exist")
+    return target_of(path)
 
 
 def open_output(

@@ -52,7 +52,19 @@ def test_take_and_concatenate_are_list_operations(rows, data):
     assert as_lists(stacks.take(mask))[0] == rows[::2]
 
 
+def test_places_count_as_in_a_list():
+    stacks = Stacks.from_lists([[1], [2, 3], []])
+    assert [stacks[k].tolist() for k in (0, -1, -2)] == [[1], [], [2, 3]]
+    assert as_lists(stacks[1:]) == ([[2, 3], []], [1, 2])
+    for k in (3, -4):
+        with pytest.raises(IndexError):
+            stacks[k]
+
+
 def test_bad_batches_are_refused():
+    for what in ([[1.9]], ["ab"], [3], [[[1]]]):
+        with pytest.raises(ProblemError, match="a stack is a list of option numbers, not"):
+            Stacks.from_lists(what)
     with pytest.raises(ProblemError, match="32 bits"):
         Stacks.from_lists([[-1]])
     with pytest.raises(ProblemError, match="2 roots for 1 stacks"):
