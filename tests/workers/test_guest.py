@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import deepcopy
 
@@ -184,6 +185,22 @@ def test_dask_of_the_user_stays_as_it_is():
         assert surroundings() == around
         assert state() == before
         assert client.submit(abs, -3).result() == 3
+
+
+@FORK
+def test_ray_of_the_user_stays_as_it_is():
+    ray = pytest.importorskip("ray")
+    importlib.import_module("batchsolve.workers.ray")  # which sets variables, unless they are set
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        kept = ray.remote(num_cpus=0)(Counter).remote("abba")
+        assert ray.get(kept.total.remote()) == 4
+        assert call("ray") == RIGHT
+        assert ray.get(kept.total.remote()) == 4
+    finally:
+        ray.shutdown()
+    processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)
+    assert processes == [os.getpid()] * 2  # and not workers of Ray
 
 
 CELLS = [
