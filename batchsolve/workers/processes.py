@@ -25,8 +25,11 @@ from functools import lru_cache
 from multiprocessing.connection import wait
 from typing import Any
 
+import joblib.executor
 import numpy as np
 import numpy.typing as npt
+from joblib.externals.loky import reusable_executor
+from joblib.parallel import LokyBackend
 
 from batchsolve.workers.base import Numbers, Workers
 from batchsolve.workers.folders import SharedFolder
@@ -36,6 +39,38 @@ from batchsolve.workers.watchdog import Watchdog
 LARGE_BYTES = 64 << 10
 ALIGNED = 64  # bytes, as numpy and pyarrow like their arrays
 GRACE_SECONDS = 5.0  # what loky itself takes to notice a death, many times over
+
+_KEPT = (  # the one executor of loky that joblib keeps, and the arguments that it was made with
+    (reusable_executor, "_executor"),
+    (reusable_executor, "_executor_kwargs"),
+    (joblib.executor, "_executor_args"),
+)
+_ours: dict[str, Any] = {}  # the same of ours, by name
+
+
+class _Backend(LokyBackend):
+    """joblib's backend, with an executor of its own.
+
+    The one that joblib keeps is the user's. If ours replaced it, a `Parallel` of the user that is
+    still in use would hand its calls to our workers, or wait for ever.
+    """
+
+    def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
+        """Start workers, or find those of the last call."""
+        with reusable_executor._executor_lock:
+            _exchange()
+            try:
+                width: int = super().configure(n_jobs, parallel, **options)
+            finally:
+                _exchange()
+        return width
+
+
+def _exchange() -> None:
+    """Exchange the executor that joblib keeps for ours."""
+    for module, name in _KEPT:
+        ours, _ours[name] = _ours.get(name), getattr(module, name)
+        setattr(module, name, ours)
 
 
 class Processes(Workers):
@@ -48,7 +83,7 @@ class Processes(Workers):
         self.folder = self._shared.path
         self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
         # before the first task, for which a worker would wait for minutes if we were killed
-        return "loky", {"initializer": settle_in, "initargs": (os.getpid(),)}
+        return _Backend(initializer=settle_in, initargs=(os.getpid(),)), {}
 
     def _stuck(self) -> Any:
         """Return loky's executor if it waits for the dead; joblib makes a new one after deaths."""

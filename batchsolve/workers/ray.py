@@ -1,4 +1,4 @@
-"""Workers of a Ray cluster, one that is there or one of this machine, through Ray's backend."""
+"""Workers of a Ray cluster, one that is there or one of this machine, through Ray's pool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
-from ray.util.joblib import ray_backend
+from joblib.parallel import ThreadingBackend
 from ray.util.multiprocessing import Pool
 from ray.util.multiprocessing.pool import ResultThread
 
@@ -43,6 +43,12 @@ AGAIN_SECONDS = 60  # for another machine to join after one was lost
 END_SECONDS = 5  # for a thread of a pool whose workers are killed
 TERM_SECONDS = 30  # to end after SIGTERM; Ray tries for 60 s to reach a head that is gone
 DEATHS_FORGIVEN = 1  # of workers, before Ray gives up the task they had
+REMOTE = {  # how Ray places workers, and begins them anew
+    "num_cpus": 1,
+    "scheduling_strategy": "SPREAD",
+    "max_restarts": -1,
+    "max_task_retries": DEATHS_FORGIVEN,
+}
 
 
 @dataclass(frozen=True)
@@ -74,27 +80,28 @@ class _Pool(Pool):
             ray.kill(actor)
 
 
-vars(ray_backend)["Pool"] = _Pool  # which joblib's pool is made of
+class _Backend(ThreadingBackend):
+    """joblib's backend of threads, with a pool of Ray, which starts when there are calls for it.
 
+    Ray's own backend would make all of joblib's pools of processes pools of Ray, for good.
+    """
 
-class _Backend(ray_backend.RayBackend):
-    """Ray's backend, which starts new workers after an interruption only if there is more to do."""
+    pool: _Pool | None = None
 
-    @property
-    def pool(self) -> _Pool | None:
-        """The pool, if there is one."""
-        pool: _Pool | None = self._pool
-        return pool
+    def _get_pool(self) -> _Pool:
+        if self.pool is None:
+            self.pool = _Pool(self.parallel.n_jobs, ray_remote_args=REMOTE)
+        return self.pool
+
+    def terminate(self) -> None:
+        """Stop the workers."""
+        if self.pool is not None:
+            self.pool.terminate()
+            self.pool = None
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Stop the workers."""
+        """Stop the workers; new ones start if there is more to do."""
         self.terminate()
-
-    def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Any:
-        """Submit calls, to new workers if the last were stopped."""
-        if self._pool is None:
-            super().abort_everything(ensure_ready=True)
-        return super().submit(func, callback)
 
 
 class RayWorkers(Workers):
@@ -143,9 +150,7 @@ class RayWorkers(Workers):
             watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
-        revived = {"max_restarts": -1, "max_task_retries": DEATHS_FORGIVEN}
-        spread = {"num_cpus": 1, "scheduling_strategy": "SPREAD"}
-        return self._backend, {"ray_remote_args": {**revived, **spread}}
+        return self._backend, {}
 
     def _stuck(self) -> _Pool | None:
         """Return the pool if there is not a CPU for each of its actors any more."""

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import gc
+import importlib
 import logging
 import multiprocessing
 import os
@@ -11,13 +12,16 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from copy import deepcopy
 
 import joblib
 import pyarrow as pa
 import pytest
 
 import batchsolve as bs
+from batchsolve.workers.processes import Processes
 
 STARTS = ["spawn", "fork", "forkserver"]
 FORK = pytest.mark.filterwarnings("ignore:.*fork.* may lead to deadlocks:DeprecationWarning")
@@ -95,13 +99,130 @@ def test_calls_in_threads_of_the_user():
     assert asyncio.run(main()) == [RIGHT] * 2
 
 
+class Puzzles:
+    """A data set, as loaders want one: its rows are worked out where they are asked for."""
+
+    def __getitem__(self, row):
+        return call(), row
+
+
+def load(puzzles, asked, answers):
+    while (row := asked.get()) is not None:
+        answers.put(puzzles[row])
+
+
+@FORK
+@pytest.mark.parametrize("start", STARTS)
+def test_a_data_set_solves_in_the_workers_of_a_loader(start):
+    context = multiprocessing.get_context(start)
+    puzzles, asked, answers = Puzzles(), context.Queue(), context.Queue()
+    assert puzzles[0] == (RIGHT, 0)  # as the first row is often looked at before
+    to_load = {"target": load, "args": (puzzles, asked, answers), "daemon": True}
+    workers = [context.Process(**to_load) for _ in range(2)]
+    for row in [*range(4), None, None]:
+        asked.put(row)
+    for worker in workers:
+        worker.start()
+    rows = [answers.get(timeout=240) for _ in range(4)]
+    assert sorted(rows) == [(RIGHT, row) for row in range(4)]
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+
+
+def process():
+    return os.getpid(), signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
 def test_joblib_of_the_user_has_workers_of_its_own():
-    in_parallel = joblib.Parallel(2)
-    before = in_parallel([joblib.delayed(surroundings)()])
-    assert call("loky") == RIGHT  # in workers that ignore Ctrl-C
-    assert in_parallel([joblib.delayed(surroundings)()])[0][:3] == before[0][:3]
-    assert in_parallel([joblib.delayed(call)()] * 2) == [RIGHT] * 2
+    calls = [joblib.delayed(process)()] * 6
+    with joblib.Parallel(2) as in_parallel:
+        before = set(in_parallel(calls))
+        going_on = joblib.Parallel(2, return_as="generator")(calls)
+        next(going_on)
+        assert call("loky") == RIGHT  # in workers that ignore Ctrl-C
+        assert not any(ignores for _, ignores in [*going_on, *in_parallel(calls)])
+        for worker, _ in before:
+            os.kill(worker, 0)  # an error if it has ended
+    assert joblib.Parallel(2)([joblib.delayed(call)()] * 2) == [RIGHT] * 2
     assert joblib.Parallel(2, "threading")([joblib.delayed(call)()] * 2) == [RIGHT] * 2
+
+
+def test_workers_after_a_death_ignore_interrupts_too():
+    with Processes(2) as workers:
+        with pytest.raises(workers.deaths):
+            list(workers.run(os._exit, iter([(1,)])))
+        again = list(workers.run(process, iter([()] * 4)))
+    assert all(ignores for _, ignores in again)
+
+
+def test_dask_of_the_user_stays_as_it_is():
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    local = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+
+    def state():
+        return (
+            distributed.default_client(),
+            client.status,
+            client.run(lambda dask_worker: (os.getpid(), sorted(dask_worker.plugins))),
+            deepcopy(dask.config.config),
+            logging.getLogger("distributed").level,
+            joblib.parallel.get_active_backend()[0].__class__,
+        )
+
+    with distributed.Client(**local) as client:
+        before = state()
+        assert client.gather([client.submit(call, pure=False) for _ in range(4)]) == [RIGHT] * 4
+        assert state() == before
+        with joblib.parallel_config(backend="dask"):
+            inside = state()
+            assert call() == RIGHT
+            assert joblib.Parallel(2)([joblib.delayed(call)()] * 2) == [RIGHT] * 2
+            assert state() == inside
+        around = surroundings()
+        joined = bs.count("queens:6", backend="dask", address=client.scheduler.address)
+        assert joined.count == 4
+        assert surroundings() == around
+        assert state() == before
+        assert client.submit(abs, -3).result() == 3
+
+
+@FORK
+def test_ray_of_the_user_stays_as_it_is():
+    ray = pytest.importorskip("ray")
+    importlib.import_module("batchsolve.workers.ray")  # which sets variables, unless they are set
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        kept = ray.remote(num_cpus=0)(Counter).remote("abba")
+        assert ray.get(kept.total.remote()) == 4
+        assert call("ray") == RIGHT
+        assert ray.get(kept.total.remote()) == 4
+    finally:
+        ray.shutdown()
+    processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)
+    assert processes == [os.getpid()] * 2  # and not workers of Ray
+
+
+CELLS = [
+    "import os, signal, threading, batchsolve as bs; print(bs.count('queens:6').count)",
+    """before = signal.getsignal(signal.SIGINT)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()  # as the button does
+bs.count("queens:30")""",
+    "print(bs.count('queens:6').count, signal.getsignal(signal.SIGINT) == before)",
+]
+
+
+def test_a_notebook_goes_on_after_an_interruption(tmp_path):
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    v4 = importlib.import_module("nbformat.v4")
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in CELLS])
+    where = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, allow_errors=True, resources=where).execute()
+    counted, interrupted, again = (cell.outputs[-1] for cell in notebook.cells)
+    assert counted.text == "4\n"
+    assert interrupted.ename == "KeyboardInterrupt"
+    assert again.text == "4 True\n"
 
 
 OF_GLIBC = "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {})
