@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from soak_jobs import dask_cluster
@@ -176,20 +176,21 @@ def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
     work = TreeWork(get_engine("algorithm-x"), QUEENS)
     tasks = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]
 
-    def search(address, scheduler):
+    def search(address, scheduler, anew):
         with Pool(None, "dask", address) as pool:
             assert [done.result.n_nodes for done in pool.start(work, tasks)] == [100]
             client = pool._workers._client
             connection = client.scheduler_comm
             scheduler.kill()
             scheduler.wait()
-            with started_dask(address):
-                while client.scheduler_comm in (None, connection) or client.status != "running":
-                    time.sleep(0.01)
-                list(pool.start(work, tasks))
+            anew.enter_context(started_dask(address))
+            while client.scheduler_comm in (None, connection) or client.status != "running":
+                time.sleep(0.01)
+            list(pool.start(work, tasks))
 
     with (
+        ExitStack() as anew,
         started_dask() as (address, scheduler),
         pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"),
     ):
-        search(address, scheduler)
+        search(address, scheduler, anew)
