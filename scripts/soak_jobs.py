@@ -199,7 +199,7 @@ def processes() -> Iterator[Process]:
         with suppress(OSError):
             stat = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2]
             state, parent, _, session, *_ = stat.split()
-            command = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            command = os.fsdecode(Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" "))
             if state not in "ZX":
                 yield Process(int(name), int(parent), int(session), command)
 

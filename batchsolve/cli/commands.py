@@ -161,9 +161,9 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     """Run a command; turn what it raises into one message and an exit code."""
     # joblib warns of workers that have stopped; the pool makes up for them
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-    # where Dask's event loops tell, at any time until the end, what came of connections to workers
-    # that are gone; what this means for the command is raised as well
-    for name in ("asyncio", "tornado.application"):
+    # where Dask tells, at any time until the end, what came of connections to workers that are gone
+    # and of results they had; what this means for the command is raised as well
+    for name in ("asyncio", "tornado.application", "distributed.client"):
         logging.getLogger(name).disabled = True
     try:
         with _warnings_on_stderr(quiet):

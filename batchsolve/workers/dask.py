@@ -141,10 +141,14 @@ class DaskWorkers(Workers):
                     "write tcp://host:port, or tls://host:port for one with TLS"
                 ) from error
             self._client = opened.enter_context(client)
-            listens_at = self._client.scheduler_info()["address"]
+            self._connection = client.scheduler_comm
+            try:
+                listens_at = client.scheduler_info()["address"]
+                self.jobs = self._width()
+            except (OSError, KeyError) as error:  # it knows no address once it has closed itself
+                raise self._lost() from error
             if not listens_at.startswith(("tls://", *LOOPBACK)):
                 say_that_ports_are_open(listens_at, "set up TLS")
-            self.jobs = self._width()
             backend = _Backend(client=client)
             watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
             opened.callback(watchdog.stop)
@@ -181,10 +185,19 @@ class DaskWorkers(Workers):
             self._check_scheduler()
             raise
 
+    @property
+    def _is_connected(self) -> bool:
+        """Whether the scheduler is there, and always was: one that is begun anew knows no work."""
+        client = self._client
+        return client.status == "running" and client.scheduler_comm is self._connection
+
     def _check_scheduler(self) -> None:
-        """Raise `WorkersError` if the scheduler is lost: one that is begun anew knows no work."""
-        if self._client.status != "running":
-            raise WorkersError(f"{self._where}: the scheduler is lost; start it again")
+        """Raise `WorkersError` if the scheduler is lost."""
+        if not self._is_connected:
+            raise self._lost()
+
+    def _lost(self) -> WorkersError:
+        return WorkersError(f"{self._where}: the scheduler is lost; start it again")
 
     @property
     def _where(self) -> str:
@@ -244,7 +257,7 @@ class DaskWorkers(Workers):
                 return
 
     def _forget(self, key: str) -> None:
-        if self._client.status == "running":
+        if self._is_connected:
             # a worker that has just joined may not have got it, and any may be lost
             with suppress(KeyError, OSError):
                 self._client.unregister_worker_plugin(key)

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from soak_jobs import dask_cluster
@@ -87,11 +87,12 @@ def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
 
 
 @contextmanager
-def started_dask():
+def started_dask(address=None):
     """Start a Dask scheduler and a worker as processes; yield its address and its process."""
     distributed = pytest.importorskip("distributed")
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+    if address is None:
+        with socket.create_server(("127.0.0.1", 0)) as unused:
+            address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
     arguments = ["--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard"]
     how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     python = [sys.executable, "-m"]
@@ -150,3 +151,46 @@ def test_dask_without_its_scheduler_is_one_clear_error(tmp_path, capfd):
     with bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"], resume=True) as run:
         result = run.search(budget=HOW["budget"])
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
+
+
+@pytest.mark.parametrize("asked", ["scheduler_info", "wait_for_workers"])
+def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeypatch, asked):
+    distributed = pytest.importorskip("distributed")
+    with started_dask() as (address, scheduler):
+        ask = getattr(distributed.Client, asked)
+
+        def ask_nobody(client, *args, **kwargs):
+            scheduler.kill()
+            scheduler.wait()
+            return ask(client, *args, **kwargs)
+
+        monkeypatch.setattr(distributed.Client, asked, ask_nobody)
+        with pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"):
+            count(QUEENS, backend="dask", address=address)
+
+
+def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
+    """Its workers have not got the problem; all tasks from then on would fail."""
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("batchsolve.workers.dask.CONNECT_SECONDS", 60)
+    work = TreeWork(get_engine("algorithm-x"), QUEENS)
+    tasks = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]
+
+    def search(address, scheduler, anew):
+        with Pool(None, "dask", address) as pool:
+            assert [done.result.n_nodes for done in pool.start(work, tasks)] == [100]
+            client = pool._workers._client
+            connection = client.scheduler_comm
+            scheduler.kill()
+            scheduler.wait()
+            anew.enter_context(started_dask(address))
+            while client.scheduler_comm in (None, connection) or client.status != "running":
+                time.sleep(0.01)
+            list(pool.start(work, tasks))
+
+    with (
+        ExitStack() as anew,
+        started_dask() as (address, scheduler),
+        pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"),
+    ):
+        search(address, scheduler, anew)
