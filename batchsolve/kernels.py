@@ -21,14 +21,15 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from numba import config, njit, types
+from numba.core import boxing, pythonapi
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 
@@ -56,7 +57,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     with suppress(AttributeError):
         file = compiled._cache._cache_file
         # or code without checks would be taken from the disk for code with them
-        stamps = CHECKS_BOUNDS, *map(_stamp, _folders(function))
+        stamps = CHECKS_BOUNDS, _stamp(Path(__file__)), *map(_stamp, _folders(function))
         file._source_stamp = (file._source_stamp, *stamps)
     with suppress(AttributeError):
         _share_on_disk(compiled)
@@ -103,7 +104,7 @@ def _share_on_disk(compiled: Any) -> None:
             return found
 
     def compile_alone(signature: Any) -> Any:
-        with global_compiler_lock, _CTRL_C:  # the lock as in numba: one thread at a time
+        with global_compiler_lock, _CTRL_C, _arrays_without_python():  # one thread at a time
             try:
                 entry = compile_(signature)
             finally:
@@ -114,11 +115,36 @@ def _share_on_disk(compiled: Any) -> None:
     cache.load_overload, compiled.compile = load_overload, compile_alone
 
 
-def _check_returned(compiled: Any) -> None:
-    """Refuse a kernel that returns a named tuple; a slice of it, ``named[:]``, is a plain one.
+@contextmanager
+def _arrays_without_python() -> Iterator[None]:
+    """Have what is compiled return arrays without calling Python.
 
-    To make a named one, numba calls Python, where a Ctrl-C that came meanwhile is raised. Numba
-    does not notice, and goes on with a null pointer.
+    Numba unpickles the class of each array that it returns. That is Python, where a Ctrl-C that
+    came meanwhile is raised, in the middle of making a result: it is lost, or the process crashes.
+    Here the class is a constant of the compiled function, as the array's dtype is in numba.
+    """
+    boxers = getattr(getattr(pythonapi, "_boxers", None), "functions", {})  # not public
+    before = boxers.get(types.Array)
+    boxers[types.Array] = _box_array
+    try:
+        yield
+    finally:
+        boxers[types.Array] = before
+
+
+def _box_array(kind: Any, value: Any, c: Any) -> Any:
+    array_class = c.env_manager.read_const(c.env_manager.add_const(kind.box_type))
+    c.pyapi.unserialize = lambda _: array_class
+    try:
+        return boxing.box_array(kind, value, c)
+    finally:
+        del c.pyapi.unserialize
+
+
+def _check_returned(compiled: Any) -> None:
+    """Refuse a kernel that returns a named tuple, which Python makes; ``named[:]`` is a plain one.
+
+    See `_arrays_without_python`.
     """
     waiting: list[Any] = [each.signature.return_type for each in compiled.overloads.values()]
     while waiting:
@@ -226,8 +252,8 @@ def _folders(function: Callable[..., Any]) -> list[Path]:
 
 @cache
 def _stamp(folder: Path) -> str:
-    """Return a hash of the source files in a folder and those below it."""
-    digest = hashlib.sha256()
+    """Return a hash of a source file, or of those in a folder and below it."""
+    digest = hashlib.sha256(folder.read_bytes() if folder.is_file() else b"")
     for path, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
