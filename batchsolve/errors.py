@@ -208,6 +208,11 @@ def is_table(value: object) -> bool:
     return isinstance(value, dict) or any(hasattr(type(value), name) for name in names)
 
 
+def is_unordered(value: object) -> bool:
+    """Return True for what can be iterated and has no places: iterators, sets, views of dicts."""
+    return hasattr(value, "__iter__") and not hasattr(value, "__getitem__")
+
+
 def not_but(value: object) -> str:
     """Return the end of a message: what was given instead, and the call that takes it.
 
@@ -222,11 +227,13 @@ def not_but(value: object) -> str:
         (hasattr(value, "collect"), "give its collect() to solve_table"),
         (hasattr(value, "with_format"), "give its with_format('arrow')[:] to solve_table"),
         (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
+        (isinstance(value, dict), "make a table of it with pyarrow.table, for solve_table"),
         (
             is_table(value),
-            "solve_table takes tables; for a dict, make one with pyarrow.table",
+            "solve_table takes tables with a column of puzzles; of cells, give to_numpy() to "
+            "solve_batch",
         ),
-        (hasattr(value, "__next__"), "make it a list: solve_batch(list(puzzles))"),
+        (is_unordered(value), "make it a list: solve_batch(list(puzzles))"),
         (hasattr(value, "__len__"), "solve_batch takes arrays and lists of puzzles"),
     )
     call = next((call for applies, call in calls if applies), "")

@@ -128,6 +128,14 @@ WRONG = {
     "not a generator: make it a list": lambda: bs.solve_batch(grid for grid in [GRID]),
     "texts in a list, not None": lambda: bs.solve_batch(None),
     "not a DataFrame: solve_table takes tables": lambda: bs.solve_batch(pd.DataFrame()),
+    "not a DataFrame: .*; of cells, give to_numpy\\(\\) to solve_batch": lambda: bs.solve_batch(
+        pd.DataFrame(np.zeros((2, 16), int))
+    ),
+    "or be texts \\(str\\), not \\(1,\\); the first is 1000002003000004": lambda: bs.solve_batch(
+        [1000002003000004]
+    ),
+    "not a set: make it a list": lambda: bs.solve_batch({GRID}),
+    "not a dict_values: make it a list": lambda: bs.solve_batch({1: GRID}.values()),
     "not a Table: solve_table takes tables": lambda: bs.solve_batch(pa.table({"puzzle": [GRID]})),
     "not a LazyFrame: give its collect": lambda: bs.solve_table(pl.LazyFrame()),
     "texts in a list, not a LazyFrame: give": lambda: bs.solve_batch(pl.LazyFrame()),

@@ -370,15 +370,21 @@ def solve(
 
 
 def _is_column(grids: Any) -> bool:
-    return any(hasattr(grids, name) for name in ("__len__", "__array__", "__arrow_c_stream__"))
+    return any(hasattr(grids, name) for name in ("__getitem__", "__array__", "__arrow_c_stream__"))
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:
     """Return grids that are no texts as an array."""
     try:
-        return as_grids_array(grids)
+        array = as_grids_array(grids)
     except (TypeError, ValueError) as error:
         raise InputError(f"grids are an array, or texts in a list: {error}") from error
+    if array.ndim == 1 and array.size:
+        raise InputError(
+            f"grids must have shape (n, N²) or (n, N, N), or be texts (str), not {array.shape}; "
+            f"the first is {quoted(array[0].item() if array.dtype != object else array[0])}"
+        )
+    return array
 
 
 def _problem_of(grids: npt.NDArray[Any]) -> Sudoku:

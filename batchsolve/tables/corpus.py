@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, listed, quoted, shortened
+from batchsolve.errors import InputError, counted, listed, quoted, shortened
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -384,7 +384,10 @@ class Corpus:
             raise InputError(f"column {quoted(self.column)}: {error}") from error
 
     def _example(self) -> str:
-        value = self._sample[self.column][0].as_py()
+        values = self._sample[self.column]
+        if values.null_count == len(values):
+            return f"it is empty, without a value in the first {counted(len(values), 'row')}"
+        value = values[0].as_py()
         if value is None:
             return "the first value is null"
         text = str(value).strip()

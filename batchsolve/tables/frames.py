@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, first_line, listed, not_but, shortened
+from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
+from batchsolve.tables.reader import AS_TEXT
 
-INT64_BITS = 63
-TOO_LARGE = (
-    "holds integers of more than 64 bits, which do not keep leading zeros; store grids as text: "
-    "pandas.read_csv reads them so with dtype=str"
-)
+CONVERT = "convert it, or leave it out"
 
 
 def arrow_table(table: Any) -> pa.Table:
@@ -40,22 +38,29 @@ def arrow_table(table: Any) -> pa.Table:
     >>> arrow_table(pa.record_batch({"puzzle": ["1.....2..3.....4"]})).num_rows
     1
     """
+    is_pandas, kind = _library(table) == "pandas", type(table)
+    is_column = hasattr(kind, "__len__") and not hasattr(kind, "columns")
+    if is_column or not (is_pandas or hasattr(table, "__arrow_c_stream__")):
+        raise InputError(
+            f"a table is one of Arrow, a data frame of pandas or polars, or has "
+            f"__arrow_c_stream__, {not_but(table)}"
+        )
     try:
-        if _library(table) == "pandas" and hasattr(table, "columns"):
-            return pa.Table.from_pandas(table, preserve_index=False)
-        if isinstance(table, pa.RecordBatch):
-            return pa.Table.from_batches([table])
-        if hasattr(table, "__arrow_c_stream__"):
-            return pa.table(table)
-    except OverflowError as error:
-        names = (name for name, column in table.items() if max(map(_bits, column)) > INT64_BITS)
-        raise InputError(f"column {listed(names)} {TOO_LARGE}") from error
-    except (pa.ArrowException, ValueError) as error:
-        raise InputError(f"the table: {first_line(error)}") from error
-    raise InputError(
-        f"a table is one of Arrow, a data frame of pandas or polars, or has __arrow_c_stream__, "
-        f"{not_but(table)}"
-    )
+        if is_pandas:
+            made = pa.Table.from_pandas(table, preserve_index=False)
+        else:
+            made = pa.table(table)
+    except Exception as error:  # libraries raise what they like
+        cells = getattr(table, "iloc", table)
+        for k, name in enumerate(getattr(table, "columns", ())):
+            _series(cells[:, k], f"column {quoted(name)}")
+        raise InputError(f"the table: {shortened(first_line(error))}; {CONVERT}") from error
+    for k, (name, column) in enumerate(zip(made.column_names, made.columns, strict=True)):
+        what = f"column {quoted(name)}"
+        if _library(table) == "polars" and str(table.dtypes[k]) == "Object":
+            raise InputError(f"{what} holds objects of Python; {CONVERT}")
+        _checked(column, what)
+    return made
 
 
 def with_columns_of(answered: pa.Table, given: Any) -> Any:
@@ -71,14 +76,16 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        That of pandas has the index and the very columns that were given; integers and booleans
+        That of pandas has the index and the very columns that were given, labels that are no text
+        included; integers and booleans
         beside them are nullable ones (``Int64``, ``boolean``).
     """
     library = _library(given)
     if library == "polars":
         return type(given)(answered)
     if library != "pandas":
-        return answered
+        schema = getattr(given, "schema", None)
+        return answered.replace_schema_metadata(getattr(schema, "metadata", None))
     pandas: Any = sys.modules[library]
     n_given = given.shape[1]
     nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
@@ -86,7 +93,9 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
         types_mapper=nullable.get
     )
     answers.index = given.index
-    return given.set_axis(answered.column_names[:n_given], axis=1).assign(**dict(answers.items()))
+    names = zip(given.columns, answered.column_names, strict=False)
+    labels = [label if str(label) == name else name for label, name in names]
+    return given.set_axis(labels, axis=1).assign(**dict(answers.items()))
 
 
 def text_column(values: Any) -> pa.ChunkedArray | None:
@@ -103,11 +112,11 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     (DataType(string), None)
     """
     if isinstance(values, pa.Array):
-        return pa.chunked_array([values])
+        return _checked(pa.chunked_array([values]), "the array")
     if isinstance(values, pa.ChunkedArray):
-        return values
+        return _checked(values, "the array")
     if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
-        column = _series(values)
+        column = _series(values, "the series")
         return None if pa.types.is_struct(column.type) else column
     if not isinstance(values, Sequence | np.ndarray):
         return None
@@ -116,28 +125,55 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
         array = np.array(values, dtype=object)
         if np.ma.is_masked(values):
             array[np.ma.getmaskarray(values)] = None
-    is_column = getattr(array, "ndim", 1) == 1
-    if is_column and all(value is None or isinstance(value, str) for value in array):
-        return pa.chunked_array([pa.array(array, pa.string())])
+    if getattr(array, "ndim", 1) != 1:
+        return None
+    has_text = any(isinstance(value, str) for value in array)
+    if has_text or all(value is None or isinstance(value, float) for value in array):
+        return pa.chunked_array([_texts(array)])
     return None
 
 
-def _series(values: Any) -> pa.ChunkedArray:
+def _texts(values: Any) -> pa.Array:
+    """Return texts as an array of Arrow; None and NaN are null."""
+    try:
+        return pa.array(values, pa.string(), from_pandas=True)
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        row = next(row for row, value in enumerate(values) if not _is_text(value))
+        raise InputError(
+            f"grid {row}: {quoted(values[row])} is not text of UTF-8; give all puzzles as text, or "
+            f"all as digits"
+        ) from error
+
+
+def _is_text(value: Any) -> bool:
+    with suppress(pa.ArrowException, UnicodeEncodeError):
+        return len(pa.array([value], pa.string(), from_pandas=True)) == 1
+    return False
+
+
+def _series(values: Any, what: str) -> pa.ChunkedArray:
     if getattr(values, "ndim", 1) != 1:
         return pa.chunked_array([], pa.struct([]))
     try:
         if hasattr(values, "__arrow_c_stream__"):
-            return pa.chunked_array(values)
-        return pa.chunked_array([pa.Array.from_pandas(values)])
-    except OverflowError as error:
-        raise InputError(f"the series {TOO_LARGE}") from error
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"the series: {shortened(first_line(error))}") from error
+            column = pa.chunked_array(values)
+        else:
+            column = pa.chunked_array([pa.Array.from_pandas(values)])
+    except Exception as error:  # libraries raise what they like
+        if isinstance(error, OverflowError) or str(values.dtype).endswith("Int128"):
+            raise InputError(f"{what} holds integers of more than 64 bits, {AS_TEXT}") from error
+        raise InputError(f"{what}: {shortened(first_line(error))}; {CONVERT}") from error
+    return _checked(column, what)
 
 
-def _bits(value: Any) -> int:
-    """Return the bits of an integer of Python, or 0 for any other value."""
-    return value.bit_length() if isinstance(value, int) else 0
+def _checked(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
+    """Return a column that is whole, and of a type that tables of Arrow can have rows of."""
+    try:
+        column.validate(full=True)
+        pa.schema([("", column.type)]).empty_table()
+    except pa.ArrowException as error:
+        raise InputError(f"{what}: {shortened(first_line(error))}; {CONVERT}") from error
+    return column
 
 
 def _library(value: Any) -> str:

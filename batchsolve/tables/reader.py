@@ -17,6 +17,10 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block, one_chunk
 from batchsolve.tables.number_columns import with_numbers
 
+AS_TEXT = (
+    "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
+    "polars with schema_overrides={'puzzle': pl.String}"
+)
 FILENAME = pa.field("filename", pa.string())
 
 
@@ -150,17 +154,17 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
         If the column, which messages call `name`, holds neither.
     """
     kind = column.type
+    if column.null_count == len(column):
+        return pa.nulls(len(column), pa.string())
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _joined(column)
     if pa.types.is_dictionary(kind):  # of polars, which has views: Arrow can take none by number
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
-    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind):
+    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.string())
     elif not pa.types.is_string(kind):
-        raise InputError(
-            f"column {quoted(name)} holds {shortened(str(kind))}, which does not keep "
-            f"leading zeros; store grids as text"
-        )
+        values = "integers" if pa.types.is_integer(kind) else f"values of {shortened(str(kind))}"
+        raise InputError(f"column {quoted(name)} holds {values}, {AS_TEXT}")
     return one_chunk(column)
 
 
@@ -182,16 +186,16 @@ def in_one_line(text: pa.Array) -> pa.Array:
 
 
 def _joined(column: pa.ChunkedArray) -> pa.Array:
-    """Return lists as texts with blanks between the elements; those that are null are ``.``."""
+    """Return lists as texts with blanks between the elements; elements that are null are ``.``."""
     inner = column.type.value_type
     if not (pa.types.is_integer(inner) or pa.types.is_string(inner)):  # lists of lists, and others
-        texts = (" ".join(map(str, _flat(value))) for value in column.to_pylist())
+        texts = (" ".join(map(str, _flat(value))) if value else "" for value in column.to_pylist())
         return pa.array(texts, pa.string())
     lists = one_chunk(column).cast(pa.list_(pa.string()))
     offsets = np.zeros(len(lists) + 1, np.int32)
     np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
     whole = pa.ListArray.from_arrays(pa.array(offsets), pc.fill_null(lists.flatten(), "."))
-    return pc.if_else(lists.is_null(), ".", pc.binary_join(whole, " "))
+    return pc.if_else(lists.is_null(), "", pc.binary_join(whole, " "))
 
 
 def _flat(value: object) -> Iterator[object]:

@@ -193,11 +193,12 @@ def test_a_table_of_many_blocks_keeps_its_order():
     [
         (
             {"puzzle": [PUZZLE]},
-            "one of Arrow, a data frame of pandas or polars, .* not a dict: solve_table",
+            "one of Arrow, a data frame of pandas or polars, .* not a dict: make a table",
         ),
         ([PUZZLE], "not a list: solve_batch"),
         (pa.table({"a": ["x"], "b": ["y"]}), "nor holds grids: 'a', 'b'"),
-        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds double, which does not keep leading"),
+        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds values of double, which do not keep"),
+        (pa.table({"puzzle": [1000002003000004]}), "holds integers, which do not .* dtype=str"),
         (pa.table([["x"], ["y"]], ["a", "a"]), "the table: names the column 'a' twice"),
     ],
 )
@@ -279,12 +280,85 @@ def test_no_grids_have_no_answers(grids):
     assert bs.solve_batch(np.zeros((0, 16), np.uint8)).solutions.shape == (0, 16)
 
 
-def test_a_column_of_nulls_alone_has_one_true_message():
-    table = pa.table({"puzzle": pa.nulls(3)})
-    with pytest.raises(bs.InputError, match="holds no grids: the first value is null;"):
-        bs.solve_table(table)
-    solved = bs.solve_table(pa.table({"puzzle": ["1.....2..3.....4"], "solution": pa.nulls(1)}))
+@pytest.mark.parametrize("kind", [pa.null(), pa.float64(), pa.int64(), pa.string()])
+def test_a_column_of_nulls_alone_is_empty_whatever_its_type(kind):
+    with pytest.raises(bs.InputError, match=r"holds no grids: it is empty, .* the first 3 rows;"):
+        bs.solve_table(pa.table({"puzzle": pa.nulls(3, kind)}))
+    solved = bs.solve_table(pa.table({"puzzle": [PUZZLE], "solution": pa.nulls(1, kind)}))
     assert (solved["status"].to_pylist(), solved["agrees"].to_pylist()) == (["unique"], [None])
+    assert len(bs.solve_table(pa.table({"puzzle": pa.nulls(0, kind)}))) == 0
+
+
+def test_lists_that_are_null_are_empty():
+    solved = bs.solve_table(pa.table({"puzzle": [[1] + [0] * 15, None, []]}))
+    assert solved["message"].to_pylist()[1:] == ["no grid; a 4×4 grid has 16 numbers"] * 2
+
+
+def damaged():
+    """Return texts of Arrow, one of which ends beyond the others."""
+    offsets, data = np.array([0, 1000, 32], np.int32), b"." * 32
+    return pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def union():
+    """Return a column of a type that no table can be cut in."""
+    values = [pa.array([1, 2])]
+    types, places = pa.array([0, 0], pa.int8()), pa.array([0, 1], pa.int32())
+    return pa.UnionArray.from_dense(types, places, values)
+
+
+def sparse():
+    return pytest.importorskip("pandas").arrays.SparseArray([0, 1])
+
+
+@pytest.mark.parametrize("column", [damaged, union, sparse, lambda: [1, "a"]])
+def test_an_error_of_arrow_names_the_column_and_what_to_do(column):
+    values = column()
+    if isinstance(values, pa.Array):
+        table = pa.table({"puzzle": [PUZZLE] * 2, "x": values})
+    else:
+        table = pytest.importorskip("pandas").DataFrame({"puzzle": [PUZZLE] * 2, "x": values})
+    with pytest.raises(bs.InputError, match=r"^column 'x': .*; convert it, or leave it out$"):
+        bs.solve_table(table)
+
+
+def test_what_polars_cannot_export_is_named():
+    pl = pytest.importorskip("polars")
+    puzzle, large = pl.Series("puzzle", [PUZZLE]), pl.Series("x", [10**20], dtype=pl.Int128)
+    with pytest.raises(bs.InputError, match=r"column 'x' holds integers .*pl\.String"):
+        bs.solve_table(pl.DataFrame([puzzle, large]))
+    with pytest.raises(bs.InputError, match=r"the series holds integers .*pl\.String"):
+        bs.solve_batch(large)
+    objects = pl.Series("x", [object()], dtype=pl.Object)
+    with pytest.raises(bs.InputError, match="column 'x' holds objects of Python; convert it"):
+        bs.solve_table(pl.DataFrame([puzzle, objects]))
+
+
+def test_a_series_is_not_a_table():
+    pandas, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for made in (pandas.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values])):
+        with pytest.raises(bs.InputError, match=r"a table is .*, not a .*: solve_batch takes"):
+            bs.solve_table(made([PUZZLE]))
+    with pytest.raises(bs.InputError, match="not a Series"):
+        bs.solve_table(pandas.Series([10**80]))
+
+
+def test_missing_texts_are_empty_and_other_values_are_named():
+    for missing in (None, float("nan"), np.float64("nan"), pytest.importorskip("pandas").NA):
+        for grids in ([PUZZLE, missing], np.array([PUZZLE, missing], object)):
+            assert bs.solve_batch(grids).status.tolist() == ["unique", "invalid"]
+    for value in (5, [1] * 16, PUZZLE[:15] + "\udcff"):
+        with pytest.raises(bs.InputError, match=r"^grid 1: .* is not text of UTF-8; give all"):
+            bs.solve_batch([PUZZLE, value])
+    with pytest.raises(bs.InputError, match=r"the array: .*convert it"):
+        bs.solve_batch(damaged())
+
+
+def test_labels_of_columns_and_metadata_of_tables_are_kept():
+    frame = pytest.importorskip("pandas").DataFrame({0: [PUZZLE], "status": [1]})
+    assert list(bs.solve_table(frame))[:2] == [0, "given_status"]
+    table = pa.table({"puzzle": [PUZZLE]}).replace_schema_metadata({"made": "here"})
+    assert bs.solve_table(table).schema.metadata == {b"made": b"here"}
 
 
 @pytest.mark.parametrize("grids", ["1.....2..3.....4", [1, 2], pa.array([1.5])])
