@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -47,6 +48,25 @@ def _fill_closed_streams() -> None:
 _fill_closed_streams()  # before anything is opened
 
 
+class _Messages(io.TextIOWrapper):
+    """Standard error; what cannot be written there, as on a full disk, is lost.
+
+    A message is not worth the work that it tells of.
+    """
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            pass
+
+
 class _NoPandas:
     """Finds no pandas.
 
@@ -68,6 +88,8 @@ def main() -> None:
     # Numba makes more than a hundred thousand objects, and no garbage to speak of. To look for
     # some on the way in, and among all of them on the way out, takes longer than most searches.
     gc.set_threshold(250_000)
+    said = sys.stderr
+    sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
     sys.meta_path.insert(0, _NoPandas())
     _share_memory()
     try:

@@ -186,6 +186,9 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
         for line in [_said(error), *_notes(error)]:
             print(printable(f"batchsolve: {line}"), file=sys.stderr)
         return EXIT_ERROR
+    except MemoryError:
+        print("batchsolve: out of memory; give fewer --jobs, or more memory", file=sys.stderr)
+        return EXIT_ERROR
 
 
 def _said(error: BaseException) -> str:

@@ -18,10 +18,12 @@ import os
 import pickle
 import signal
 import tempfile
+import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing import util
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -39,6 +41,7 @@ from batchsolve.workers.watchdog import Watchdog
 LARGE_BYTES = 64 << 10
 ALIGNED = 64  # bytes, as numpy and pyarrow like their arrays
 GRACE_SECONDS = 5.0  # what loky itself takes to notice a death, many times over
+BEFORE_QUEUES = 20  # the priority of what is done at exit before queues are closed, at 10
 
 _KEPT = (  # the one executor of loky that joblib keeps, and the arguments that it was made with
     (reusable_executor, "_executor"),
@@ -58,12 +61,26 @@ class _Backend(LokyBackend):
     def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
         """Start workers, or find those of the last call."""
         with reusable_executor._executor_lock:
+            before = _ours.get("_executor")
             _exchange()
             try:
                 width: int = super().configure(n_jobs, parallel, **options)
             finally:
                 _exchange()
+        if self._workers is not before:
+            ours = weakref.ref(self._workers)
+            util.Finalize(self._workers, _end_with_us, [ours], exitpriority=BEFORE_QUEUES)
         return width
+
+
+def _end_with_us(ours: weakref.ref[Any]) -> None:
+    """End workers; a process that `multiprocessing` has started would wait for them for ever.
+
+    loky ends them itself, but later than that.
+    """
+    executor = ours()
+    if executor is not None:
+        executor.terminate(kill_workers=True)
 
 
 def _exchange() -> None:

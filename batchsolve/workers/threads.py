@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from joblib.parallel import ThreadingBackend
 
+from batchsolve.errors import InputError, counted
 from batchsolve.workers.base import Numbers, Workers
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # and what to do with its result
@@ -51,9 +52,15 @@ class _ThreadPool:
 
     def __init__(self, n_threads: int) -> None:
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._n_threads = n_threads
-        for _ in range(n_threads):
-            threading.Thread(target=self._work, daemon=True).start()
+        self._n_threads = 0
+        try:
+            for _ in range(n_threads):
+                threading.Thread(target=self._work, daemon=True).start()
+                self._n_threads += 1
+        except (RuntimeError, MemoryError) as error:  # "can't start new thread"
+            self.terminate()
+            started = counted(self._n_threads, "thread")
+            raise InputError(f"only {started} could be started; give fewer `jobs`") from error
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:

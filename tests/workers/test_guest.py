@@ -54,8 +54,8 @@ def call(backend="threading"):
 RIGHT = (4, "unique", True)
 
 
-def end_well():
-    if call() != RIGHT:
+def end_well(backend="threading"):
+    if call(backend) != RIGHT:
         sys.exit(3)
 
 
@@ -70,6 +70,17 @@ def test_calls_in_processes_of_the_user(start):
         assert pool.apply(call) == RIGHT
     process = context.Process(target=end_well)
     process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+@FORK
+@pytest.mark.parametrize("start", STARTS)
+def test_processes_of_the_user_end_though_they_have_started_workers(start):
+    process = multiprocessing.get_context(start).Process(target=end_well, args=["loky"])
+    process.start()
+    process.join(120)
+    process.kill()
     process.join()
     assert process.exitcode == 0
 
