@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import suppress
 
 TYPE_CHECKING = False
 
@@ -61,10 +62,8 @@ class _Messages(io.TextIOWrapper):
             return len(text)
 
     def flush(self) -> None:
-        try:
+        with suppress(OSError):
             super().flush()
-        except OSError:
-            pass
 
 
 class _NoPandas:

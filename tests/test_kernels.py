@@ -10,7 +10,7 @@ from batchsolve import kernels
 
 CALLER = """
 from tiny.engines.below.helpers import number
-from tiny.problems.kernels import kernel
+from tiny.kernels import kernel
 from tiny.tables.others import one
 
 @kernel
@@ -29,7 +29,7 @@ print(*results, *(sum(kernel.stats.cache_hits.values()) for kernel in (linked, p
 
 
 SLOW = """
-from tiny.problems.kernels import kernel
+from tiny.kernels import kernel
 
 @kernel
 def slow_to_compile(x):
@@ -41,9 +41,9 @@ SLOW += "".join(f"    x = x * x + {k}\n" for k in range(100)) + "    return x\n"
 def tiny(tmp_path):
     """A package with this one's decorator, two kernels, and helpers in other files."""
     package = tmp_path / "tiny"
-    for folder in ("problems", "tables", "runs", "engines/below"):
+    for folder in ("tables", "runs", "engines/below"):
         (package / folder).mkdir(parents=True)
-    shutil.copy(kernels.__file__, package / "problems")
+    shutil.copy(kernels.__file__, package)
     (package / "engines" / "caller.py").write_text(CALLER)
     write_helper(package, "engines/below/helpers", "number", 1)
     write_helper(package, "tables/others", "one", 1)
@@ -91,7 +91,7 @@ def test_kernels_are_found_again_where_nothing_may_be_written_beside_their_sourc
 
 
 def test_without_numbas_attributes_kernels_work_all_the_same(tiny):
-    path = tiny / "problems" / "kernels.py"
+    path = tiny / "kernels.py"
     path.write_text(path.read_text().replace("._cache_file", "._another_name"))
     assert call(tiny) == (2, 1, 0, 0)
     assert call(tiny) == (2, 1, 1, 1)

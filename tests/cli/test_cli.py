@@ -5,6 +5,7 @@ import os
 import platform
 import shlex
 import signal
+import stat
 import subprocess
 import sys
 from contextlib import suppress
@@ -529,3 +530,36 @@ def test_a_file_of_symmetries_that_is_not_there_is_named(tmp_path):
     result = CliRunner().invoke(app, ["count", "queens:6", "--symmetries", str(missing)])
     wanted = f"batchsolve: {missing}: No such file or directory\n"
     assert (result.exit_code, result.stderr) == (2, wanted)
+
+
+OUTPUTS = {
+    "solve": "solve {grids} -o {out}.csv",
+    "dedupe": "dedupe {grids} -o {out}.csv",
+    "sample": "sample queens:6 -o {out}.jsonl",
+    "draw": "draw queens:6 -o {out}.svg",
+    "graph": "count queens:6 --memo --graph {out}.zdd",
+}
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_outputs_follow_links_and_spare_what_is_no_file(command, tmp_path):
+    (tmp_path / "grids.txt").write_text("1.....2..3.....4\n")
+
+    def run(out):
+        words = OUTPUTS[command].format(grids=tmp_path / "grids.txt", out=out).split()
+        return words[-1], lambda: CliRunner().invoke(app, words)
+
+    pipe, invoke = run(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    result = invoke()
+    assert result.exit_code == 2
+    assert "is a device or a pipe, not a file" in " ".join(result.stderr.split())
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    link, invoke = run(tmp_path / "link")
+    target = tmp_path / f"target{os.path.splitext(link)[1]}"
+    target.write_text("before")
+    os.symlink(target, link)
+    assert invoke().exit_code == 0
+    assert os.path.islink(link)
+    assert target.read_text() != "before"
+    assert not list(tmp_path.glob("*.partial*"))
