@@ -1,1 +1,1 @@
-"""The search: scheduler, goals and rows; no files, no joblib."""
+"""The search: scheduler, goals and rows, without files and without joblib."""

@@ -1,8 +1,8 @@
 """The goal of the cheapest covers: branch and bound over the stacks and budgets of a tree.
 
-A ceiling travels with every stack: the most that a cover below it may cost to be one of those
-wanted. Of covers that cost the same, those that come first in tree order are wanted, so that the
-answer does not depend on who finds what when; only the number of nodes does.
+Every stack has an upper bound: covers below it that cost more are not wanted. Among covers of equal
+cost, the first in tree order are wanted. So the answer does not depend on when a worker finds which
+cover; only the number of nodes does.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from batchsolve.settings import UNLIMITED, SearchSettings
 
 @dataclass(frozen=True, order=True)
 class Priced:
-    """A cover and what it costs; the cheapest compares as the least.
+    """A cover and its cost; sorting puts the cheapest first.
 
     Attributes
     ----------
     cost : int
     path : tuple of int
-        Its place in tree order: what was decided, by rank.
+        Its place in tree order: the ranks of its decisions.
     decisions : tuple of int
-        The options taken, in the order of choice, and those refused.
+        The options taken, in the order of choice, and the exclusions.
     """
 
     cost: int
@@ -49,17 +49,17 @@ class Priced:
 
 @dataclass(eq=False)
 class Cheapest:
-    """The cheapest covers found so far, and the order in which branches are searched.
+    """The cheapest covers found so far.
 
     Attributes
     ----------
     problem : ExactCover
         With costs.
     wanted : int
-        How many covers are wanted.
+        Number of covers wanted.
     pricing : Pricing
     covers : list of Priced
-        Ascending, no more than are wanted.
+        In ascending order, at most `wanted`.
     """
 
     problem: ExactCover
@@ -69,7 +69,7 @@ class Cheapest:
 
     @classmethod
     def of(cls, problem: ExactCover, wanted: int) -> Cheapest:
-        """Return room for so many covers of a problem.
+        """Return an empty collection for the `wanted` cheapest covers of a problem.
 
         Raises
         ------
@@ -92,35 +92,35 @@ class Cheapest:
         return Priced(cost, self.pricing.path(all_of_them), all_of_them)
 
     def add(self, covers: Iterable[Priced]) -> None:
-        """Add covers; forget those that are not wanted any more."""
+        """Add covers; drop those that are no longer among the cheapest."""
         for cover in covers:
             insort(self.covers, cover)
         del self.covers[self.wanted :]
 
     def ceilings(self, stacks: Stacks) -> npt.NDArray[np.int64]:
-        """Return the most that a cover below each stack may cost."""
+        """Return the upper bound of each stack: the highest cost that is still wanted below it."""
         if len(self.covers) < self.wanted:
             return np.full(len(stacks), UNLIMITED, np.int64)
         last = self.covers[-1]
-        # a stack that is the beginning of the path compares as less, too
+        # a stack that is a prefix of the path compares as less, too
         after = [self.pricing.path(stack) > last.path for stack in stacks]
         return last.cost - np.array(after, np.int64)
 
 
 def cheapest_of(room: Cheapest, covers: Stacks) -> list[Priced]:
-    """Return the cheapest of some covers, ascending: what a worker makes of those of a task."""
+    """Return the cheapest of the covers of a task, in ascending order; workers call it."""
     found = replace(room, covers=[])
     found.add(map(room.priced, covers))
     return found.covers
 
 
 class CheapestGoal(TreeGoal):
-    """The goal of a tree of which the cheapest covers are wanted.
+    """The goal of finding the cheapest covers of a tree.
 
     Parameters
     ----------
     cheapest : Cheapest
-        Those found before; added to as results come.
+        The covers found before; results are added to it.
     settings, start, totals, keep
         As for `TreeGoal`.
     """
@@ -139,7 +139,7 @@ class CheapestGoal(TreeGoal):
         self._cheapest = cheapest
 
     def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
-        """Return a piece and its task, as `TreeGoal` does, with what covers may cost."""
+        """Return a piece and its task, as `TreeGoal` does, with the upper bounds of its stacks."""
         begun = super().begin(piece, budget, promised)
         if begun is None:
             return None
@@ -147,7 +147,7 @@ class CheapestGoal(TreeGoal):
         return piece, replace(begun[1], cheapest=wanted, ceilings=ceilings)
 
     def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
-        """Add a result to the sums and the cheapest covers; return what it leaves."""
+        """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
         covers: list[Any] = found.output or []
         left = super().accept(piece, replace(found, output=None))
         self._consistent = False

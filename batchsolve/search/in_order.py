@@ -1,4 +1,4 @@
-"""Work on blocks of an input, in rounds: blocks are read ahead, and handed back in their order."""
+"""Work on the blocks of an input, in rounds: read ahead, and return blocks in their order."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from batchsolve.search.scheduler import Goal, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool, Work
 
-LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks that may be read before the first is written
+LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
 
 
 @dataclass(frozen=True, eq=False)
 class BlockTask:
-    """Something to be done with a block: a piece that is one task.
+    """A task for one block; the scheduler treats it as a piece that cannot be cut.
 
     Attributes
     ----------
     number : int
-        Which block of the input it is.
+        The place of the block in the input.
     block : object
     """
 
@@ -36,29 +36,29 @@ class BlockTask:
 
 @dataclass(frozen=True, eq=False)
 class ReadTask(BlockTask):
-    """A block that is to be read, and searched for so many nodes at most."""
+    """The task of reading a block and searching it within a budget of nodes."""
 
     budget: int = UNLIMITED
 
 
 @dataclass(frozen=True, eq=False)
 class WriteTask(BlockTask):
-    """A block that is to be written, with what is known of its rows."""
+    """The task of writing a block, with the answers to its rows."""
 
     answers: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What a worker made of a block.
+    """The result of a task for a block.
 
     Attributes
     ----------
     output : object
     error : BatchsolveError or None
-        Why the block cannot be read or written.
+        The reason why the block cannot be read or written.
     n_nodes, seconds : int, float
-        Nodes visited, and how long that took.
+        Nodes visited, and the time that took.
     """
 
     output: Any = None
@@ -68,33 +68,33 @@ class Made:
 
 
 class BlockGoal(Goal):
-    """A goal that hands back blocks of an input in their order, with what was made of them."""
+    """A goal that returns the blocks of an input in their order, each with its output."""
 
     enough = False
 
     def __init__(self) -> None:
-        self._blocks: dict[int, Any] = {}  # those not handed back, by their numbers
+        self._blocks: dict[int, Any] = {}  # those not returned yet, by number
         self._made: dict[int, Made] = {}
         self._n_opened = self._n_returned = 0
 
     @property
     def n_open(self) -> int:
-        """Number of blocks that are not handed back."""
+        """Number of blocks that are not returned yet."""
         return len(self._blocks)
 
     def open(self, block: Any) -> ReadTask:
-        """Return the next block of the input, to be read."""
+        """Return the task that reads the next block of the input."""
         number = self._n_opened
         self._blocks[number] = block
         self._n_opened += 1
         return ReadTask(number, block)
 
     def end_with(self, error: InputError) -> None:
-        """Note that the next block of the input cannot be read; none comes after it."""
+        """Note that the next block of the input cannot be read; it is the last."""
         self._made[self.open(None).number] = Made(error=error)
 
     def settled(self) -> Iterator[tuple[Any, Any]]:
-        """Hand back the next blocks of the input with their output, up to the first still open.
+        """Yield the next blocks of the input with their output, up to the first that is open.
 
         Raises
         ------
@@ -114,17 +114,17 @@ class BlockGoal(Goal):
         return piece, piece
 
     def accept(self, piece: Any, result: Made) -> list[Any]:
-        """Take what was made of a block."""
+        """Take the result of a block."""
         self._made[piece.number] = result
         return []
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
-        """Raise the error of a block that no worker can do anything with."""
+        """Raise an error, because no worker can process the block."""
         raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
 
 def most_ahead(jobs: int) -> int:
-    """Return how many blocks may be read before the first of them is handed back.
+    """Return how many blocks may be read before the first of them is returned.
 
     Examples
     --------
@@ -142,13 +142,13 @@ def work_in_order(
     work: Work,
     waits: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[Any, Any]]:
-    """Work on blocks; yield each with its output, in order, while the next are worked on.
+    """Work on blocks; yield each with its output, in order, while workers go on with the next.
 
     Parameters
     ----------
     blocks, scheduler, goal, pool, work
     waits : callable, optional
-        Returns True if the next block has not come yet; then those before it are worked on first.
+        Returns True if the next block has not arrived; then the blocks before it come first.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def work_in_order(
                 scheduler.add_behind(goal.open(next(source)))
         except StopIteration:
             pass
-        except InputError as error:  # what was read before it is answered all the same
+        except InputError as error:  # blocks before it are answered all the same
             goal.end_with(error)
 
     refill()

@@ -1,12 +1,12 @@
-"""The rows of a block while some of them are searched: what is known of them, and what is wanted.
+"""The rows of a block during the search: their answers so far, and their open stacks.
 
-Stacks of one row may be searched by many workers, in any order. The row's first cover is
-nevertheless the first in tree order, because that order can be read off the stacks: engines try
-the options of an item in ascending order, so tree order is the lexicographic order of stacks.
+Many workers may search stacks of one row, in any order. The row's first cover is still the first in
+tree order, because stacks show that order: engines try the options of an item in ascending order,
+so tree order is the lexicographic order of stacks.
 
-A row that has taken many nodes may be *handed over*: what was found is forgotten, and another
-engine begins anew with the row's own stack. Until then the row is searched as under a node limit,
-in tree order: whether it is handed over depends on nothing but its tree.
+A row that has taken many nodes may move to the *fallback engine*: its results are dropped, and that
+engine starts again from the row's own stack. Until then the row is searched in tree order, as under
+a node limit, so only its tree decides whether it moves.
 """
 
 from __future__ import annotations
@@ -28,44 +28,44 @@ from batchsolve.settings import UNLIMITED, SearchSettings
 
 
 class LatePiece(Piece):
-    """Own stacks of rows that are handed over, each to be searched in a task of its own."""
+    """The own stacks of rows for the fallback engine; each becomes one task."""
 
     is_fresh: ClassVar[bool] = True
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Return each stack as a piece."""
+        """Cut into single stacks."""
         return [self.between(k, k + 1) for k in range(len(self))]
 
 
 class OpenRows:
-    """The rows of a block while some of them are searched.
+    """The rows of a block during the search.
 
     Parameters
     ----------
     n : int
         Number of rows.
     stacks : Stacks
-        A stack for every row that is searched, in order.
+        One stack for every row that is searched, in order.
     settings : SearchSettings
     after : int
-        Nodes after which a row is handed over; `UNLIMITED` if none is.
+        Nodes after which a row moves to the fallback engine; `UNLIMITED` for never.
     """
 
     def __init__(self, n: int, stacks: Stacks, settings: SearchSettings, after: int) -> None:
         self._limit = settings.limit or UNLIMITED  # covers wanted of each row
         self._node_limit = node_limit = settings.node_limit or UNLIMITED
         self._answers = Answers.unknown(n)
-        self._own = stacks if after < node_limit else Stacks.empty()  # of rows that may yet go
-        self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its present engine
-        self._pending = np.zeros(n, np.int32)  # stacks that are not searched yet
+        self._own = stacks if after < node_limit else Stacks.empty()  # of rows that may still move
+        self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its current engine
+        self._pending = np.zeros(n, np.int32)  # stacks not searched yet
         self._pending[stacks.roots] = 1
-        self._shared = np.zeros(n, np.bool_)  # whether a row was searched in several tasks
-        self._best: dict[int, npt.NDArray[np.uint32]] = {}  # the first cover of such a row, so far
+        self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
+        self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
     @property
     def is_settled(self) -> bool:
-        """Whether no row is open."""
+        """True if no row is open."""
         return not self._pending.any()
 
     def answers(self) -> Answers:
@@ -80,7 +80,7 @@ class OpenRows:
         return self._answers
 
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
-        """Take what was found in a piece into account; return what is left to be searched."""
+        """Add the outcome of a piece to the answers; return the pieces that remain."""
         answers, rows = self._answers, piece.stacks.roots
         left, covers = outcome.frontier.roots, outcome.solutions
         rate = seconds / max(1, int(outcome.nodes.sum()))
@@ -100,7 +100,7 @@ class OpenRows:
         return [piece for piece in pieces if len(piece)]
 
     def _hand_over(self, left: Piece) -> list[Piece]:
-        """Return the own stacks of rows handed over now, and what is wanted of the others."""
+        """Return the own stacks of rows that move now, and the wanted stacks of the others."""
         self._own = self._own.take(self._pending[self._own.roots] > 0)
         rows = left.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
@@ -118,7 +118,7 @@ class OpenRows:
         return [handed_over, self.drop_unwanted(stay)]
 
     def _forget(self, rows: npt.NDArray[np.int64]) -> None:
-        """Forget what was found of some rows, but not how many nodes that took."""
+        """Drop the results of some rows, but keep their node counts."""
         self._answers.counts[rows] = 0
         self._shared[rows] = False
         self._covers = [covers.take(~np.isin(covers.roots, rows)) for covers in self._covers]
@@ -126,12 +126,12 @@ class OpenRows:
             self._best.pop(row, None)
 
     def lose(self, stacks: Stacks, reason: str) -> None:
-        """Note that the search of some rows failed."""
+        """Record that the search of some rows failed."""
         np.subtract.at(self._pending, stacks.roots, 1)
         self._answers.unfinished.update(dict.fromkeys(stacks.roots.tolist(), reason))
 
     def drop_unwanted(self, piece: Piece) -> Piece:
-        """Return the stacks of a piece that an answer still depends on."""
+        """Return the stacks of a piece that can still change an answer."""
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])
@@ -146,7 +146,7 @@ class OpenRows:
         return piece.take(wanted)
 
     def task_of(self, stacks: Stacks, budget: int, whole: bool) -> Task:
-        """Return the task that searches stacks which are wanted, perhaps each of them whole."""
+        """Return the task that searches wanted stacks; with `whole`, each of them to its end."""
         counts, nodes = self._answers.counts, self._answers.nodes
         left = _what_is_left(stacks.roots, counts, self._limit, nodes, self._most_nodes)
         limits, allowances, any_order = left
@@ -156,7 +156,7 @@ class OpenRows:
         answers = self._answers
         if row in answers.unfinished:
             return False
-        if answers.counts[row] >= self._limit:  # a cover before the first is all that matters
+        if answers.counts[row] >= self._limit:  # only an earlier first cover matters
             return stack.tolist() < self._best[row].tolist()
         answers.unfinished[row] = None
         return False
@@ -165,16 +165,16 @@ class OpenRows:
 def with_order_where_left(
     outcome: Outcome, stacks: Stacks, engine: Engine, problem: ExactCover
 ) -> Outcome:
-    """Put the options of covers in order of choice where something is left of the row.
+    """Put the options of covers in order of choice, for rows that have stacks left.
 
-    Only there are covers compared. An engine that need not order any of them is faster.
+    Only the covers of these rows are compared. Engines are faster when they need not order covers.
 
     Parameters
     ----------
     outcome : Outcome
-        Of a task that was ``unordered``.
+        The outcome of a task that was ``unordered``.
     stacks : Stacks
-        Those of the task, one for each row.
+        The stacks of the task, one for each row.
     """
     covers = outcome.solutions
     is_left = np.isin(covers.roots, outcome.frontier.roots)
@@ -196,7 +196,7 @@ def _in_order_of_choice(
     engine: Engine,
     problem: ExactCover,
 ) -> list[int]:
-    """Walk down from a stack to a cover, level by level, and return it as it is found there."""
+    """Walk down from a stack to a cover, level by level; return its options in order of choice."""
     options = set(cover.tolist())
     while True:
         one = Stacks.from_lists([stack.tolist()])
@@ -209,13 +209,13 @@ def _in_order_of_choice(
 
 @kernel
 def _what_is_left(rows: Any, counts: Any, limit: int, nodes: Any, most_nodes: Any) -> Any:
-    """Return the covers that rows still want, the nodes that they may visit, if that is limited.
+    """Return how many covers each row still wants and how many nodes it may still visit.
 
     Returns
     -------
     limits, allowances : ndarray of int64
     unlimited : bool
-        Whether all rows may visit as many as they like.
+        True if no row has a limit on nodes.
     """
     limits, allowances, unlimited = np.empty_like(rows), np.empty_like(rows), True
     for k in range(rows.size):
@@ -230,9 +230,9 @@ def _what_is_left(rows: Any, counts: Any, limit: int, nodes: Any, most_nodes: An
 def _add_up(
     sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
 ) -> None:
-    """Add what was found below some stacks to the sums of their rows, and note which are open.
+    """Add the results of some stacks to the sums of their rows, and update which rows are open.
 
-    A row is shared from when some of its stacks are left and others are not.
+    A row becomes shared when some of its stacks are left and others are not.
     """
     counts, nodes, seconds, clash = sums
     for k in range(rows.size):

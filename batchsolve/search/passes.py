@@ -1,9 +1,8 @@
-"""Passes over blocks that are not searched: what workers make of them, in order.
+"""Passes over blocks that need no search; results come in the order of the blocks.
 
-In two passes, workers look at each block, the caller decides, and workers write: what becomes of a
-row can depend on all rows before it. So a block is looked at by a task, what was found is brought
-to a decision in the order of the input, and another task writes the block. Between the two, nothing
-of a block is kept but what was found: it is read again to be written.
+With two passes, the output of a row can depend on all rows before it. A first task looks at a
+block, the caller decides in the order of the input, and a second task writes the block. Between the
+two, only the findings are kept; the second task reads the block again.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from batchsolve.workers.pool import Pool
 
 
 class Passes(Protocol):
-    """What workers do with a block; small, and can be sent to them."""
+    """The two functions that workers call with a block; small enough to send to workers."""
 
     def look(self, block: Any) -> Any:
-        """Return what the decision depends on."""
+        """Return the findings that the decision needs."""
         ...
 
     def write(self, block: Any, decision: Any) -> Any:
@@ -61,12 +60,12 @@ def in_one_pass(
     pool : Pool
         Entered already.
     function : callable
-        Called by workers, and sent to them.
+        Workers receive and call it.
 
     Raises
     ------
     BatchsolveError
-        If a call raises one, after what those before it returned was yielded.
+        If a call raises one, after the results of all calls before it were yielded.
     """
     work = _Work(partial(_of_block, function))
     for _, output in _worked_on(blocks, BlockGoal(), pool, work):
@@ -84,12 +83,12 @@ def _worked_on(
 
 
 class _Goal(BlockGoal):
-    """Takes what was found in the order of the input, and hands back what was written so."""
+    """A goal that decides on findings in the order of the input, and yields blocks likewise."""
 
     def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
         super().__init__()
         self._decide = decide
-        self._found: dict[int, Made] = {}  # not decided
+        self._found: dict[int, Made] = {}  # no decision yet
         self._n_decided = 0
 
     def accept(self, piece: ReadTask | WriteTask, made: Made) -> list[Any]:
@@ -111,7 +110,7 @@ class _Goal(BlockGoal):
 def in_two_passes(
     blocks: Iterable[Any], pool: Pool, passes: Passes, decide: Callable[[Any, Any], Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Look at blocks, decide on them in order, write them; yield each with its output, in order.
+    """Look at blocks, decide in order, write them; yield each with its output, in order.
 
     Parameters
     ----------
@@ -120,8 +119,8 @@ def in_two_passes(
         Entered already.
     passes : Passes
     decide : callable
-        Takes a block and what was found in it, and returns the decision; it is called in the order
-        of the blocks, and not for those behind one that cannot be read.
+        Takes a block and its findings, and returns the decision; called in the order of the blocks,
+        up to the first that cannot be read.
 
     Raises
     ------

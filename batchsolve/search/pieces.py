@@ -1,8 +1,8 @@
-"""Pieces of a search: stacks that are still to be searched, and what results change about them.
+"""Pieces of a search: stacks that are still to be searched, and the changes that results make.
 
-The stacks of a tree are *outstanding*, each with a number of its own and a weight, its share of the
-tree. `Changes` are the difference that some results make: the stacks that are done, those that are
-new, and what was found. Whoever keeps them can resume from any of them.
+The *outstanding* stacks of a tree each have a number and a weight, their share of the tree.
+`Changes` hold the difference that some results make: stacks done, new stacks, and output. A search
+can resume from the changes that were kept.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Piece:
     stacks : Stacks
         In tree order.
     weights : ndarray of float64, shape (n,)
-        Their shares of the whole tree, by the numbers of children above them.
+        Their shares of the whole tree: products of 1 / (number of children) on the way to them.
     ids : ndarray of int64, shape (n,)
-        What the goal knows them by: numbers of their own, or that of the block of their rows.
+        Keys for the goal: each stack's own number, or the number of the block of its row.
     keeps_roots : bool
-        Whether stacks of one root must stay together.
+        True if stacks of one root must stay together.
     """
 
     stacks: Stacks
@@ -43,7 +43,7 @@ class Piece:
 
     @classmethod
     def whole(cls, stacks: Stacks) -> Piece:
-        """Return stacks that make up a whole search, numbered from 0."""
+        """Return the piece of a whole search; its stacks are numbered from 0."""
         n = len(stacks)
         return cls(stacks, np.full(n, 1 / max(1, n)), np.arange(n))
 
@@ -70,7 +70,7 @@ class Piece:
         return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut into at most n pieces of about equal weight; see `batchsolve.search.rules`."""
+        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.rules`."""
         if not len(self):
             return []
         bounds = piece_bounds(self.weights, n_pieces, most_stacks)
@@ -83,12 +83,12 @@ class Piece:
 
 @dataclass(eq=False)
 class Changes:
-    """What some results change about a tree: all of it is kept, or nothing.
+    """The changes that some results make to a tree; they are kept together or not at all.
 
     Attributes
     ----------
     outputs : list of (object, int)
-        What workers made of covers, and of how many.
+        Rendered covers, and the number of covers in each.
     """
 
     outputs: list[tuple[Any, int]] = field(default_factory=list)
@@ -96,12 +96,12 @@ class Changes:
     _new: list[Piece] = field(default_factory=list)
 
     def add(self, done: npt.NDArray[np.int64], new: Piece) -> None:
-        """Add the changes of one result: the numbers of stacks that are done, and new stacks."""
+        """Add the changes of one result: the numbers of the stacks done, and new stacks."""
         self._done.append(done)
         self._new.append(new)
 
     def balance(self) -> tuple[list[int], Piece]:
-        """Return the numbers of stacks that are done, and the new stacks that are outstanding.
+        """Return the numbers of the stacks done, and the new outstanding stacks.
 
         Stacks that came and went within these changes are in neither.
         """

@@ -1,9 +1,9 @@
-"""Searching rows that arrive in blocks: workers read, search and write a block; answers keep order.
+"""The search of rows that arrive in blocks: workers read, search and write; answers keep order.
 
 A block is one task. Rows that its budget does not finish come back as a frontier, which is searched
-like that of any tree; when the last of them is settled, the block is one more task, which writes
-all of its rows. How a block is read and how its answers are written is for the `Reader` and the
-`Writer`: this module knows neither files nor what the rows are.
+like the frontier of a tree. When the last of these rows is settled, a second task writes the block.
+A `Reader` reads blocks and a `Writer` writes answers: this module knows no files and no kinds of
+rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from batchsolve.search.tree_goal import Found
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
-FIRST_BLOCK_NODES = 100_000  # while the speed is not known; 45,000 are a block of 17 clues
+FIRST_BLOCK_NODES = 100_000  # before the speed is known; a block of 17 clues takes 45,000
 
 
 class Batch(Protocol):
@@ -38,12 +38,12 @@ class Batch(Protocol):
     def __len__(self) -> int: ...
 
     def stacks(self, problem: Any) -> Stacks:
-        """Return the stacks of the rows that can be searched; roots are rows."""
+        """Return the stacks of the rows that can be searched; their roots are rows."""
         ...
 
 
 class Reader(Protocol):
-    """How workers read a block."""
+    """The part of a task that reads a block."""
 
     def read(self, block: Any) -> Batch:
         """Return the rows of a block; raises `InputError` if it cannot be read."""
@@ -51,7 +51,7 @@ class Reader(Protocol):
 
 
 class Writer(Protocol):
-    """How workers write the answers to a block."""
+    """The part of a task that writes the answers to a block."""
 
     def write(self, batch: Any, answers: Answers) -> Any:
         """Return the finished output of a block."""
@@ -60,7 +60,7 @@ class Writer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OpenBlock:
-    """What a worker made of a block of which some rows are open: those, and their stacks."""
+    """The result of a block with open rows: the rows, and the pieces left of them."""
 
     rows: OpenRows
     left: list[Piece]
@@ -70,7 +70,7 @@ class OpenBlock:
 
 @dataclass(frozen=True, eq=False)
 class RowWork:
-    """What a worker does with a task of rows."""
+    """The work of a worker on tasks of rows."""
 
     engine: Engine
     problem: ExactCover
@@ -81,7 +81,7 @@ class RowWork:
 
     def do(self, task: ReadTask | WriteTask | Task) -> Made | OpenBlock | Found:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, Task):  # only rows that are handed over are searched whole
+        if isinstance(task, Task):  # only the fallback engine searches whole stacks
             engine = self.handover.engine if self.handover and task.whole else self.engine
             begin = time.perf_counter()
             outcome = engine.search(self.problem, task)
@@ -115,7 +115,7 @@ class RowWork:
         if budget > 0:
             begin = time.perf_counter()
             depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
-            # otherwise many rows would be solved and have something left
+            # otherwise many solved rows would have stacks left
             unordered = depth == UNLIMITED and not keeps_roots
             task = rows.task_of(stacks, budget, whole)
             task = replace(task, depth=depth, unordered=unordered)
@@ -130,7 +130,7 @@ class RowWork:
 
 
 class RowGoal(BlockGoal):
-    """The goal of rows: an answer to each, handed back block by block in the order of the input."""
+    """The goal of rows: an answer to each, yielded block by block in the order of the input."""
 
     def __init__(self, whole: bool, size: int) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class RowGoal(BlockGoal):
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
-        """Return what is still wanted of a piece, and its task; None for the task if nothing is."""
+        """Return the wanted part of a piece, and its task; None for the task if nothing is wanted."""
         if isinstance(piece, ReadTask):
             return piece, replace(piece, budget=min(piece.budget, self._size * budget))
         if isinstance(piece, WriteTask):
@@ -152,7 +152,7 @@ class RowGoal(BlockGoal):
         return (written[0], written[0]) if written else (wanted, None)
 
     def accept(self, piece: Any, result: Made | OpenBlock | Found) -> list[Any]:
-        """Take what was found; return what is left to be done."""
+        """Take a result; return the pieces and tasks that it leaves."""
         if isinstance(result, Found):
             number = int(piece.ids[0])
             left = self._open[number].add(piece, result.outcome, result.seconds)
@@ -163,7 +163,7 @@ class RowGoal(BlockGoal):
         return super().accept(piece, result)
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
-        """Note that rows cannot be searched; a block that failed is read without a search first."""
+        """Record rows that cannot be searched; a failed block is first read without a search."""
         if isinstance(piece, Piece):
             number = int(piece.ids[0])
             self._open[number].lose(piece.stacks, reason)
@@ -173,7 +173,7 @@ class RowGoal(BlockGoal):
         return super().lose(piece, reason)
 
     def _with_written(self, number: int, left: list[Any]) -> list[Any]:
-        """Return what is left of a block; if that is nothing, the block itself, to be written."""
+        """Return the pieces left of a block; if there are none, the task that writes it."""
         if left or not self._open[number].is_settled:
             return left
         answers = self._open.pop(number).answers()
@@ -192,11 +192,11 @@ def search_rows(
     size: int = 1,
     waits: Callable[[], bool] = lambda: False,
 ) -> Generator[tuple[Any, Any]]:
-    """Search blocks; yield each with its output, in order, while the next are worked on.
+    """Search blocks; yield each with its output, in order, while workers go on with the next.
 
-    Under a node limit, or where rows may be handed over, rows are not split, and all stacks of a
-    row stay in one piece: where its search stops must not depend on who searches what. Nor are they
-    split if the engine searches stacks whole.
+    With a node limit or a fallback engine, rows are not split, and all stacks of a row stay in one
+    piece, because the place where its search stops must not depend on the workers. Rows are not
+    split either if the engine searches whole stacks.
 
     Parameters
     ----------
@@ -206,15 +206,15 @@ def search_rows(
     pool : Pool
         Entered already.
     settings : SearchSettings
-        Its limit is given; its engine is not looked at.
+        The limit must be set; the engine is ignored.
     reader : Reader
     writer : Writer
     handover : Handover, optional
-        What becomes of rows that take many nodes; by default they stay with the engine.
+        The fallback engine for rows that take many nodes; by default they keep their engine.
     size : int
-        How many times as much as a usual task a block holds.
+        The size of a block, in usual tasks.
     waits : callable, optional
-        Returns True if the next block has not come yet; see `work_in_order`.
+        Returns True if the next block has not arrived; see `work_in_order`.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""How large tasks are, how many pieces wait, and where a frontier is cut.
+"""The sizes of tasks, the number of waiting pieces, and the places where a frontier is cut.
 
-The process that collects results takes them one after another. A *turn* is what it needs for one of
-every worker; tasks that took less than a turn would leave workers waiting for it.
+The collecting process takes results one after another. A *turn* is its time for one result from
+every worker; if tasks were shorter than a turn, workers would wait for it.
 
-`task_nodes` and `piece_bounds` are plain functions of numbers and arrays, so that the simulation
-(`batchsolve.scaling.simulation`) compiles and calls the very rules that the scheduler follows.
+`task_nodes` and `piece_bounds` are plain functions of numbers and arrays, so the simulation
+(`batchsolve.scaling.simulation`) compiles and calls the same rules as the scheduler.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-TASK_SECONDS = 0.2  # what a task may take while many pieces wait; less when few do
-RESULT_SECONDS = 0.0003  # what a result takes to collect; 0.07 to 0.2 ms were measured
-FULL_TURNS, LEAST_TURNS = 5, 1  # what a task takes at least while many pieces wait, and few
-PIECES_PER_WORKER = 15  # how many tasks should wait, so that work runs out for all at once
-# Fewer for each of few workers, who wait less for one another, and of more than MANY_PIECES in all.
+TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
+RESULT_SECONDS = 0.0003  # to collect a result; measured: 0.07 to 0.2 ms
+FULL_TURNS, LEAST_TURNS = 5, 1  # shortest task while many pieces wait, and few
+PIECES_PER_WORKER = 15  # that should wait, so that all workers run out of work together
+# Few workers need fewer each, as they wait less for one another; so do more than MANY_PIECES.
 FEW_PIECES, MANY_PIECES = 4, 240
-FIRST_BUDGET = 50_000  # while the speed of a worker is not known
-FIRST_ENTRIES = 10**9  # nodes × entries of the problem, so that large ones begin with fewer nodes
-LEAST_BUDGET = 5_000  # so that a task is worth handing out, unless these nodes take long
-MOST_STACKS = 4096  # in a task; those that it does not come to are copied
-MOST_OUT = 8  # tasks a worker may be ahead of what was collected
-STACKS_PER_WORKER = 30  # how many subproblems an automatic split aims at
+FIRST_BUDGET = 50_000  # before the speed of a worker is known
+FIRST_ENTRIES = 10**9  # nodes × entries of the problem: large problems begin with fewer nodes
+LEAST_BUDGET = 5_000  # makes a task worth sending, unless these nodes take long
+MOST_STACKS = 4096  # in a task; those it does not reach are copied
+MOST_OUT = 8  # tasks that a worker may be ahead of the collected results
+STACKS_PER_WORKER = 30  # subproblems that an automatic split aims at
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """How large tasks are.
+    """The sizes of tasks.
 
     Attributes
     ----------
     full_seconds, least_seconds : float
-        What tasks may take while many pieces wait, and when none does.
+        Seconds of a task while many pieces wait, and while none does.
     pieces : int
-        How many pieces are many.
+        Number of pieces from which on many wait.
     """
 
     full_seconds: float
@@ -47,7 +47,7 @@ class Sizing:
 
     @classmethod
     def of(cls, jobs: int) -> Sizing:
-        """Return what suits a number of workers.
+        """Return the sizes for a number of workers.
 
         Examples
         --------
@@ -64,18 +64,18 @@ class Sizing:
         Parameters
         ----------
         rate : float
-            Nodes that a worker visits in a second.
+            Nodes that a worker visits per second.
         waiting : int
-            How many pieces wait.
+            Number of waiting pieces.
         """
         return int(task_nodes(waiting / self.pieces, *self.bounds(rate)))
 
     def bounds(self, rate: float) -> tuple[float, float]:
-        """Return the nodes of a task while many pieces wait, and the fewest of any.
+        """Return the nodes of a task while many pieces wait, and the minimum of any task.
 
         Examples
         --------
-        >>> Sizing.of(2).bounds(1e6), Sizing.of(2).bounds(1e3)  # nodes of a microsecond, or slow
+        >>> Sizing.of(2).bounds(1e6), Sizing.of(2).bounds(1e3)  # nodes of a microsecond, and slow ones
         ((200000.0, 5000.0), (200.0, 200.0))
         """
         full = max(1.0, self.full_seconds * rate)
@@ -83,12 +83,12 @@ class Sizing:
 
 
 def first_budget(n_entries: int) -> int:
-    """Return the nodes of a task while the speed of a worker is not known.
+    """Return the nodes of a task before the speed of a worker is known.
 
     Parameters
     ----------
     n_entries : int
-        Items of all options of the problem: the more there are, the longer a node takes.
+        Items of all options of the problem; the more, the longer a node takes.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def task_nodes(share: float, full: float, least: float) -> float:
     Parameters
     ----------
     share : float
-        How many pieces wait, as a share of how many should.
+        Waiting pieces, as a share of the number that should wait.
     full, least : float
-        Nodes of a task when enough pieces wait, and the fewest of any.
+        Nodes of a task when enough pieces wait, and the minimum of any task.
     """
     return max(least, full * min(1.0, share))
 
@@ -114,10 +114,10 @@ def task_nodes(share: float, full: float, least: float) -> float:
 def piece_bounds(
     weights: npt.NDArray[np.float64], n_pieces: int, most_stacks: int
 ) -> npt.NDArray[np.int64]:
-    """Return where to cut stacks into at most n pieces of about equal weight.
+    """Return where to cut stacks into at most `n_pieces` of about equal weight.
 
-    A frontier holds few stacks near the root of the tree, with most of its weight, and many far
-    down with hardly any; those stay together. There are more pieces if they were too long.
+    A frontier holds few stacks near the root, with most of its weight, and many deep stacks with
+    almost none; those stay together. If pieces would be longer than `most_stacks`, there are more.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def piece_bounds(
     """
     m = weights.size
     whole = weights.sum()
-    if whole < m * np.finfo(np.float64).tiny:  # too far down to tell
+    if whole < m * np.finfo(np.float64).tiny:  # too deep for weights to tell
         weights = np.ones(m)
         whole = float(m)
     middles = np.cumsum(weights) - weights / 2

@@ -1,12 +1,11 @@
 """The scheduler: one queue of pieces, for rows and trees alike.
 
-It knows pieces, budgets and who is busy with what. What is wanted of a piece, and what to do with
-what was found, is for its `Goal` to say; where workers are, for the pool. Fresh pieces go behind
-all others and frontiers go on top, so that a search goes deep before it goes wide and what waits
-stays short.
+It knows pieces, budgets and the tasks that are out. Its `Goal` decides which part of a piece is
+wanted and what happens to results; the pool knows the workers. Fresh pieces go behind all others
+and frontiers go on top, so a search goes deep before it goes wide, and the queue stays short.
 
-What waits is a `Piece`, or a `BlockTask`, which is one task. It can be `cut`; and `is_fresh` says
-whether its task gets a full budget, for beginning it costs more than a short task saves.
+The queue holds pieces: a `Piece`, or a `BlockTask`, which is one task. A piece can be `cut`. A piece
+that `is_fresh` gets a full budget, because starting it costs more than a short task saves.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from batchsolve.workers.pool import Done, Lost, Pool, Work
 
 
 class Goal(Protocol):
-    """What is searched for."""
+    """The goal of a search; it decides what is wanted and takes the results."""
 
     @property
     def enough(self) -> bool:
-        """Whether nothing more is wanted, for now."""
+        """True if nothing more is wanted for now."""
         ...
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any] | None:
-        """Return what is still wanted of a piece, and the task that searches it.
+        """Return the part of a piece that is still wanted, and the task that searches it.
 
-        The task is None if nothing is wanted; all is None if the piece has to wait.
+        The task is None if nothing is wanted; the result is None if the piece has to wait.
 
         Parameters
         ----------
@@ -44,22 +43,22 @@ class Goal(Protocol):
         budget : int
             Nodes that the task may visit.
         promised : int
-            Nodes that the tasks which are out may visit.
+            Nodes that the tasks now out may visit.
         """
         ...
 
     def accept(self, piece: Any, result: Any) -> list[Any] | None:
-        """Take what was found in a piece; return what is left of it, or None to refuse it all."""
+        """Take the result of a piece; return the pieces left of it, or None to reject it."""
         ...
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
-        """Note that a piece cannot be searched; return what to do instead."""
+        """Record that a piece cannot be searched; return the pieces to search instead."""
         ...
 
 
 @dataclass(frozen=True)
 class _Out:
-    """A piece that is with a worker; alone, if nothing else may be out."""
+    """A piece that a worker has; if `alone`, nothing else may be out."""
 
     piece: Any
     budget: int
@@ -67,7 +66,7 @@ class _Out:
 
 
 class Scheduler:
-    """Hands out pieces as tasks, and takes results.
+    """A queue that hands out pieces as tasks and takes results.
 
     Parameters
     ----------
@@ -75,19 +74,19 @@ class Scheduler:
     jobs : int
         Number of workers.
     budget : int, optional
-        Nodes a task may visit; sized by time by default.
+        Nodes a task may visit; by default tasks are sized by time.
     first_budget : int
-        The same, while the speed of a worker is not known.
+        The same, before the speed of a worker is known.
 
     Attributes
     ----------
     most_nodes : int
-        Nodes a task may visit, however they are sized; while it is 0, none is drawn.
+        Upper bound of the nodes of any task; while it is 0, no task is drawn.
 
     Notes
     -----
-    A scheduler is an iterator of numbered tasks, which may be asked again after it had none. It is
-    asked in whatever thread a worker becomes free; one lock guards the queue.
+    A scheduler is an iterator of numbered tasks; after it had none, it may be asked again. The
+    thread in which a worker becomes free asks it; one lock guards the queue.
     """
 
     def __init__(
@@ -103,7 +102,7 @@ class Scheduler:
         self._jobs, self._most_out = jobs, MOST_OUT * jobs
         self._lock = threading.RLock()
         self._queue: deque[Any] = deque()  # the top is at the right end
-        self._suspects: deque[Any] = deque()  # each is searched alone, when nothing else waits
+        self._suspects: deque[Any] = deque()  # each is searched alone, once nothing else waits
         self._out: dict[int, _Out] = {}
         self._numbers = count()
         self._nodes, self._seconds = 0.0, 0.0
@@ -114,39 +113,39 @@ class Scheduler:
 
     @property
     def n_waiting(self) -> int:
-        """How many pieces wait for a worker, but for suspects."""
+        """The number of pieces that wait for a worker, without suspects."""
         return len(self._queue)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits and nothing is out."""
+        """True if nothing waits and nothing is out."""
         return not self._queue and not self._suspects and not self._out
 
     def left(self) -> list[Any]:
-        """Return the pieces that wait or are out, in no certain order."""
+        """Return the pieces that wait or are out, in any order."""
         with self._lock:
             return [*self._queue, *self._suspects, *(out.piece for out in self._out.values())]
 
     def add_behind(self, piece: Any) -> None:
-        """Let a fresh piece wait behind all others."""
+        """Put a fresh piece behind all others."""
         with self._lock:
             self._queue.appendleft(piece)
 
     def add(self, piece: Any) -> None:
-        """Put what is left of a piece on top; cut it up if few pieces wait, or if it is large."""
+        """Put the rest of a piece on top; cut it if few pieces wait or if it is large."""
         with self._lock:
             missing = self._sizing.pieces - len(self._queue)
             self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))
 
     def take_all(self) -> list[Any]:
-        """Take all that waits, but for suspects, in tree order."""
+        """Take all waiting pieces except suspects, in tree order."""
         with self._lock:
             pieces = list(reversed(self._queue))
             self._queue.clear()
             return pieces
 
     def __next__(self) -> tuple[int, Any]:
-        """Return the next task and its number, if there is anything to do just now."""
+        """Return the number of the next task and the task; stop if there is none just now."""
         with self._lock:
             if self.most_nodes == 0 or any(out.alone for out in self._out.values()):
                 raise StopIteration
@@ -157,7 +156,7 @@ class Scheduler:
                 promised = sum(out.budget for out in self._out.values())
                 piece = self._queue.pop()
                 budget = min(self._budget(piece.is_fresh), self.most_nodes)
-                # a stack takes a node, and preparing for others takes time
+                # a stack takes at least a node, and preparing more stacks takes time
                 if budget < MOST_STACKS:
                     piece, *rest = piece.cut(1, max(1, budget))
                     self._queue.extend(reversed(rest))
@@ -171,17 +170,17 @@ class Scheduler:
             raise StopIteration
 
     def hand_out(self, piece: Any, budget: int, alone: bool = False) -> int:
-        """Note that a piece is with a worker; return the number of its task."""
+        """Record that a worker has a piece; return the number of its task."""
         number = next(self._numbers)
         self._out[number] = _Out(piece, budget, alone)
         return number
 
     def set_rate(self, nodes: float = 0.0) -> None:
-        """Say how many nodes a worker visits in a second, as far as that is known."""
+        """Set the nodes that a worker visits per second; 0 means unknown."""
         self._nodes, self._seconds = nodes, float(nodes > 0)
 
     def take(self, result: Done | Lost) -> bool:
-        """Give a result to the goal and put back what it leaves; return whether it was accepted."""
+        """Give a result to the goal, put back what it leaves; return True if it was accepted."""
         with self._lock:
             out = self._out[result.number]
             if isinstance(result, Done):
@@ -197,9 +196,9 @@ class Scheduler:
             return left is not None
 
     def _left_of(self, out: _Out, lost: Lost) -> list[Any]:
-        """Have what failed searched in ever smaller parts; give up a stack that fails by itself.
+        """Search a failed piece in ever smaller parts; give up a stack that fails alone.
 
-        A worker that dies takes tasks along that are not to blame: each is searched alone first.
+        When a worker dies, several tasks are lost; each is searched alone to find the guilty one.
         """
         if lost.died and not out.alone:
             self._suspects.append(out.piece)
@@ -214,7 +213,7 @@ class Scheduler:
         return []
 
     def take_back(self) -> None:
-        """Put what is out back into the queue, for its results are not waited for."""
+        """Put the tasks that are out back into the queue; their results are no longer awaited."""
         with self._lock:
             pieces = [out.piece for out in self._out.values()]
             self._out.clear()
@@ -236,17 +235,17 @@ def run_round(
     tasks: Iterator[tuple[int, Any]] | None = None,
     here: bool = False,
 ) -> Iterator[Done]:
-    """Search tasks until a draw finds nothing, or the goal has enough; yield accepted results.
+    """Search tasks until a draw finds none or the goal has enough; yield accepted results.
 
     Parameters
     ----------
     tasks : iterator of (int, task), optional
-        As they are drawn; by default all that the scheduler has.
+        The tasks to draw; by default all tasks of the scheduler.
     here : bool
-        Search in this process instead of the workers.
+        Search in this process, not in the workers.
     """
     start = pool.start_here if here else pool.start
-    # closed here, for what is raised while a destructor closes it, such as Ctrl-C, is lost
+    # closed here, because an exception in a destructor, such as Ctrl-C, would be lost
     with closing(start(work, scheduler if tasks is None else tasks)) as results:
         for result in results:
             if scheduler.take(result) and isinstance(result, Done):

@@ -1,8 +1,8 @@
-"""Searching one problem to the end: every cover counted or written down.
+"""The search of one problem to the end: every cover is counted or written.
 
-A search is split first, until there are stacks for all workers; then it is one round of tasks after
-another, and most searches are one long round. `TreeGoal` says what is wanted of a piece of the tree
-and adds up what was found; `TreeWork` is what a worker does; the scheduler does the rest.
+A search first splits the tree until there are stacks for all workers. Then rounds of tasks follow;
+most searches are one long round. `TreeGoal` decides what is wanted of a piece and adds up results;
+`TreeWork` is the work of a worker; the scheduler does the rest.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
-TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; some hundredths of a second
-UNTRIED_NODES = 10_000  # of a task before that, for all wait for the last that is out
-TRIAL_SECONDS = 0.05  # what loading the kernels of an engine takes at least
+TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
+UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
+TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
 FAR_BEHIND = 2  # times slower than the fastest
 
 Render = Callable[[Stacks], Any]
@@ -35,16 +35,16 @@ Render = Callable[[Stacks], Any]
 
 @dataclass(frozen=True, eq=False)
 class TreeWork:
-    """What a worker does with a task of a tree: it searches, and renders the covers.
+    """The work of a worker on tasks of a tree: it searches, and renders the covers.
 
     Attributes
     ----------
     engine : Engine
     problem : ExactCover
     render : callable, optional
-        Makes of covers what is to be kept; by default it is the covers themselves.
+        Renders covers for output; by default covers stay as they are.
     symmetries : Symmetries, optional
-        Of covers that these make of one another only the least is wanted.
+        If given, only the canonical cover of each orbit is wanted.
     """
 
     engine: Engine
@@ -55,7 +55,7 @@ class TreeWork:
     def do(self, task: Task) -> Found:
         """Search a task."""
         begin = time.perf_counter()
-        if self.render is not None and not task.cheapest:  # the renderer has an order of its own
+        if self.render is not None and not task.cheapest:  # the renderer sorts by itself
             task = replace(task, unordered=True)
         outcome = self.engine.search(self.problem, task)
         seconds = time.perf_counter() - begin
@@ -71,7 +71,7 @@ class TreeWork:
 
 
 def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:
-    """Return an engine that shares with other processes what it remembers, if it can."""
+    """Return an engine that shares its memory with other processes, if it can."""
     return engine.shared_in(folder, problem) if isinstance(engine, Sharing) else engine
 
 
@@ -82,22 +82,22 @@ class TreeSearch:
     ----------
     goal : TreeGoal
     engines : list of Engine
-        One, or several of the same tree: then the one that turns out to be fastest.
+        One engine, or several that walk the same tree; a trial picks the fastest.
     pool : Pool
         Entered already.
     render : callable, optional
-        What workers make of covers.
+        Renders covers for output, in workers.
     symmetries : Symmetries, optional
-        Of covers that these make of one another only the least is wanted.
+        If given, only the canonical cover of each orbit is wanted.
 
     Attributes
     ----------
     totals : Totals
         The sums so far.
     failures : list of str
-        Why stacks could not be searched; they stay outstanding for a later run.
+        The reasons why stacks could not be searched; they stay outstanding for a later run.
     rates : dict of str to float
-        Nodes a second of every engine that was tried; empty if there was no choice to be made.
+        Nodes per second of every engine tried; empty if no trial was made.
     """
 
     def __init__(
@@ -129,22 +129,22 @@ class TreeSearch:
 
     @property
     def engine(self) -> str:
-        """The name of the engine at work."""
+        """The name of the engine in use."""
         return self._work.engine.name
 
     @property
     def outstanding(self) -> Piece:
-        """What is left, but for what failed; in no certain order."""
+        """The stacks left to search, without those that failed; in any order."""
         return Piece.join(self._scheduler.left())
 
     @property
     def finished_share(self) -> float:
-        """How much of the tree is finished, from 0 to 1."""
+        """The share of the tree that is finished, from 0 to 1."""
         return min(1.0, max(0.0, 1.0 - self._goal.open_weight))
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to search."""
+        """True if nothing is left to search."""
         return self._scheduler.is_empty and not self.failures
 
     def run(self) -> Iterator[Done]:
@@ -153,7 +153,7 @@ class TreeSearch:
         begin = time.monotonic()
         try:
             yield from self._split()
-            scheduler.set_rate()  # what an engine prepares at first counted in it
+            scheduler.set_rate()  # the split includes the preparation of the engine
             try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
             untried = len(self._engines) > 1
             while not scheduler.is_empty and not goal.enough:
@@ -161,7 +161,7 @@ class TreeSearch:
                 for done in self._round():
                     yield done
                     if untried and time.monotonic() >= try_at:
-                        scheduler.most_nodes = 0  # so the round ends, and no task is lost
+                        scheduler.most_nodes = 0  # this ends the round without losing a task
                 if scheduler.most_nodes == 0:
                     untried = False
                     yield from self._try_engines()
@@ -178,7 +178,7 @@ class TreeSearch:
             yield done
 
     def _split(self) -> Iterator[Done]:
-        """Expand the tree, here, to a depth, or for as long as it pays."""
+        """Expand the tree in this process, to a depth or until there are enough stacks."""
         goal, budget = self._goal, SPLIT_NODES
         depth = goal.settings.split_depth
         if goal.settings.node_limit is not None or depth == 0 or goal.enough:
@@ -191,10 +191,10 @@ class TreeSearch:
             before = self.totals.nodes
             yield from self._expand(1, budget)
             visited = self.totals.nodes - before
-            budget -= visited or budget  # nothing is visited where an engine fails
+            budget -= visited or budget  # an engine that fails visits nothing
 
     def _expand(self, depth: int, budget: int) -> Iterator[Done]:
-        """Expand everything that waits, as one task."""
+        """Expand all waiting pieces as one task."""
         piece = Piece.join(self._scheduler.take_all())
         begun = self._goal.begin(piece, budget, 0)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
@@ -202,10 +202,10 @@ class TreeSearch:
         yield from self._round(iter([task]), here=True)
 
     def _try_engines(self) -> Iterator[Done]:
-        """Let the engines take turns at what is on top of the queue; go on with the fastest.
+        """Let the engines take turns at the top of the queue; go on with the fastest.
 
-        The first lap loads kernels and builds arrays. In later ones tasks are longer, for what an
-        engine prepares for each counts less in the search; who falls far behind drops out.
+        The first lap loads kernels and builds arrays. Later laps have longer tasks, because in the
+        search the preparation of a task counts less. Engines that fall far behind drop out.
         """
         rates = dict.fromkeys(self._engines, 0.0)
         running = list(self._engines)

@@ -1,4 +1,4 @@
-"""The goal of a tree: what is wanted of a piece of it, and the sums of what was found."""
+"""The goal of a tree: the tasks for its pieces, and the sums of the results."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 STEP_SECONDS = 1.0
-TASK_BYTES = 12 << 20  # covers that a task may hand back, taking each as long as can be
-STEP_BYTES = 64 << 20  # of what was made of covers that may wait to be kept
+TASK_BYTES = 12 << 20  # of covers in a result, each counted as long as possible
+STEP_BYTES = 64 << 20  # of rendered covers that may wait for a checkpoint
 
 
 @dataclass
@@ -48,18 +48,18 @@ class Totals:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a worker found in a task of stacks.
+    """The result of a task of stacks.
 
     Attributes
     ----------
     outcome : Outcome
-        Without the covers, if they were rendered.
+        The outcome, without covers if they were rendered.
     output : object
-        What was made of the covers; None if there are none.
+        The rendered covers; None if there are none.
     seconds : float
-        How long the search took, rendering aside.
+        Time of the search, without rendering.
     n_covers : int
-        How many covers there are, of all that are wanted.
+        Number of wanted covers.
     """
 
     outcome: Outcome
@@ -80,22 +80,22 @@ class TreeGoal:
     ----------
     problem : ExactCover
     settings : SearchSettings
-        Its engine is not looked at.
+        The engine is ignored.
     start : Piece
-        What is to be searched.
+        The stacks to search.
     totals : Totals, optional
-        Sums of earlier searches; added to as results come.
+        Sums of earlier searches; results are added to them.
     keep : callable, optional
-        Called with each `Changes`; when it returns, they are kept.
+        Called with each `Changes`; when it returns, the changes are kept.
     collect : bool
-        Whether covers are wanted, or only their number.
+        True if covers are wanted, False if only their number is.
 
     Attributes
     ----------
     failures : list of str
-        Why stacks could not be searched; they stay outstanding for a later run.
+        The reasons why stacks could not be searched; they stay outstanding for a later run.
     open_weight : float
-        The share of the tree that is not finished, but for rounding.
+        The share of the tree that is not finished, up to rounding.
     """
 
     def __init__(
@@ -115,14 +115,14 @@ class TreeGoal:
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
         self._waiting = 0  # bytes
-        self._consistent = True  # whether totals and changes hold the same results
+        self._consistent = True  # True if totals and changes hold the same results
         self._kept_at = self._begin = time.monotonic()
         self._seconds_before = self.totals.seconds
         self.failures: list[str] = []
 
     @property
     def enough(self) -> bool:
-        """Whether a limit is reached; reads the clock."""
+        """True if a limit is reached; reads the clock."""
         settings, totals = self.settings, self.totals
         spent = time.monotonic() - self._begin
         totals.seconds = self._seconds_before + spent
@@ -133,7 +133,7 @@ class TreeGoal:
         )
 
     def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
-        """Return a piece and its task; None if other tasks may visit all nodes that are left."""
+        """Return a piece and its task; None if tasks that are out may reach a limit."""
         settings, totals = self.settings, self.totals
         if settings.node_limit is not None:
             budget = min(budget, settings.node_limit - totals.nodes - promised)
@@ -148,7 +148,7 @@ class TreeGoal:
         return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room)
 
     def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
-        """Add a result to the sums; return what it leaves, or None if it exceeds the limit."""
+        """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""
         outcome, totals = found.outcome, self.totals
         n_covers = found.n_covers
         limit = self.settings.limit
@@ -170,23 +170,23 @@ class TreeGoal:
         return [left]
 
     def lose(self, piece: Piece, reason: str) -> list[Piece]:
-        """Note that a piece cannot be searched; it is left for a later run."""
+        """Record that a piece cannot be searched; it is left for a later run."""
         self.failures.append(reason)
         return []
 
     def keep_if_due(self) -> None:
-        """Have the changes kept, if a second has passed or much waits."""
+        """Keep the changes if a second has passed or much output waits."""
         seconds = time.monotonic() - self._kept_at
         if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
             self._flush()
 
     def keep_rest(self) -> None:
-        """Have the last changes kept, unless what was interrupted left them half made."""
+        """Keep the last changes, unless an interruption left them incomplete."""
         if self._consistent:
             self._flush()
 
     def _left_of(self, piece: Piece, outcome: Outcome) -> Piece:
-        """Return the frontier as a piece; stacks that were not searched keep their numbers."""
+        """Return the frontier as a piece; stacks not searched keep their numbers."""
         ids = piece.ids[outcome.parents]
         is_new = outcome.nodes[outcome.parents] > 0
         n_new = int(np.count_nonzero(is_new))
@@ -196,7 +196,7 @@ class TreeGoal:
         return Piece(outcome.frontier, weights, ids)
 
     def _flush(self) -> None:
-        """Have the changes kept; if that fails, it is not tried again."""
+        """Keep the changes; after a failure they are not kept later."""
         self._consistent = False
         changes, self._changes, self._waiting = self._changes, Changes(), 0
         self._keep(changes)
@@ -205,12 +205,12 @@ class TreeGoal:
 
 
 def _bytes_of(output: Stacks | pa.Buffer) -> int:
-    """Return how much memory an output takes."""
+    """Return the bytes of memory that an output takes."""
     return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
 
 
 def longest_cover(problem: ExactCover) -> int:
-    """Return how many options a cover can have at most: each has one primary item or more."""
+    """Return the largest number of options in a cover; each option has a primary item."""
     if problem.bounds is not None:
         return max(1, min(problem.n_options, int(problem.bounds[:, 1].sum())))
     sizes = np.diff(problem.indptr)
