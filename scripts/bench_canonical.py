@@ -1,8 +1,8 @@
 """Measure canonical forms and dedupe: forms per second on one thread, rows per second, memory.
 
 Each corpus is measured three times: its puzzles, their solutions, and its puzzles with the rows and
-columns of each permuted at random. `--memory-rows` relabels the first corpus until there are so
-many rows, hardly two of them alike, and leaves out what is repeated. Results go to
+columns of each permuted at random. `--memory-rows` dedupes a file of that many rows, nearly all
+different: the first corpus, relabelled as often as needed. Results go to
 ``benchmarks/results/canonical.json``.
 """
 
@@ -32,8 +32,8 @@ Grids = npt.NDArray[np.uint8]
 
 
 def forms_per_second(problem: batchsolve.Sudoku, grids: Grids, repeat: int) -> float:
-    """Return how many forms are found in a second of one thread's time."""
-    forms_of(problem, grids[:2])  # compiles, and makes the table
+    """Return the number of canonical forms that one thread finds per second."""
+    forms_of(problem, grids[:2])  # compiles the kernel and builds the table
     seconds = []
     for _ in range(repeat):
         begin = time.thread_time()
@@ -43,7 +43,7 @@ def forms_per_second(problem: batchsolve.Sudoku, grids: Grids, repeat: int) -> f
 
 
 def shuffled(problem: batchsolve.Sudoku, grids: Grids) -> Grids:
-    """Return the grids with bands, stacks, rows and columns in random orders."""
+    """Return the grids with bands, stacks, rows and columns permuted at random."""
     n, rng = problem.n_digits, np.random.default_rng(1)
 
     def order(size: int) -> npt.NDArray[np.int64]:
@@ -72,7 +72,7 @@ def measured(path: str, repeat: int) -> dict[str, Any]:
 
 
 def different(path: str, rows: int, target: str) -> None:
-    """Write so many puzzles, one a line: a corpus of 9×9 puzzles relabelled again and again."""
+    """Write `rows` 9×9 puzzles, one per line: a corpus, relabelled as often as needed."""
     corpus = Corpus([path])
     grids = np.concatenate([batch.puzzles for batch in corpus.batches()])
     rng = np.random.default_rng(1)
@@ -87,7 +87,7 @@ def different(path: str, rows: int, target: str) -> None:
 
 
 def memory(path: str, rows: int, folder: str) -> dict[str, Any]:
-    """Return what it takes to leave out the repeated ones of so many rows."""
+    """Return the memory and time that deduplicating `rows` rows takes."""
     source, out = os.path.join(folder, "in.txt"), os.path.join(folder, "out.csv")
     different(path, rows, source)
     command = [sys.executable, "-m", "batchsolve", "dedupe", source, "-o", out, "--json"]

@@ -1,9 +1,9 @@
 """Measure the corpus pipeline: engine speed, workers, reading and writing, memory.
 
-The C yardstick (`--yardstick`, a program that prints "covers nodes seconds" for an .ec file) tells
-how fast the machine is; everything else is timed in turn within one run, and medians are compared.
-`--folder` names where files are read and written; one in memory keeps the disk out of the figures,
-for every run ends by making its output durable. Results go to ``benchmarks/results/corpus.json``.
+The C yardstick (`--yardstick`, a program that prints "covers nodes seconds" for an .ec file) shows
+the speed of the machine; everything else is timed in turn within one run, and medians are compared.
+`--folder` is the folder for all files; choose one in memory to keep the disk out of the figures,
+because every run ends with a sync. Results go to ``benchmarks/results/corpus.json``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def interleaved(
 ) -> dict[str, dict[str, float]]:
     """Time functions in turn; return minimum, median and maximum of each in seconds.
 
-    After each of them, the function `tidy` is called, which is not timed.
+    The function `tidy` runs after each of them, untimed.
     """
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(repeat):
@@ -53,7 +53,7 @@ def interleaved(
 
 
 def read_and_write(path: str) -> None:
-    """Do everything that a worker does except the search."""
+    """Do everything a worker does except the search."""
     corpus = Corpus([path])
     table, encoder = AnswerTable(corpus.reader, limit=2, stats=False), encoder_for("x.csv")
     for batch in corpus.batches():
@@ -63,7 +63,7 @@ def read_and_write(path: str) -> None:
 
 
 def repeated(path: str, rows: int | None, folder: str) -> str:
-    """Return a file of the puzzles of a corpus, one a line, again and again up to so many rows."""
+    """Return a file of `rows` puzzles, one per line: those of a corpus, repeated."""
     if rows is None:
         return path
     lines = puzzles(path)
@@ -101,7 +101,7 @@ def speed(path: str, rows: int | None, repeat: int, folder: str) -> dict[str, An
         solve(2)
         main_seconds.append(time.thread_time() - begin)
 
-    solve(2, "loky")  # starts the processes, which stay
+    solve(2, "loky")  # starts the processes; they stay
     times = interleaved(
         {
             "kernel": lambda: [
@@ -113,7 +113,7 @@ def speed(path: str, rows: int | None, repeat: int, folder: str) -> dict[str, An
             "two workers, loky": lambda: solve(2, "loky"),
         },
         repeat,
-        tidy=lambda: Path(out).unlink(missing_ok=True),  # for to replace it takes a while as well
+        tidy=lambda: Path(out).unlink(missing_ok=True),  # because replacing it takes time too
     )
     median = {name: t["median"] for name, t in times.items()}
     return {
@@ -181,7 +181,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        # first, for a process that is started counts the memory of this one as its own
+        # first, because a new process counts the memory of this one as its own
         peaks = memory(arguments.corpora[0], arguments.memory_rows, folder)
         results: dict[str, Any] = {
             "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),

@@ -1,14 +1,13 @@
 """Measure engines, peers and plain dancing links in C on the same problems, in turn.
 
-Every measurement is a process of its own that first warms up on a small problem; then one thread
-counts all covers. The contenders take turns, and medians are compared; one that takes longer than
-`--patience` is measured once, and one that takes longer than `--most` is given up. The engine
-`auto` must find the best engine by itself. With `--puzzles`, engines that solve rows of puzzles are
-compared by puzzles a second, two solutions asked for; with `--grids`, engines that count every
-solution of one grid; with `--kinds`, problems with bounds are counted, and the cheapest covers of
-problems with costs found, beside CP-SAT. Results go to
-``benchmarks/results/engines.json`` and, if matplotlib is installed, a picture beside it, which
-`--draw` draws again.
+Every measurement runs in its own process, warms up on a small problem, and then counts all covers
+on one thread. The contenders take turns, and medians are compared. A contender that takes longer
+than `--patience` is measured once; one that takes longer than `--most` is given up. The engine
+`auto` must find the best engine by itself. `--puzzles` compares the engines that solve rows, in
+puzzles per second with a limit of two solutions; `--grids` compares engines that count every
+solution of one grid; `--kinds` counts problems with bounds, and finds the cheapest covers of
+problems with costs, beside CP-SAT. Results go to ``benchmarks/results/engines.json``; if matplotlib
+is installed, a picture goes beside it, and `--draw` draws that again.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ from batchsolve.scaling.machine import machine
 from batchsolve.tables.corpus import Corpus
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
-TASK_CELLS = 1 << 18  # of grids; workers get blocks of so many bytes
+TASK_CELLS = 1 << 18  # bytes of grids in a block for a worker
 BAR = 0.19  # inches of the picture's height
-TURN_SECONDS = 0.5  # at least, or a fast engine's turn would be too short to be measured
+TURN_SECONDS = 0.5  # the least; shorter turns are too short to measure
 
 
 def contenders(problem: ExactCover, program: str | None) -> list[str]:
-    """Return the names of all that can be measured here."""
+    """Return the names of all contenders that this machine can measure."""
     is_sudoku = isinstance(problem, Sudoku)
     ours = [n for n in engine_names() if is_sudoku or not get_engine(n).capabilities.sudoku_only]
     theirs = [name for name in PEERS if find_spec(MODULES.get(name, name)) is not None]
@@ -61,10 +60,10 @@ def contenders(problem: ExactCover, program: str | None) -> list[str]:
 
 
 def measure(contender: str, text: str, program: str | None) -> tuple[int, float]:
-    """Count the covers of a problem with one contender, once; return them and the seconds.
+    """Count the covers of a problem with one contender, once; return the count and the seconds.
 
-    Others than ours know no stacks, and get what the clues leave of the problem. Of a problem with
-    costs, the cost of the cheapest cover takes the place of their number.
+    Other programs know no stacks; they get the residual problem that the clues leave. For a problem
+    with costs, return the cost of the cheapest cover instead of the count.
     """
     reading = reading_of(text)
     if reading.problem.costs is not None and contender not in PEERS:
@@ -80,7 +79,7 @@ def measure(contender: str, text: str, program: str | None) -> tuple[int, float]
         begin = time.perf_counter()
         count = PEERS[contender](problem)
         return count, time.perf_counter() - begin
-    if contender == "memo":  # which would remember what it has counted
+    if contender == "memo":  # it would remember its counts
         batchsolve.count("dominoes:4x4", jobs=1, engine=contender)
     else:
         batchsolve.count(reading, jobs=1, engine=contender, node_limit=200_000)
@@ -89,7 +88,7 @@ def measure(contender: str, text: str, program: str | None) -> tuple[int, float]
 
 
 def apart(contender: str, text: str, program: str | None, most: float) -> list[float] | None:
-    """Measure in a process of its own; return covers and seconds, or None if it takes too long."""
+    """Measure in a separate process; return covers and seconds, or None if it takes too long."""
     command = [sys.executable, __file__, "--one", contender, text]
     if program:
         command += ["--yardstick", program]
@@ -100,7 +99,7 @@ def apart(contender: str, text: str, program: str | None, most: float) -> list[f
         try:
             output, errors = process.communicate(timeout=most)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # and the program in C that it waits for
+            os.killpg(process.pid, signal.SIGKILL)  # and the C program it waits for
             return None
     if process.returncode:
         raise SystemExit(f"{contender} on {text}: {errors.strip().splitlines()[-1]}")
@@ -109,7 +108,7 @@ def apart(contender: str, text: str, program: str | None, most: float) -> list[f
 
 
 def prepare(text: str, program: str | None) -> None:
-    """Have everything compiled to disk, which counts as no contender's time."""
+    """Compile everything to disk, so that no contender's time includes it."""
     reading = reading_of(text)
     for name in contenders(reading.problem, program):
         if name in PEERS:
@@ -149,7 +148,7 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def rate_of(engine: Engine, problem: Sudoku, stacks: Stacks) -> tuple[float, int]:
-    """Return the stacks that an engine searches in a second, and the nodes of all of them."""
+    """Return the stacks an engine searches per second, and the nodes of all of them."""
     n_rows = TASK_CELLS // problem.n_cells
     begin, n_times, spent = time.perf_counter(), 0, 0.0
     while spent < TURN_SECONDS:
@@ -163,9 +162,9 @@ def rate_of(engine: Engine, problem: Sudoku, stacks: Stacks) -> tuple[float, int
 
 
 def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
-    """Compare the engines that solve rows, one thread, tasks as workers get them.
+    """Compare the engines that solve rows, on one thread, with blocks as workers get them.
 
-    A short list is repeated until it fills one.
+    A short list is repeated until it fills a block.
     """
     corpus = Corpus([path])
     problem = corpus.problem
@@ -217,9 +216,9 @@ def compare_on_grid(text: str, repeat: int, patience: float) -> dict[str, Any]:
 
 
 def picture(results: dict[str, Any]) -> Any:
-    """Draw the seconds of every contender, the fastest first, a panel for every problem.
+    """Draw the seconds of every contender, fastest first, with a panel for every problem.
 
-    Those that were given up come last, with a hatched bar and the limit that they exceeded.
+    Contenders that were given up come last, with a hatched bar up to their time limit.
     """
     problems = results["problems"]
     most = options().parse_known_args(results["command"].split()[1:])[0].most
@@ -252,7 +251,7 @@ def picture(results: dict[str, Any]) -> Any:
 
 
 def options() -> argparse.ArgumentParser:
-    """Return what the command line can say."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")

@@ -1,12 +1,12 @@
-"""Run commands on inputs that are broken at random; report what must not happen.
+"""Run commands on randomly broken inputs; report everything that must not happen.
 
-Tables, problem files, files of stacks and results, journals, parts and options are changed: bits,
-bytes, lines, columns, encodings, compressions, fields, rows, values. Whatever the input, a command
-ends in a documented exit code, within limits of time and memory, and without a traceback; it loses
-no row that nothing was done to, gives no wrong answer, and states no wrong total. All of this is
-checked against slow searches of another kind, and against what the input was made of.
+The changes are to tables, problem files, files of stacks and results, journals, parts and options:
+bits, bytes, lines, columns, encodings, compressions, fields, rows, values. Whatever the input, a
+command ends with a documented exit code, within limits of time and memory, without a traceback; it
+loses no untouched row, gives no wrong answer and states no wrong total. Slow searches of another
+kind, and the data the input was made from, check all of this.
 
-Every case is made of the seed and its number alone: ``--only 1234`` runs that case again.
+The seed and the number of a case determine it: ``--only 1234`` runs that case again.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ KINDS = (
     Kind("corpus", kept.begin_corpus, 8),
     Kind("options", options.begin, 10),
 )
-SHOWN = 400  # bytes of a file
+SHOWN = 400  # bytes shown of a file
 
 
 @dataclass
 class Tally:
-    """What came of the inputs of one kind."""
+    """Tally of the inputs of one kind."""
 
     inputs: int = 0
     failures: int = 0
@@ -50,14 +50,14 @@ class Tally:
 
 @dataclass(frozen=True)
 class Failure:
-    """An input that something went wrong with, made as small as was found.
+    """An input that made something go wrong, shrunk as far as possible.
 
     Attributes
     ----------
     number : int
     kind : str
     wrong : str
-        What went wrong.
+        The error, in words.
     draft : Draft
         Files and commands, as they lie on disk.
     """
@@ -74,7 +74,7 @@ class Failure:
         return "\n".join([head, *files, *commands])
 
     def keep(self, folder: Path) -> None:
-        """Write the files into a folder of their own, and the commands beside them."""
+        """Write the files into a new folder, with the commands beside them."""
         home = folder / f"{self.number}"
         for name, data in self.draft.files.items():
             path = home / ("stdin" if name == "-" else name)
@@ -102,7 +102,7 @@ def fuzz(
     numbers: Iterator[tuple[int, str]],
     tell: Callable[[Failure], None],
 ) -> dict[str, Tally]:
-    """Run cases; return what came of them, by kind.
+    """Run cases; return a tally for each kind.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def fuzz(
         Runs the commands of a draft.
     seed : int
     numbers : iterator of (int, str)
-        Which cases, and of which kind they are.
+        The number and kind of each case.
     tell : callable
         Called with each failure.
     """
@@ -134,7 +134,7 @@ def fuzz(
 
 
 def chosen(seed: int, inputs: int, kinds: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of the first cases of some kinds."""
+    """Yield the numbers and kinds of the first cases of some kinds."""
     left = inputs
     for number in count():
         if not left:
@@ -146,13 +146,13 @@ def chosen(seed: int, inputs: int, kinds: Sequence[str]) -> Iterator[tuple[int, 
 
 
 def kind_of(seed: int, number: int) -> str:
-    """Return of which kind a case is, without making it."""
+    """Return the kind of a case, without making it."""
     [kind] = Random(f"{seed} {number}").choices(KINDS, [kind.share for kind in KINDS])
     return kind.name
 
 
 def table_of(tallies: dict[str, Tally]) -> str:
-    """Return a table of what came of the inputs."""
+    """Return the tallies as a table."""
     total = Tally()
     for tally in tallies.values():
         total.inputs += tally.inputs

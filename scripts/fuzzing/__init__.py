@@ -1,1 +1,1 @@
-"""Inputs that are broken on purpose, and what commands may make of them; see ``fuzz.py``."""
+"""Inputs that are broken on purpose, and the checks of what commands do; see ``fuzz.py``."""

@@ -1,6 +1,6 @@
-"""A case: files, commands that read them, what is changed of both, and what must hold then.
+"""A case: files, commands that read them, changes of both, and a check of the outcome.
 
-A case is made of its seed and number alone, so it can be made again without those before it.
+The seed and the number of a case determine it, so it can be made again without earlier cases.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Protocol
 
-Files = dict[str, bytes]  # by their names, in the folder where the commands run
+Files = dict[str, bytes]  # name in the folder of the commands -> content
 
 FINE, INCOMPLETE, REFUSED = 0, 1, 2
 MAY_BE_INCOMPLETE = ("solve", "count", "enumerate", "draw", "export", "merge")
-MOST_LETTERS = 1500  # of a line of a message; more is no longer clear
+MOST_LETTERS = 1500  # of a line of a message; a longer one is no longer clear
 
 
 @dataclass(frozen=True)
 class Done:
-    """What one command came to.
+    """The result of one command.
 
     Attributes
     ----------
     code : int
         Its exit code.
     out, err : str
-        What it printed.
+        Its standard output and standard error.
     raised : str
-        The traceback of what it raised instead of ending with an exit code; empty if it did not.
+        The traceback of an exception that escaped; empty if the command ended with an exit code.
     """
 
     code: int
@@ -40,16 +40,16 @@ class Done:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the commands of a case came to.
+    """The results of the commands of a case.
 
     Attributes
     ----------
     done : list of Done
         One for each command that ended.
     files : dict of str to bytes
-        Files that were not there before, or are not what they were.
+        New and changed files.
     ended : str
-        Why the process ended before the commands did: a crash, a hang; empty if it did not.
+        The reason if the process ended before the commands did: a crash, a hang; else empty.
     """
 
     done: list[Done]
@@ -59,16 +59,16 @@ class Outcome:
 
 @dataclass
 class Draft:
-    """Files and commands while they are changed.
+    """Files and commands while changes are made.
 
     Attributes
     ----------
     files : dict of str to bytes
     commands : list of list of str
     spoiled : bool
-        Whether a change was made after which another answer than before may be right.
+        True after a change that may change the right answer.
     damaged : bool
-        Whether such a change was made to bytes that are not the text.
+        True after such a change of the bytes on disk, not of the text.
     """
 
     files: Files
@@ -77,7 +77,7 @@ class Draft:
     damaged: bool = False
 
     def copy(self) -> Draft:
-        """Return a draft that can be changed apart from this one."""
+        """Return an independent copy."""
         return replace(
             self, files=dict(self.files), commands=[list(words) for words in self.commands]
         )
@@ -85,16 +85,16 @@ class Draft:
 
 @dataclass(frozen=True)
 class Change:
-    """A way to change a draft, at random.
+    """A random change of a draft.
 
     Attributes
     ----------
     apply : callable
-        Changes the draft that it is given.
+        Changes the draft in place.
     harmless : bool
-        Whether the same answer is right afterwards.
+        True if the right answer stays the same.
     packed : bool
-        Whether it changes the bytes that lie on disk, which may be compressed, and not the text.
+        True if it changes the bytes on disk, which may be compressed, and not the text.
     """
 
     apply: Callable[[Draft, Random], None]
@@ -112,20 +112,20 @@ def _as_they_are(files: Files) -> Files:
 
 @dataclass(frozen=True)
 class Case:
-    """A valid input, and what can be done to it.
+    """A valid input, its possible changes, and its check.
 
     Attributes
     ----------
     draft : Draft
     changes : sequence of Change
-        Those that make sense for it; some of them are drawn.
+        The changes that make sense for it; some of them are drawn.
     check : callable
-        Returns what is wrong with an outcome, in words; empty if nothing is. It is given the
-        changed draft, of files that are not packed.
+        Returns the fault of an outcome, in words, or an empty string. It takes the changed draft,
+        with files that are not packed.
     pack : callable
-        Makes of these files those that lie on disk: compresses them, perhaps.
+        Turns these files into those on disk, compressing some.
     shrinks : bool
-        Whether `check` knows what is right for files of which something is left out, too.
+        True if `check` also holds for files with parts left out.
     """
 
     draft: Draft
@@ -139,7 +139,7 @@ class Run(Protocol):
     """Runs the commands of a draft in a folder of their own."""
 
     def __call__(self, draft: Draft) -> Outcome:
-        """Return what they came to."""
+        """Return the outcome."""
         ...
 
 
@@ -151,9 +151,9 @@ class Kind:
     ----------
     name : str
     begin : callable
-        Makes a case of random numbers.
+        Makes a case from a random number generator.
     share : int
-        How many of a hundred cases are of this kind.
+        Its share of the cases, in percent.
     """
 
     name: str
@@ -169,7 +169,7 @@ class Drawn:
     ----------
     case : Case
     changes : tuple of (Change, int)
-        Each with a seed of its own, so that the others stay the same if one is left out.
+        Each with its own seed, so that leaving one out does not change the others.
     """
 
     case: Case
@@ -177,18 +177,18 @@ class Drawn:
 
     @classmethod
     def draw(cls, case: Case, rng: Random) -> Drawn:
-        """Draw some changes, mostly one or two; sometimes none, for the input must be right."""
+        """Draw some changes, mostly one or two; sometimes none, to check the valid input."""
         n = rng.choice([0, 1, 1, 1, 1, 2, 2, 3, 5])
         return cls(case, tuple((rng.choice(case.changes), rng.getrandbits(64)) for _ in range(n)))
 
     def text(self) -> Draft:
-        """Return the draft with the changes of its text."""
+        """Return the draft after the changes of its text."""
         draft = self.case.draft.copy()
         self._apply(draft, packed=False)
         return draft
 
     def on_disk(self, text: Draft) -> Draft:
-        """Return a draft of text as it lies on disk, with the changes of that."""
+        """Return the draft of a text as it lies on disk, after the changes of its bytes."""
         draft = text.copy()
         draft.files = dict(self.case.pack(draft.files))
         self._apply(draft, packed=True)
@@ -202,7 +202,7 @@ class Drawn:
 
 
 def complaint(drawn: Drawn, text: Draft, outcome: Outcome) -> str:
-    """Return what is wrong with an outcome, in words; empty if nothing is."""
+    """Return the fault of an outcome, in words; empty if there is none."""
     if outcome.ended:
         return outcome.ended
     for words, done in zip(text.commands, outcome.done, strict=True):
@@ -214,7 +214,7 @@ def complaint(drawn: Drawn, text: Draft, outcome: Outcome) -> str:
 
 
 def _misbehaved(words: Sequence[str], done: Done) -> str:
-    """Return what no command may do, whatever it is given."""
+    """Return the fault of a command that no input excuses; empty if there is none."""
     if done.raised:
         return f"raised {done.raised.strip().splitlines()[-1][:300]}"
     allowed = [FINE, REFUSED]

@@ -1,7 +1,7 @@
-"""Commands, run in one process, many after each other, under limits of time and memory.
+"""Commands, run one after another in one process, under limits of time and memory.
 
-The process is another one than that which draws and checks. So a crash, a hang or a lack of memory
-is something that happens to a case, and not the end of them all.
+That process is separate from the one that draws and checks, so a crash, a hang or a lack of memory
+ends one case and not the whole run.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from pathlib import Path
 
 from fuzzing.cases import Done, Draft, Files, Outcome
 
-STDIN = "-"  # the file of this name is what standard input holds
-WRITTEN_NS = 1_000_000_000 * 1_700_000_000  # when all files were, for journals note that
+STDIN = "-"  # the file of this name holds standard input
+WRITTEN_NS = 1_000_000_000 * 1_700_000_000  # time of all files, because journals record it
 MOST_BYTES = 1 << 30  # of a file
 START_SECONDS = 600.0  # compiling all kernels takes a minute on a fresh install
-CASES_OF_A_PROCESS = 1_000  # its heap grows, by a tenth of a megabyte a case
+CASES_OF_A_PROCESS = 1_000  # its heap grows by 0.1 MB per case
 WALKERS = ("dlx", "cells")
 
 
 def run_commands(draft: Draft) -> Outcome:
-    """Run the commands of a draft, here, in a temporary folder with its files.
+    """Run the commands of a draft in this process, in a temporary folder with its files.
 
     Parameters
     ----------
     draft : Draft
-        Its files are as they are to lie on disk.
+        With its files as they should lie on disk.
     """
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as folder:
@@ -86,7 +86,7 @@ def _run(words: Sequence[str], typed: bytes) -> Done:
 
 @contextmanager
 def _captured(typed: bytes, argv: list[str]) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    """Stand in for the standard streams and the command line."""
+    """Replace the standard streams and the command line."""
     before = sys.argv, sys.stdin, sys.stdout, sys.stderr
     out, err = io.BytesIO(), io.BytesIO()
     sys.argv = argv
@@ -101,7 +101,7 @@ def _captured(typed: bytes, argv: list[str]) -> Iterator[tuple[io.BytesIO, io.By
         for stream in here:
             with suppress(ValueError):  # closed by the command
                 stream.flush()
-                stream.detach()  # else the bytes would go with the text
+                stream.detach()  # else the bytes would be closed with the text
 
 
 # ---- another process ------------------------------------------------------------------------
@@ -113,13 +113,13 @@ class Process:
     Parameters
     ----------
     seconds : float
-        How long the commands of a case may take.
+        Time limit for the commands of a case.
     megabytes : int
-        How much more memory they may take than a process that has run some.
+        Memory limit, beyond what a process uses after `warm_up`.
     prepare : callable, optional
-        What the process does first; it must be found by its name.
+        Function that the process calls first; the process imports it by name.
     warm_up : Draft
-        What it runs then.
+        Commands that it runs next.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Process:
         self._seconds = seconds
         self._begin = megabytes, prepare, WARM_UP if warm_up is None else warm_up
         self._process: multiprocessing.process.BaseProcess | None = None
-        self._n_left = 0  # cases that it may still run
+        self._n_left = 0  # cases until the process is replaced
         self._log = Path(tempfile.mkstemp(prefix="fuzz-", suffix=".log")[1])
 
     def __enter__(self) -> Process:
@@ -143,7 +143,7 @@ class Process:
         self._log.unlink()
 
     def __call__(self, draft: Draft) -> Outcome:
-        """Run the commands of a draft; say so if that is the end of the process."""
+        """Run the commands of a draft; report it if they end the process."""
         if self._n_left == 0:
             self._end()
         if self._process is None:
@@ -154,7 +154,7 @@ class Process:
         hangs = not self._connection.poll(self._seconds)
         if hangs:
             with suppress(ProcessLookupError):
-                os.kill(self._process.pid or 0, signal.SIGABRT)  # it logs where it stands
+                os.kill(self._process.pid or 0, signal.SIGABRT)  # it logs its traceback
         else:
             with suppress(EOFError, ConnectionError):
                 outcome: Outcome = self._connection.recv()
@@ -175,7 +175,7 @@ class Process:
 
     def _start(self) -> None:
         self._n_left = CASES_OF_A_PROCESS
-        context = multiprocessing.get_context("spawn")  # what runs here is not to be in there
+        context = multiprocessing.get_context("spawn")  # without the state of this process
         self._connection, theirs = context.Pipe()
         begin = theirs, str(self._log), *self._begin
         self._process = context.Process(target=_serve, args=begin, daemon=True)
@@ -204,10 +204,10 @@ def _serve(
     prepare: Callable[[], None] | None,
     warm_up: Draft,
 ) -> None:
-    """Run what comes, until nothing does any more."""
+    """Run drafts from a connection until it closes or sends None."""
     file = os.open(log, os.O_WRONLY | os.O_TRUNC | os.O_CREAT)
     os.dup2(file, 1)
-    os.dup2(file, 2)  # of libraries that end the process
+    os.dup2(file, 2)  # libraries write here when they end the process
     faulthandler.enable(file)
     if prepare is not None:
         prepare()
@@ -220,7 +220,7 @@ def _serve(
             connection.send(run_commands(draft))
 
 
-# What loads libraries and kernels, so that limits are for what a case takes beyond them.
+# Commands that load libraries and kernels, so that the limits apply to the case alone.
 WARM_UP = Draft(
     {"in.csv": b"puzzle\n1.....2..3.....4\nx\n", "in.dlx": b"a b | c\na c:x\nb c:x\n"},
     [
@@ -236,7 +236,7 @@ WARM_UP = Draft(
 
 
 def _limit_memory(megabytes: int) -> None:
-    """Let memory be lacking, not far from here, rather than the machine's."""
+    """Limit the memory of this process, so that it runs out before the machine does."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, MOST_BYTES))
     with suppress(OSError):  # where there is no /proc
         pages = int(Path("/proc/self/statm").read_text().split()[0])

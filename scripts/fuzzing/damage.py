@@ -1,4 +1,4 @@
-"""Changes of any file: of its bytes, its lines, the JSON in its lines."""
+"""Changes of any file: its bytes, its lines, the JSON in its lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ODD_VALUES: list[Any] = [
 
 
 def of_files(change: Callable[[bytes, Random], bytes], **how: bool) -> Change:
-    """Return the change of one file, drawn from all, by a function of its bytes."""
+    """Return the change that applies a function of bytes to one file, drawn at random."""
 
     def apply(draft: Draft, rng: Random) -> None:
         if draft.files:
@@ -39,7 +39,7 @@ def of_files(change: Callable[[bytes, Random], bytes], **how: bool) -> Change:
 
 
 def flip_a_bit(data: bytes, rng: Random) -> bytes:
-    """Flip a bit, but not where nothing but zeros is."""
+    """Flip a bit outside of zero bytes."""
     places = [k for k, byte in enumerate(data) if byte]
     if not places:
         return data
@@ -48,13 +48,13 @@ def flip_a_bit(data: bytes, rng: Random) -> bytes:
 
 
 def set_a_byte(data: bytes, rng: Random) -> bytes:
-    """Write another byte."""
+    """Overwrite a byte with another."""
     place = rng.randrange(len(data) + 1)
     return _replaced(data, place, place + 1, rng.randbytes(1))
 
 
 def cut_off(data: bytes, rng: Random) -> bytes:
-    """Cut the end off."""
+    """Cut off the end."""
     return data[: rng.randrange(len(data) + 1)]
 
 
@@ -65,7 +65,7 @@ def cut_out(data: bytes, rng: Random) -> bytes:
 
 
 def write_zeros(data: bytes, rng: Random) -> bytes:
-    """Overwrite some bytes by zeros, as a disk may."""
+    """Overwrite some bytes with zeros, as a disk may."""
     begin, end = _stretch(data, rng)
     return _replaced(data, begin, end, bytes(end - begin))
 
@@ -77,12 +77,12 @@ def repeat(data: bytes, rng: Random) -> bytes:
 
 
 def append(data: bytes, rng: Random) -> bytes:
-    """Append what does not belong there."""
+    """Append bytes that do not belong there."""
     return data + rng.choice([*NO_TEXT, *ODD_TEXT, rng.randbytes(50)])
 
 
 def empty(data: bytes, rng: Random) -> bytes:
-    """Leave nothing."""
+    """Empty the file."""
     return b""
 
 
@@ -99,19 +99,19 @@ def _replaced(data: bytes, begin: int, end: int, other: bytes) -> bytes:
 
 
 def insert(data: bytes, rng: Random) -> bytes:
-    """Insert what means something to some reader."""
+    """Insert a text that has a meaning to some reader."""
     place = rng.randrange(len(data) + 1)
     return _replaced(data, place, place, rng.choice(ODD_TEXT if rng.random() < 0.8 else NO_TEXT))
 
 
 def insert_in_the_first_line(data: bytes, rng: Random) -> bytes:
-    """Insert it where a header may stand."""
+    """Insert such a text where a header may stand."""
     place = rng.randrange(len(data.split(b"\n", 1)[0]) + 1)
     return _replaced(data, place, place, rng.choice(ODD_TEXT if rng.random() < 0.8 else NO_TEXT))
 
 
 def change_line_ends(data: bytes, rng: Random) -> bytes:
-    """End the lines otherwise, all of them or some."""
+    """Change the line endings, all of them or some."""
     end = rng.choice([b"\r\n", b"\r", b"\n\n", b"\n\r", b"\r\r\n", b"\x0b", b""])
     if rng.random() < 0.5:
         return data.replace(b"\n", end)
@@ -130,7 +130,7 @@ def change_encoding(data: bytes, rng: Random) -> bytes:
 
 
 def shuffle_lines(data: bytes, rng: Random) -> bytes:
-    """Leave out, repeat or exchange lines."""
+    """Leave out, repeat or swap lines."""
     lines = data.splitlines(keepends=True)
     if not lines:
         return data
@@ -155,7 +155,7 @@ TEXT = (insert, insert_in_the_first_line, change_line_ends, change_encoding, shu
 
 
 def change_json(data: bytes, rng: Random) -> bytes:
-    """Give a field of a line of JSON another value, or leave it out, or name it twice."""
+    """Change the value of a field in a line of JSON, delete the field, or repeat its name."""
     lines = data.decode(errors="replace").split("\n")
     k = rng.randrange(len(lines)) if rng.random() < 0.5 else 0
     try:
@@ -177,7 +177,7 @@ def change_json(data: bytes, rng: Random) -> bytes:
     else:
         place[name] = rng.choice(ODD_VALUES)
     lines[k] = _json(record)
-    if how == 4:  # a name twice: the second holds
+    if how == 4:  # a repeated name: the second counts
         lines[k] = lines[k][:-1] + f", {json.dumps(name)}: {_json(rng.choice(ODD_VALUES))}}}"
     if how == 5:
         lines[k] = '{"deep": ' * 5000 + lines[k] + "}" * 5000
@@ -185,7 +185,7 @@ def change_json(data: bytes, rng: Random) -> bytes:
 
 
 def _fields(record: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield every field of a record and of those within it, each with what it is a field of."""
+    """Yield every field of a record, nested ones too, as a pair of parent and name."""
     for name, value in record.items():
         yield record, name
         if isinstance(value, dict):
@@ -193,7 +193,7 @@ def _fields(record: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _json(value: Any) -> str:
-    # numbers of more digits than Python writes at once are among the values
+    # some values have more digits than Python writes at once
     text = json.dumps(value, default=str) if not _is_huge(value) else ""
     return text or json.dumps(_without_huge(value)).replace('"HUGE"', "1" + "0" * 5000)
 

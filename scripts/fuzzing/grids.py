@@ -1,4 +1,4 @@
-"""Puzzles whose answers are known: made of solved grids, and searched by a slow second search."""
+"""Puzzles with known answers: made from solved grids, and solved by a slow second search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHAPES = {16: (2, 2), 36: (2, 3), 81: (3, 3)}  # cells -> rows and columns of a 
 
 
 class Known(NamedTuple):
-    """A puzzle, what `solve` has to say of it, and its solution, if it has just one."""
+    """A puzzle, the answer that `solve` must give, and its solution if it is unique."""
 
     puzzle: str
     status: str
@@ -21,7 +21,7 @@ class Known(NamedTuple):
 
 
 def solutions(puzzle: Sequence[int]) -> Iterator[list[int]]:
-    """Find all solutions of a grid, cell by cell, the cell with the fewest digits first.
+    """Yield all solutions of a grid, cell by cell, the cell with the fewest digits first.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def solutions(puzzle: Sequence[int]) -> Iterator[list[int]]:
 
 @cache
 def _peers(n_cells: int) -> list[set[int]]:
-    """Return for every cell the others in its row, column and box."""
+    """Return for every cell the other cells of its row, column and box."""
     n, (rows, columns) = round(n_cells**0.5), SHAPES[n_cells]
 
     def units(k: int) -> tuple[int, int, int]:
@@ -63,7 +63,7 @@ def _peers(n_cells: int) -> list[set[int]]:
 
 @cache
 def known_puzzles(n_cells: int, n: int = 24) -> tuple[Known, ...]:
-    """Return some puzzles, no two alike: most unique, some with several solutions or none."""
+    """Return different puzzles: most unique, some with several solutions or none."""
     rng = Random(n_cells)
     found: dict[str, Known] = {}
     while len(found) < n:
@@ -71,7 +71,7 @@ def known_puzzles(n_cells: int, n: int = 24) -> tuple[Known, ...]:
         puzzle = list(grid)
         for k in rng.sample(range(n_cells), n_cells * rng.randrange(30, 55) // 100):
             puzzle[k] = 0
-        if rng.random() < 0.1:  # most changed clues clash, or leave no solution
+        if rng.random() < 0.1:  # most changed clues clash or leave no solution
             k = rng.choice([k for k, digit in enumerate(puzzle) if digit])
             puzzle[k] = puzzle[k] % round(n_cells**0.5) + 1
             if any(puzzle[k] == puzzle[j] for j in _peers(n_cells)[k]):
@@ -88,19 +88,19 @@ def known_by_text() -> dict[str, Known]:
 
 
 def judge(puzzle: Sequence[int]) -> Known:
-    """Find out what there is to say of a puzzle."""
+    """Return a puzzle with its right answer."""
     found = list(islice(solutions(puzzle), 2))
     status = ("unsolvable", "unique", "multiple")[len(found)]
     return Known(text_of(puzzle), status, text_of(found[0]) if len(found) == 1 else "")
 
 
 def text_of(grid: Sequence[int]) -> str:
-    """Write a grid as characters."""
+    """Return a grid as characters."""
     return "".join(".123456789"[digit] for digit in grid)
 
 
 def digits_of(text: str) -> list[int] | None:
-    """Read a grid of a known size from characters; None if it is none."""
+    """Return the digits of a grid of a known size; None for any other text."""
     digits = [0 if c in BLANKS else int(c) if c in "123456789" else -1 for c in text.strip()]
     if len(digits) not in SHAPES or not 0 <= min(digits) <= max(digits) <= len(digits) ** 0.5:
         return None
@@ -108,7 +108,7 @@ def digits_of(text: str) -> list[int] | None:
 
 
 def solves(solution: str, puzzle: Sequence[int]) -> bool:
-    """Whether a text is a solved grid that holds the clues of a puzzle."""
+    """Return True if a text is a solved grid with the clues of a puzzle."""
     grid = digits_of(solution)
     if grid is None or len(grid) != len(puzzle) or 0 in grid:
         return False
@@ -119,7 +119,7 @@ def solves(solution: str, puzzle: Sequence[int]) -> bool:
 
 
 def _random_grid(n_cells: int, rng: Random) -> list[int]:
-    """Fill a grid whose first row is random."""
+    """Return a solved grid with a random first row."""
     n = round(n_cells**0.5)
     first = rng.sample(range(1, n + 1), n)
     grid = next(solutions([*first, *[0] * (n_cells - n)]))

@@ -1,6 +1,6 @@
-"""What runs keep on disk to be resumed: journals, parts, ``OUT.partial``.
+"""Files that runs keep for resuming: journals, parts, ``OUT.partial``.
 
-Whatever is damaged of it, a command is to refuse it, or to end as if nothing had happened.
+Whatever is damaged, a command either refuses the run or ends as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fuzzing.commands import run_commands
 
 PROBLEM = "sudoku:2x2"
 PUZZLES = ("1.....2..3.....4", "1.............2.", "4.....1..3......", "11..............")
-SECONDS = 0.25  # that a run has taken so far; journals note it, and are to be the same each time
+SECONDS = 0.25  # elapsed time in the journal, fixed so that journals are always the same
 
 # ---- runs of one problem --------------------------------------------------------------------
 
 
 @cache
 def search(command: str) -> Files:
-    """Begin to search a problem, in two steps; return what the run has left."""
+    """Start a search of a problem, in two steps; return the files of the run."""
     begin = [command, PROBLEM, "--run" if command == "count" else "-o", "run", "-q", "-j", "1"]
     begin += ["--budget", "30"]
     steps = [[*begin, "--limit", "60"], [*begin, "--limit", "150", "--resume"]]
@@ -36,7 +36,7 @@ def search(command: str) -> Files:
 
 
 def begin_search(rng: Random) -> Case:
-    """Go on with a run, or export it as it is, or look at it."""
+    """Make a case that resumes a run, exports it as it is, or inspects it."""
     command = rng.choice(["enumerate", "enumerate", "count"])
     place = "--run" if command == "count" else "-o"
     resume = [command, PROBLEM, place, "run", "--resume", "--json", "-q", "-j", "1"]
@@ -53,7 +53,7 @@ def begin_search(rng: Random) -> Case:
 
 @cache
 def corpus(out: str) -> Files:
-    """Begin to solve a table that has an invalid row; return what the run has left."""
+    """Start to solve a table with an invalid row; return the files of the run."""
     lines = ["id,puzzle", *(f"{k},{PUZZLES[k % 3]}" for k in range(30)), "30,x"]
     lines += [f"{k},{PUZZLES[k % 4]}" for k in range(31, 40)]
     files = {"in.csv": "".join(f"{line}\n" for line in lines).encode()}
@@ -64,7 +64,7 @@ def corpus(out: str) -> Files:
 
 
 def begin_corpus(rng: Random) -> Case:
-    """Go on with a run over a table."""
+    """Make a case that resumes a run over a table."""
     out = rng.choice(["out.csv", "out.jsonl.gz", "out.parquet"])
     return _case(corpus(out), [[*_solve(out), "--resume"]], f"{out}.partial.journal")
 
@@ -89,7 +89,7 @@ def _case(files: Files, commands: Sequence[Sequence[str]], journal: str) -> Case
 
 
 def _spare_input(change: Change) -> Change:
-    """Leave the input as it is: it is known by its size and time, and has no checksum."""
+    """Exempt the input: a run knows it by size and time, without a checksum."""
 
     def apply(draft: Draft, rng: Random) -> None:
         spared = {name: draft.files.pop(name) for name in ("in.csv",) if name in draft.files}
@@ -104,9 +104,9 @@ def _spare_input(change: Change) -> Change:
 def _right(
     files: tuple[tuple[str, bytes], ...], commands: tuple[tuple[str, ...], ...]
 ) -> tuple[dict[int, Any], dict[str, Files]]:
-    """Return what commands print that find everything undamaged, and what each exports.
+    """Return the outputs of commands on undamaged files, and the files that each exports.
 
-    What is exported depends on whether the run went on before.
+    The export depends on whether the run was resumed before.
     """
     whole = run_commands(Draft(dict(files), [list(words) for words in commands]))
     said = {k: _said(done.out) for k, done in enumerate(whole.done)}
@@ -123,18 +123,18 @@ def _results(files: Files) -> Files:
 
 
 def _said(text: str) -> Any:
-    """Read what a command printed, but for the times in it, and what tells how it went on."""
+    """Return the facts that a command printed, without those that vary from run to run."""
     if not text:
         return None
     facts = json.loads(text)
     varies = {"seconds", "rows_per_second", "subproblems", "rounds", "engine", "rates"}
-    if "rows" in facts:  # which of two solutions are found first depends on what is a task
+    if "rows" in facts:  # task boundaries decide which two solutions are found first
         varies.add("nodes")
     return {name: value for name, value in facts.items() if name not in varies}
 
 
 def _wrong(right: tuple[dict[int, Any], dict[str, Files]], draft: Draft, outcome: Outcome) -> str:
-    """Return what is wrong unless all is refused, or as if nothing had been damaged."""
+    """Return the fault, unless all is refused or as if nothing had been damaged."""
     said, made = right
     first, last = outcome.done[0], outcome.done[-1]
     if not draft.spoiled and REFUSED in (first.code, last.code):
@@ -160,7 +160,7 @@ def _wrong(right: tuple[dict[int, Any], dict[str, Files]], draft: Draft, outcome
 
 
 def with_seconds(files: Files, journal: str) -> Files:
-    """Return the files of a run, with times in its journal that are always the same."""
+    """Return the files of a run, with fixed times in its journal."""
 
     def change(path: str) -> None:
         with Journal.read(path) as opened:
@@ -174,7 +174,7 @@ def with_seconds(files: Files, journal: str) -> Files:
 
 
 def _edited(data: bytes, change: Any) -> bytes:
-    """Return a database after a change of its file."""
+    """Return a database file after a change."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         path = os.path.join(folder, "journal")
         with open(path, "wb") as file:
@@ -185,7 +185,7 @@ def _edited(data: bytes, change: Any) -> bytes:
 
 
 def _change_rows(draft: Draft, name: str, rng: Random) -> None:
-    """Change, add or delete rows of a journal, or a table of it; it stays a valid database."""
+    """Change, add or delete rows of a journal, or drop a table; it stays a valid database."""
     if name not in draft.files:
         return
 
@@ -194,7 +194,7 @@ def _change_rows(draft: Draft, name: str, rng: Random) -> None:
         try:
             with db:
                 _change_a_row(db, rng)
-        except (sqlite3.Error, ValueError, IndexError):  # it was changed before, and is no journal
+        except (sqlite3.Error, ValueError, IndexError):  # an earlier change broke it
             pass
         finally:
             db.close()
@@ -257,13 +257,13 @@ def _remove(draft: Draft, rng: Random) -> None:
 
 
 def _rename(draft: Draft, rng: Random) -> None:
-    """Give a file the name of another, whose own is lost."""
+    """Rename a file over another."""
     one, two = rng.choices(sorted(draft.files), k=2)
     draft.files[one] = draft.files[two]
 
 
 def _add(draft: Draft, rng: Random) -> None:
-    """Put a file there that does not belong there."""
+    """Add a file that does not belong there."""
     name = rng.choice(sorted(draft.files))
     folder = os.path.dirname(name)
     other = rng.choice(
@@ -272,7 +272,7 @@ def _add(draft: Draft, rng: Random) -> None:
     draft.files[other] = rng.choice([b"", b"x", draft.files[name]])
 
 
-# journals and files of solutions, as a disk and hands may leave them
+# journals and files of solutions, as disks and users may leave them
 CHANGES = (
     *(damage.of_files(damage.flip_a_bit),) * 6,
     *(damage.of_files(change) for change in damage.BYTES),

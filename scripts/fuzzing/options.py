@@ -1,4 +1,4 @@
-"""Options with values of every sort, for every command."""
+"""Options with all sorts of values, for every command."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ WILD = (
         "a\nb",
     ),
 )
-# those that start processes, or clusters
+# options that start processes or clusters
 NOT_CHANGED = ("--backend", "--scheduler")
 
 
 @cache
 def _options() -> dict[str, list[str]]:
-    """Return the options of every command that take a value, and those that take none."""
+    """Return for every command its options that take a value, and its flags."""
     from batchsolve.cli.commands import all_commands
 
     found = {}
@@ -108,7 +108,7 @@ def _options() -> dict[str, list[str]]:
 
 
 def begin(rng: Random) -> Case:
-    """Run a command, as a rule with an option that it does not expect."""
+    """Make a case that runs a command, usually with an option it does not expect."""
     words = rng.choice(COMMANDS)
     return Case(Draft({"in.csv": TABLE.encode()}, [list(words)]), CHANGES, _wrong)
 
@@ -149,7 +149,7 @@ CHANGES = (
 
 
 def _wrong(draft: Draft, outcome: Outcome) -> str:
-    """Return what is wrong with a count that is said to be complete."""
+    """Return the fault of a count that claims to be complete."""
     [done] = outcome.done
     words = draft.commands[0]
     if words[:2] != ["count", PROBLEM] or done.code != FINE or "--json" not in words:

@@ -17,7 +17,7 @@ OTHER = "queens:5"
 
 
 class Split(NamedTuple):
-    """The parts of a split, and what they come to."""
+    """The parts of a split, and their results and counts."""
 
     parts: Files
     results: Files
@@ -34,7 +34,7 @@ def split_of(problem: str) -> Split:
     commands = [["count", problem, "--stacks", name, "--json", "-q", "-j", "1"] for name in parts]
     done = run_commands(Draft(parts, commands)).done
     counts = {name: json.loads(each.out)["count"] for name, each in zip(parts, done, strict=True)}
-    # what is not sealed is made the same each time
+    # fixed values for the fields that no seal covers
     lines = [{**json.loads(each.out), "seconds": 0.25} for each in done]
     results = {f"{k}.json": json.dumps(line).encode() for k, line in enumerate(lines)}
     return Split(parts, results, counts)
@@ -42,12 +42,12 @@ def split_of(problem: str) -> Split:
 
 @cache
 def whole_count() -> int:
-    """Count the solutions of the empty grid by another search."""
+    """Return the number of solutions of the empty grid, by another search."""
     return sum(1 for _ in solutions([0] * 16))
 
 
 def begin_stacks(rng: Random) -> Case:
-    """Count one part."""
+    """Make a case that counts one part."""
     split = split_of(PROBLEM)
     name = rng.choice(sorted(split.parts))
     command = ["count", PROBLEM, "--stacks", name, "--json", "-q", "-j", "1"]
@@ -57,7 +57,7 @@ def begin_stacks(rng: Random) -> Case:
         if done.code == REFUSED:
             return "" if draft.spoiled else f"a good part is refused: {done.err}"
         facts = json.loads(done.out)
-        # a seal knows no other part, so what is read has to be a part, and has to have its name
+        # a seal does not cover other parts, so this must be a part, and have its name
         if facts["part"] != int(name[-10:-6]) or facts["count"] != split.counts[name]:
             return f"part {facts['part']} has {facts['count']} covers, not {split.counts[name]}"
         return ""
@@ -66,7 +66,7 @@ def begin_stacks(rng: Random) -> Case:
 
 
 def begin_results(rng: Random) -> Case:
-    """Merge all parts."""
+    """Make a case that merges all parts."""
     split = split_of(PROBLEM)
     total = whole_count()
     command = ["merge", *sorted(split.results), "--json"]
@@ -76,7 +76,7 @@ def begin_results(rng: Random) -> Case:
         if done.code == REFUSED:
             return "" if draft.spoiled else f"good results are refused: {done.err}"
         facts = json.loads(done.out)
-        # a change may have given a file the name of another
+        # a change may have renamed another file to this one
         part_of = {data: int(name[0]) for name, data in split.results.items()}
         there = {part_of.get(draft.files.get(word, b"")) for word in draft.commands[0]}
         if done.code == FINE and facts["count"] != total:
@@ -98,13 +98,13 @@ def _leave_out(draft: Draft, rng: Random) -> None:
 
 
 def _name_twice(draft: Draft, rng: Random) -> None:
-    """Name one of the files twice."""
+    """Repeat the name of one of the files."""
     words = draft.commands[0]
     words.insert(1, rng.choice(words[1:]))
 
 
 def _mix(draft: Draft, rng: Random) -> None:
-    """Put a result of another problem among them."""
+    """Add a result of another problem."""
     others = split_of(OTHER).results
     name = rng.choice(sorted(others))
     draft.files["other.json"] = others[name]
@@ -112,7 +112,7 @@ def _mix(draft: Draft, rng: Random) -> None:
 
 
 def _swap(draft: Draft, rng: Random) -> None:
-    """Give two files each other's name."""
+    """Swap the names of two files."""
     one, two = rng.choices(sorted(draft.files), k=2)
     draft.files[one], draft.files[two] = draft.files[two], draft.files[one]
 

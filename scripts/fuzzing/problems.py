@@ -1,4 +1,4 @@
-"""Problems in files, for ``count`` and what else reads one: no total may be wrong."""
+"""Problem files, for ``count`` and other commands that read them: no total may be wrong."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fuzzing.grids import SHAPES, known_puzzles, solutions
 from fuzzing.tables import PACKERS
 
 LIMITS = ("--limit", "500", "--node-limit", "5000", "--time-limit", "5")
-Options = list[list[int]]  # each the numbers of its items
+Options = list[list[int]]  # each a list of item numbers
 _SQUARE = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def begin(rng: Random) -> Case:
-    """Make a small problem and count it, by two engines, and look at it otherwise."""
+    """Make a case of a small problem that two engines count and other commands inspect."""
     form = rng.choice(
         ["dlx", "dlx", "ec", "numbered.ec", "json", "json", "npz", "grid", "drawing", "tiling"]
     )
@@ -36,7 +36,7 @@ def begin(rng: Random) -> Case:
         name = "in.txt"
     else:
         n_items, n_primary, options = _random_problem(rng)
-        if form == "numbered.ec":  # which knows no secondary items
+        if form == "numbered.ec":  # a form without secondary items
             n_primary = n_items
         right = sum(1 for _ in covers(n_primary, options))
         data = _written(form, n_items, n_primary, options, rng)
@@ -45,7 +45,7 @@ def begin(rng: Random) -> Case:
     path = name + packing
     count = ["count", path, "--json", "-q", "-j", "1", *LIMITS]
     walker = rng.choice(["auto", "dlx", "bits", "cells", "memo"])
-    # what counts by memory has no limit on covers
+    # engines that memoise have no limit on covers
     first = [*count[: -len(LIMITS)], *LIMITS[2:]] if walker == "memo" else count
     counts = [[*first, "--engine", walker], [*count, "--engine", "algorithm-x"]]
     others = [
@@ -71,7 +71,7 @@ def begin(rng: Random) -> Case:
 
 
 def covers(n_primary: int, options: Options) -> Iterator[list[int]]:
-    """Find all covers, one item after the other.
+    """Yield all covers, one item after another.
 
     Examples
     --------
@@ -108,14 +108,14 @@ SHAPES_OF = {
 
 def _random_tiling(rng: Random) -> tuple[list[tuple[int, int]], list[str]]:
     """Return the cells of a small board with holes, and the pieces to tile it with."""
-    rows, columns = rng.randrange(1, 4), rng.randrange(1, 4)  # few enough for the limit
+    rows, columns = rng.randrange(1, 4), rng.randrange(1, 4)  # few enough for the time limit
     every = [(r, c) for r in range(rows) for c in range(columns)]
     board = [cell for cell in every if rng.random() < 0.85] or every
     return board, rng.sample(list(SHAPES_OF), rng.randrange(1, 3))
 
 
 def _placements(board: list[tuple[int, int]], sets: list[str]) -> Options:
-    """Return what each piece covers, wherever it fits."""
+    """Return the cells of every placement of every piece."""
     number = {cell: k for k, cell in enumerate(board)}
     found = []
     for shape in [shape for name in sets for shape in SHAPES_OF[name]]:
@@ -134,7 +134,7 @@ def _drawn(board: list[tuple[int, int]], sets: list[str]) -> bytes:
 
 
 def _written(form: str, n_items: int, n_primary: int, options: Options, rng: Random) -> bytes:
-    """Write a problem in one of the forms of files."""
+    """Write a problem in one of the file formats."""
     if form == "npz":
         return _matrix(n_items, n_primary, options)
     names = [f"{'abxyz'[i % 5]}{i}" for i in range(n_items)]
@@ -182,7 +182,7 @@ def _drawing(puzzle: str) -> str:
 
 
 def _add_what_says_nothing(data: bytes, rng: Random) -> bytes:
-    """Add blanks and blank lines."""
+    """Add spaces and blank lines, which mean nothing."""
     lines = data.split(b"\n")
     k = rng.randrange(len(lines))
     how = rng.randrange(3)
@@ -196,7 +196,7 @@ def _add_what_says_nothing(data: bytes, rng: Random) -> bytes:
 
 
 def _repeat_a_word(data: bytes, rng: Random) -> bytes:
-    """Write a word of the file elsewhere, instead of another one."""
+    """Replace a word of the file with another of its words."""
     lines = [line.split(b" ") for line in data.split(b"\n")]
     words = [word for line in lines for word in line]
     line = rng.choice(lines)
@@ -205,7 +205,7 @@ def _repeat_a_word(data: bytes, rng: Random) -> bytes:
 
 
 def _move_an_option(data: bytes, rng: Random) -> bytes:
-    """Exchange two lines behind the first, and add a comment."""
+    """Swap two lines after the first, and add a comment."""
     first, *lines = data.split(b"\n")
     if len(lines) > 2:
         k, other = rng.randrange(len(lines)), rng.randrange(len(lines))
@@ -235,7 +235,7 @@ def _wrong(right: int, draft: Draft, outcome: Outcome) -> str:
             continue
         try:
             found.append(json.loads(done.out))
-        except ValueError:  # the time limit came before the search
+        except ValueError:  # the time limit ended the search
             return ""
     if not draft.spoiled and len(found) < 2:
         return f"a good problem is refused: {outcome.done[0].err}{outcome.done[1].err}"

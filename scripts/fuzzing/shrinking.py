@@ -1,4 +1,4 @@
-"""The smallest input that still fails: changes, files and lines are left out while it does."""
+"""The smallest input that still fails: shrinking leaves out changes, files and lines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ MOST_RUNS = 300  # of commands, for one failure
 
 
 class Shrinker:
-    """Makes the input of a failure smaller.
+    """A search for the smallest input of a failure.
 
     Parameters
     ----------
     run : callable
         Runs the commands of a draft.
     first : str
-        What was wrong to begin with; a smaller input has to fail alike.
+        The first error; a smaller input must fail in the same way.
     """
 
     def __init__(self, run: Run, first: str) -> None:
@@ -26,7 +26,7 @@ class Shrinker:
         self._left = MOST_RUNS
 
     def shrink(self, drawn: Drawn) -> tuple[Drawn, Draft]:
-        """Return the changes that it takes, and the text that is left, with these made."""
+        """Return the changes that the failure needs, and the remaining text after them."""
         drawn = self._fewer_changes(drawn)
         text = drawn.text()
         for name in sorted(text.files) if drawn.case.shrinks else ():
@@ -44,7 +44,7 @@ class Shrinker:
         return drawn
 
     def _smaller_file(self, drawn: Drawn, text: Draft, name: str) -> Draft:
-        """Leave out lines of a file, then bytes, ever fewer at a time."""
+        """Leave out lines of a file, then bytes, fewer and fewer at a time."""
         for cut in (_lines, _bytes):
             pieces = cut(text.files[name])
             size = len(pieces)
@@ -53,7 +53,7 @@ class Shrinker:
                 for fewer in _without(pieces, size):
                     smaller = text.copy()
                     smaller.files[name] = b"".join(fewer)
-                    smaller.spoiled = True  # whatever was right before
+                    smaller.spoiled = True  # its right answer is unknown now
                     if self._fails(drawn, smaller):
                         kept, text = fewer, smaller
                         break
@@ -69,16 +69,16 @@ class Shrinker:
 
 
 def tried(run: Run, drawn: Drawn, text: Draft) -> str:
-    """Run the commands on a text; return what is wrong, in words; empty if nothing is."""
+    """Run the commands on a text; return the fault in words, or an empty string."""
     outcome: Outcome = run(drawn.on_disk(text))
     try:
         return complaint(drawn, text, outcome)
-    except Exception as error:  # what was written cannot even be looked at
+    except Exception as error:  # the check cannot even read the output
         return f"cannot be checked: {type(error).__name__}: {error}"
 
 
 def sort_of(wrong: str) -> str:
-    """Return what failures have in common that are alike: the first two words."""
+    """Return the class of a failure: its first two words."""
     return " ".join(wrong.split()[:2])
 
 
@@ -91,5 +91,5 @@ def _bytes(data: bytes) -> list[bytes]:
 
 
 def _without(pieces: list[bytes], size: int) -> Iterator[list[bytes]]:
-    """Leave out so many pieces, at each place in turn."""
+    """Leave out `size` pieces, at each place in turn."""
     return (pieces[:k] + pieces[k + size :] for k in range(0, len(pieces), size))

@@ -1,4 +1,4 @@
-"""Tables of puzzles, for ``solve``: no row may be lost, and none may have a wrong answer."""
+"""Tables of puzzles, for ``solve``: no row may be lost, and no answer may be wrong."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ STATUSES = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid
 
 @dataclass(frozen=True)
 class Table:
-    """How a table is written, and the lines of it that hold a puzzle.
+    """A table, and those of its lines that hold a puzzle.
 
     Attributes
     ----------
     name : str
         Its file, not packed.
     lines : dict of bytes to Known
-        What is right for a line of the file.
+        The right answer for a line of the file.
     header : bytes
-        Its first line, where its columns are named; empty for other forms.
+        Its first line with the column names; empty for formats without a header.
     words : sequence of str
-        The command that solves it.
+        The command that solves the table.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Table:
 
 
 def begin(rng: Random) -> Case:
-    """Make a table of puzzles of one size, and a command that solves it."""
+    """Make a case of a table of puzzles of one size, and a command that solves it."""
     known = rng.choices(known_puzzles(rng.choice([16, 16, 16, 36, 81])), k=rng.randrange(1, 20))
     form = rng.choice(
         ["csv", "csv", "csv", "tsv", "semicolons", "txt", "jsonl", "jsonl", "parquet"]
@@ -70,7 +70,7 @@ def begin(rng: Random) -> Case:
     given = rng.random() < 0.3 and all(each.solution for each in known)
     packing = rng.choice(["", "", "", ".gz", ".bz2", ".zst"]) if form != "parquet" else ""
     out = rng.choice(["out.csv", "out.csv", "out.jsonl", "out.parquet", "out.csv.gz", "-"])
-    # standard input has no name that says what it is
+    # the name of standard input shows no format
     typed = rng.random() < 0.1 and (form in ("parquet", "jsonl", "txt") or not more)
     records = [
         {"puzzle": one.puzzle}
@@ -78,7 +78,7 @@ def begin(rng: Random) -> Case:
         | dict.fromkeys(more, f"{k}")
         for k, one in enumerate(known)
     ]
-    if rng.random() < 0.3:  # the puzzle is not the first column
+    if rng.random() < 0.3:  # the puzzle is not in the first column
         records = [dict(reversed(record.items())) for record in records]
     table, data = _written(form, records, known, rng)
     path = STDIN if typed else table.name + packing
@@ -96,7 +96,7 @@ def begin(rng: Random) -> Case:
 def _written(
     form: str, records: list[dict[str, str]], known: list[Known], rng: Random
 ) -> tuple[Table, bytes]:
-    """Write records in some form."""
+    """Write records in one of the formats."""
     if form == "parquet":
         return Table("in.parquet", {}), _parquet(records, rng)
     header: list[str] = []
@@ -115,7 +115,7 @@ def _written(
 
 
 def _parquet(records: list[dict[str, str]], rng: Random) -> bytes:
-    """Write Parquet, the puzzles as one of the types that can hold them."""
+    """Write Parquet, with the puzzles in one of the types that can hold them."""
     columns: dict[str, Any] = {name: [r[name] for r in records] for name in records[0]}
     texts = columns["puzzle"]
     how = rng.randrange(5)
@@ -140,7 +140,7 @@ def _parquet(records: list[dict[str, str]], rng: Random) -> bytes:
 
 
 def _spoil_a_row(data: bytes, rng: Random) -> bytes:
-    """Write something else where a puzzle is, or other fields around it."""
+    """Replace a puzzle with something else, or change the fields around it."""
     lines = data.split(b"\n")
     k = rng.randrange(len(lines))
     how, junk = rng.randrange(5), rng.choice(JUNK).encode()
@@ -162,7 +162,7 @@ def _spoil_a_row(data: bytes, rng: Random) -> bytes:
 
 
 def _name_columns_otherwise(data: bytes, rng: Random) -> bytes:
-    """Name a column as another, or as one that is known, or not at all."""
+    """Rename a column: to the name of another, to a known name, or to nothing."""
     header, _, rest = data.partition(b"\n")
     words = header.split(b",")
     words[rng.randrange(len(words))] = rng.choice(
@@ -174,13 +174,13 @@ def _name_columns_otherwise(data: bytes, rng: Random) -> bytes:
 
 
 def _pack_again(data: bytes, rng: Random) -> bytes:
-    """Compress once more, or otherwise, or follow it by a second stream."""
+    """Compress once more, or in another format, or append a second stream."""
     packed = PACKERS[rng.choice([".gz", ".bz2", ".zst"])](data)
     return rng.choice([packed, data + packed, packed + data])
 
 
 def _set_an_option(draft: Draft, rng: Random) -> None:
-    """Add an option that changes no answer."""
+    """Add an option that keeps the answers."""
     draft.commands[0] += rng.choice(
         [
             *(["--chunk", "1"], ["--chunk", "3"], ["--budget", "1"], ["--budget", "50"]),
@@ -191,7 +191,7 @@ def _set_an_option(draft: Draft, rng: Random) -> None:
 
 
 def _set_another_option(draft: Draft, rng: Random) -> None:
-    """Add an option that may change answers, or be refused."""
+    """Add an option that may change answers or be refused."""
     draft.commands[0] += rng.choice(
         [
             *(["--limit", "1"], ["--limit", "3"], ["--node-limit", "1"], ["--on-invalid", "stop"]),
@@ -219,7 +219,7 @@ CHANGES = (
 
 
 def _wrong(table: Table, draft: Draft, outcome: Outcome) -> str:
-    """Return what is wrong with the output of a table."""
+    """Return the fault of the output of a table."""
     [done] = outcome.done
     words = draft.commands[0]
     if done.code == REFUSED:
@@ -244,7 +244,7 @@ def _wrong(table: Table, draft: Draft, outcome: Outcome) -> str:
 
 
 def _is_mostly_good(table: Table, draft: Draft) -> bool:
-    """Whether some lines are wrong, but nothing that concerns the others."""
+    """Return True if the wrong lines do not affect the others."""
     data = draft.files[table.name]
     lines = [line for line in data.removesuffix(b"\n").split(b"\n") if line]
     if draft.damaged or set(data) & set(b'\0\r"') or not _is_utf8(data):
@@ -253,7 +253,7 @@ def _is_mostly_good(table: Table, draft: Draft) -> bool:
         first, *lines = lines or [b""]
         if first != table.header:
             return False
-    elif not table.name.endswith(".txt"):  # a field of an object is one of all objects
+    elif not table.name.endswith(".txt"):  # a field of one object is a column of all
         return False
     good = sum(line in table.lines for line in lines)
     return good >= 3 and 3 * good >= 2 * len(lines)
@@ -268,7 +268,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _rows(out: str, files: Files, printed: str) -> list[dict[str, Any]] | str:
-    """Read the output; return what is wrong with it if that cannot be done."""
+    """Read the output; return the fault if that is impossible."""
     if out == STDIN:
         data = printed.encode()
     elif out not in files:
@@ -289,7 +289,7 @@ def _rows(out: str, files: Files, printed: str) -> list[dict[str, Any]] | str:
 
 
 def _wrong_row(row: dict[str, Any]) -> str:
-    """Return what is wrong with an answer, as far as the row itself tells."""
+    """Return the fault of an answer, judged by its row alone."""
     puzzle = row.get("puzzle")
     digits = digits_of(puzzle) if isinstance(puzzle, str) else None
     status, solution = row["status"], row["solution"] or ""
@@ -306,16 +306,16 @@ def _wrong_row(row: dict[str, Any]) -> str:
 
 
 def _lost(table: Table, data: bytes, rows: list[dict[str, Any]]) -> str:
-    """Return which line, of those that no change has touched, has no row, or another answer."""
+    """Return the first untouched line whose row is missing or has another answer."""
     lines = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
     if b'"' in table.header or (b'"' in data and not table.name.endswith(".jsonl")):
-        return ""  # between quotation marks lines may be no rows
+        return ""  # within quotes, lines may not be rows
     if table.header and next((line for line in lines if line), b"") != table.header:
         return ""
-    if rows and "puzzle" not in rows[0]:  # the first line names the columns otherwise now
+    if rows and "puzzle" not in rows[0]:  # the first line gives other column names now
         return ""
     right = [table.lines[line] for line in lines if line in table.lines]
-    if 3 * len(right) < 2 * len(rows):  # what the column holds is decided by most of its rows
+    if 3 * len(right) < 2 * len(rows):  # most rows of a column decide its type
         return ""
     found = iter([(r.get("puzzle"), r["status"], r["solution"] or "") for r in rows])
     for known in right:
