@@ -138,7 +138,7 @@ class RowGoal(BlockGoal):
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
-        """Return the wanted part of a piece, and its task; None for the task if nothing is wanted."""
+        """Return the wanted part of a piece, and its task: None if nothing is wanted."""
         if isinstance(piece, ReadTask):
             return piece, replace(piece, budget=min(piece.budget, self._size * budget))
         if isinstance(piece, WriteTask):

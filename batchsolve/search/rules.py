@@ -75,7 +75,7 @@ class Sizing:
 
         Examples
         --------
-        >>> Sizing.of(2).bounds(1e6), Sizing.of(2).bounds(1e3)  # nodes of a microsecond, and slow ones
+        >>> Sizing.of(2).bounds(1e6), Sizing.of(2).bounds(1e3)  # nodes of a microsecond; slow ones
         ((200000.0, 5000.0), (200.0, 200.0))
         """
         full = max(1.0, self.full_seconds * rate)

@@ -4,7 +4,7 @@ It knows pieces, budgets and the tasks that are out. Its `Goal` decides which pa
 wanted and what happens to results; the pool knows the workers. Fresh pieces go behind all others
 and frontiers go on top, so a search goes deep before it goes wide, and the queue stays short.
 
-The queue holds pieces: a `Piece`, or a `BlockTask`, which is one task. A piece can be `cut`. A piece
+The queue holds pieces: a `Piece`, or a `BlockTask`, which is one task. A piece can be `cut`. One
 that `is_fresh` gets a full budget, because starting it costs more than a short task saves.
 """
 
