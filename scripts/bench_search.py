@@ -1,7 +1,7 @@
 """Measure the search of single problems: beside plain dancing links in C, and on two workers.
 
-Every problem is written as an .ec file that the C yardstick (`--yardstick`, a program that prints
-"covers nodes seconds") and the engine read alike; a grid becomes the problem that its clues leave.
+The engine and the C yardstick (`--yardstick`, a program that prints "covers nodes seconds" for an
+.ec file) read the same .ec file of every problem; a grid becomes the residual problem of its clues.
 The two take turns, and medians are compared. Results go to ``benchmarks/results/search.json``.
 """
 
@@ -36,7 +36,7 @@ from batchsolve.workers.pool import Pool
 
 
 def residual(problem: ExactCover, stack: np.ndarray) -> ExactCover:
-    """Return the problem that is left when the options of a stack are chosen."""
+    """Return the problem that remains when the options of a stack are chosen."""
     if problem.colors is not None:
         raise SystemExit("the yardstick knows no colours")
     covered = np.zeros(problem.n_items, np.bool_)
@@ -54,16 +54,16 @@ def residual(problem: ExactCover, stack: np.ndarray) -> ExactCover:
 
 
 def timed(run: Any) -> tuple[float, Any]:
-    """Return the seconds that a call takes, and its result."""
+    """Return the seconds a call takes, and its result."""
     begin = time.perf_counter()
     result = run()
     return time.perf_counter() - begin, result
 
 
 def paired(one: list[float], other: list[float]) -> float:
-    """Return the median ratio of times that were taken in turn.
+    """Return the median ratio of times measured in turn.
 
-    Those of a pair are seconds apart, so a host that is slower for a while slows both.
+    The two times of a pair are seconds apart, so a host that slows for a while slows both.
     """
     return statistics.median(a / b for a, b in zip(one, other, strict=True))
 
@@ -95,7 +95,7 @@ def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
 def searched(
     problem: ExactCover, stack: np.ndarray, jobs: int, engine: str
 ) -> tuple[Totals, float]:
-    """Search once; return the sums, and the longest idling at the end, as a share of the run."""
+    """Search once; return the sums, and the longest idle time at the end as a share of the run."""
     begin = Piece.whole(Stacks.from_lists([stack.tolist()]))
     with Pool(jobs) as pool:
         goal = TreeGoal(problem, SearchSettings(), begin)
@@ -110,7 +110,7 @@ def searched(
 
 
 def two_workers(text: str, repeat: int, engine: str) -> dict[str, Any]:
-    """Time one worker and two, in turn; node sums must agree."""
+    """Time one worker and two, in turn; check that the node sums agree."""
     reading = read_problem(text)
     seconds: dict[int, list[float]] = {1: [], 2: []}
     idle: dict[int, list[float]] = {1: [], 2: []}
@@ -136,10 +136,10 @@ def two_workers(text: str, repeat: int, engine: str) -> dict[str, Any]:
 def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) -> dict[str, Any]:
     """Time commands that count, enumerate, and export as CSV, with one worker and two, in turn.
 
-    Each is a process of its own, so start-up is included. What start-up takes is the time of an
-    enumeration that ends with its first task; the gain of two workers is given without it, too. The
-    time of the yardstick, if there is one, is that of counting in C. Memory is the peak of the runs
-    that enumerate and that export.
+    Each command is a separate process, so start-up is included. Start-up time is that of an
+    enumeration that ends with its first task; the gain of two workers is also given without it. The
+    time of the yardstick, if given, is its time to count. Memory is the peak of the runs that
+    enumerate and export.
     """
     seconds: dict[str, list[float]] = {}
     peak: dict[str, float] = {}
@@ -163,7 +163,7 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
                     begin = time.perf_counter()
                     process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
                     _, status, usage = os.wait4(process.pid, 0)
-                    if os.waitstatus_to_exitcode(status) != (name == "start-up"):  # 1 is a limit
+                    if os.waitstatus_to_exitcode(status) != (name == "start-up"):  # 1: a limit
                         raise SystemExit(f"{shlex.join(whole)}: exit status {status}")
                     took = time.perf_counter() - begin
                     seconds.setdefault(f"{name}, {jobs} workers", []).append(took)

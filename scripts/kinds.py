@@ -1,6 +1,6 @@
-"""Problems of other kinds than exact covers, for `bench_engines.py`: with bounds, and with costs.
+"""Problems with bounds and problems with costs, for `bench_engines.py`.
 
-Costs are drawn with a fixed seed.
+A fixed seed draws the costs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_COST = 99
 
 
 def dominating_queens(n: int, queens: int) -> ExactCover:
-    """Return the problem of so many queens that attack or hold every square of a board."""
+    """Return the problem of `queens` queens that attack or occupy every square of a board."""
     squares = [f"r{row}c{column}" for row, column in product(range(n), repeat=2)]
 
     def reaches(a: int, b: int) -> bool:
@@ -36,7 +36,7 @@ def dominating_queens(n: int, queens: int) -> ExactCover:
 
 
 def regular_graphs(n: int, degree: int) -> ExactCover:
-    """Return the problem of graphs of n labelled points in which each has so many neighbours."""
+    """Return the problem of the graphs of n labelled points, each of degree `degree`."""
     bounds = dict.fromkeys(range(n), (degree, degree))
     return ExactCover.from_options(combinations(range(n), 2), list(range(n)), bounds=bounds)
 
@@ -60,7 +60,7 @@ KINDS: dict[str, Callable[[], ExactCover]] = {
 
 
 def reading_of(text: str) -> Reading:
-    """Return the problem of one of `KINDS`, or what `batchsolve count` takes."""
+    """Return a problem of `KINDS`, or any that `batchsolve count` takes."""
     if text not in KINDS:
         return read_problem(text)
     problem = KINDS[text]()

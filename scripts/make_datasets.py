@@ -1,6 +1,6 @@
-"""Make the puzzles in ``datasets/``: the same bytes on every machine, for any number of workers.
+"""Make the puzzles in ``datasets/``: the same bytes on every machine, with any number of workers.
 
-What the files hold is listed in `puzzles.catalogue`, and how their rows are made in `puzzles.rows`.
+`puzzles.catalogue` lists the contents of the files, and `puzzles.rows` makes their rows.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ HOME = Path(__file__).resolve().parent.parent / "datasets"
 README = """\
 # Datasets
 
-Puzzles to try and to test batchsolve with. All were made here; none is copied from elsewhere.
+Puzzles for trying and testing batchsolve. All were made here; none is copied from elsewhere.
 
 | File | Rows | What | Known answers | Bytes | SHA-256 |
 |---|---:|---|---|---:|---|
 {table}
 
 Blank cells are dots. "Nodes" are those that the engine `dlx` visits to prove a puzzle unique.
-Levels go by the number of clues, not by what a person finds hard.
+Levels depend on the number of clues, not on the difficulty for people.
 
-A puzzle is a random solved grid from which clues are taken away in random order, as long as it
-stays unique. Those in `hard9.csv` were found from there by local beam search: again and again, one
-clue is given up and another added that makes the puzzle unique, and the hardest go on. The
-solutions in `several.csv` are counted by a second, independent search. Those in `deep16.csv` were
-searched for by exchanging clues for others of the same solution; an exchange is kept if the tree of
-`cells` has become larger, while `lanes` is through with the puzzle in 20,000 nodes.
+A puzzle starts as a random solved grid; clues are removed in random order while it stays unique.
+The puzzles in `hard9.csv` come from there by local beam search: each step gives up one clue, adds
+another that makes the puzzle unique, and keeps the hardest results. A second, independent search
+counts the solutions in `several.csv`. The puzzles in `deep16.csv` come from swapping clues for
+others of the same solution; a swap is kept if the tree of `cells` grows while `lanes` needs at most
+20,000 nodes.
 
-Every row has a seed of its own. To make the files and this page again, byte for byte, or to check
-them against the table:
+Every row has its own seed. To make the files and this page again, byte for byte, or to check them
+against the table:
 
     python scripts/make_datasets.py
     python scripts/make_datasets.py --check
@@ -49,7 +49,7 @@ def write_dataset(dataset: Dataset, folder: Path, jobs: int) -> None:
     """Make all rows of a dataset and write its file."""
     with Parallel(n_jobs=jobs, return_as="generator") as parallel:
         rows = parallel(delayed(dataset.row)(index) for index in range(dataset.rows))
-        # disable=None shows the bar on a terminal only
+        # disable=None shows the bar only on a terminal
         lines = [dataset.header, *tqdm(rows, dataset.name, dataset.rows, disable=None)]
     (folder / dataset.name).write_bytes("".join(f"{line}\n" for line in lines).encode())
 

@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation: ``python scripts/make_pictures.py``.
 
-Those of the page of engines are plain SVG with large letters, so that they can be read on a phone;
-colours are chosen to be seen on a light and on a dark page.
+The pictures of the engines page are plain SVG with large letters, readable on a phone; their
+colours show on a light and on a dark page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BLUE, ORANGE, GREY = "#3f6fd8", "#d9731a", "#8a8f98"
 
 
 def svg(width: int, height: int, title: str, shapes: Iterable[str]) -> str:
-    """Return a picture that is as wide as the page."""
+    """Return a picture as wide as the page."""
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
@@ -32,7 +32,7 @@ def svg(width: int, height: int, title: str, shapes: Iterable[str]) -> str:
 
 
 def text(x: float, y: float, what: str, colour: str = GREY, more: str = "") -> str:
-    """Return letters around a point."""
+    """Return text centred on a point."""
     return f'<text x="{x}" y="{y}" fill="{colour}" {more}>{what}</text>'
 
 
@@ -42,7 +42,7 @@ def box(x: float, y: float, colour: str, size: int = 30) -> str:
 
 
 def matrix() -> str:
-    """Return the options of a problem as rows of squares, those of its cover in another colour."""
+    """Return the options of a problem as rows of squares, with the cover in another colour."""
     shapes = [text(105 + 40 * k, 30, item) for k, item in enumerate("abcdefg")]
     for row, option in enumerate(OPTIONS):
         y, colour = 45 + 40 * row, ORANGE if option in COVER else BLUE
@@ -52,7 +52,7 @@ def matrix() -> str:
 
 
 def tree() -> str:
-    """Return a tree whose subtrees go to two workers."""
+    """Return a search tree whose subtrees go to two workers."""
     spots = {"": (200, 30), "1": (90, 110), "2": (200, 110), "3": (310, 110)}
     spots |= {"11": (50, 190), "12": (130, 190), "21": (200, 190), "31": (270, 190)}
     spots |= {"32": (350, 190)}
@@ -70,7 +70,7 @@ def tree() -> str:
 
 
 def lanes() -> str:
-    """Return grids that are propagated side by side, one in each lane of a register."""
+    """Return grids that are propagated side by side, one per lane of a register."""
     shapes = []
     for k in range(4):
         x = 20 + 95 * k

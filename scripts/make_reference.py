@@ -1,9 +1,9 @@
-"""Write the page of commands, ``docs/reference/commands.md``, from what the commands say in help.
+"""Write the page of commands, ``docs/reference/commands.md``, from the help of the commands.
 
 ::
 
     python scripts/make_reference.py            # writes the page
-    python scripts/make_reference.py --check    # exit code 1 if it is not what would be written
+    python scripts/make_reference.py --check    # exit code 1 if the page is out of date
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ error. `batchsolve --version` prints the version.
 
 
 def page() -> str:
-    """Return the page, in Markdown."""
+    """Return the page as Markdown."""
     commands = all_commands().items()
     return "\n".join([HEAD, *(line for each in commands for line in _command(*each))])
 
@@ -60,7 +60,7 @@ def _default(option: Any) -> str:
 
 
 def _code(text: str) -> str:
-    """Return code for a cell: between backticks, a bar would need a backslash that shows."""
+    """Return code for a table cell: between backticks, a bar needs a backslash, which shows."""
     return f"<code>{_cell(text)}</code>"
 
 

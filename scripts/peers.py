@@ -1,8 +1,8 @@
-"""Counting all covers with other programs: the peers that `bench_engines.py` measures beside ours.
+"""Counting all covers with other programs: the peers of our engines in `bench_engines.py`.
 
-Each takes an exact cover problem whose items are all primary; secondary items become primary with a
-*slack* option each, which covers only them. Peers that count by listing have to list; graphillion
-counts by a decision diagram, as our `memo` does, but knows only graphs.
+Each takes an exact cover problem whose items are all primary; a secondary item becomes primary with
+the help of a *slack* option that covers only this item. Most peers can count only by listing;
+graphillion counts with a decision diagram, as our `memo` does, but only knows graphs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rows = list[list[int]]
 
 
 def with_slack(problem: ExactCover) -> Rows:
-    """Return the options as lists of items, and an option of its own for every secondary item."""
+    """Return the options as lists of items, with a slack option for every secondary item."""
     rows = [problem.option(o).tolist() for o in range(problem.n_options)]
     return rows + [[item] for item in range(problem.n_primary, problem.n_items)]
 
@@ -61,9 +61,9 @@ def xcover(problem: ExactCover) -> int:
 
 
 def ortools(problem: ExactCover) -> int:
-    """Count with CP-SAT of the package ortools, all solutions on one worker.
+    """Count with CP-SAT of the package ortools, listing all solutions on one worker.
 
-    Of a problem with costs, return what the cheapest cover costs.
+    For a problem with costs, return the cost of the cheapest cover.
     """
     from ortools.sat.python import cp_model
 
@@ -97,7 +97,7 @@ def ortools(problem: ExactCover) -> int:
 
 
 def _least_cost(model: Any, chosen: list[Any], costs: list[int]) -> int:
-    """Return the least cost of the variables that are true."""
+    """Return the least total cost of the variables that are true."""
     from ortools.sat.python import cp_model
 
     model.minimize(sum(cost * variable for cost, variable in zip(costs, chosen, strict=True)))
@@ -111,7 +111,7 @@ def _least_cost(model: Any, chosen: list[Any], costs: list[int]) -> int:
 def graphillion(problem: ExactCover) -> int:
     """Count with the package graphillion: items are nodes, and options the edges of a graph.
 
-    A subgraph is a cover if every node has as many edges as its item may have options.
+    A subgraph is a cover if the degree of every node is within the bounds of its item.
     """
     from graphillion import GraphSet
 
@@ -124,7 +124,7 @@ def graphillion(problem: ExactCover) -> int:
 
 
 def is_graph(problem: ExactCover) -> bool:
-    """Return whether every option has two primary items, and no two options the same."""
+    """Return True if every option has two primary items and no two options are equal."""
     edges = {tuple(problem.option(o).tolist()) for o in range(problem.n_options)}
     two_each = all(len(edge) == 2 for edge in edges)
     return two_each and problem.n_primary == problem.n_items and len(edges) == problem.n_options

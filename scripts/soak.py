@@ -1,11 +1,11 @@
-"""Kill runs, resume them, and compare what they end with: a soak.
+"""Kill runs, resume them, and check their results: a soak.
 
-A case is a command of one job on one backend. It runs until its moment comes, then a signal goes to
-its process, to one worker, to all workers, or to the whole group as from a terminal; perhaps it is
-killed again while it goes on with ``--resume``. In the end there must be the same bytes, the same
-set of solutions, the same sums as without a kill; each exit code must be the one that is
-documented, with no traceback; and nothing may stay behind, neither files nor processes. Every case
-draws what happens from the seed and its number, so that it can be repeated alone::
+A case is a command of one job on one backend. At a random moment of the run, a signal goes to its
+process, to one worker, to all workers, or to the whole group as from a terminal; a second kill may
+follow while the run continues with ``--resume``. The end must have the same bytes, the same set of
+solutions and the same sums as a run without a kill; each exit code must be the documented one, with
+no traceback; and no files or processes may stay behind. The seed and the number of a case determine
+all of it, so a case can be repeated alone::
 
     python scripts/soak.py --kills 1000 --seed 1
     python scripts/soak.py --seed 1 --case 417
@@ -42,14 +42,14 @@ from soak_jobs import HOME, Cluster, is_worker, jobs_in, processes
 from batchsolve.scaling.machine import machine
 
 HANG_SECONDS = 180.0  # three times as long as a backend waits for another worker
-LEAVE_SECONDS = 100.0  # for what a command has started to end after it; agents of Ray take 63
+LEAVE_SECONDS = 100.0  # for processes that outlive their command; agents of Ray take 63
 LOOK_SECONDS = 0.02
 MOST_RESUMES = 6
-AGAIN = 0.6  # chance that a run is killed once more while it is resumed
-ERROR = 2  # the exit code
+AGAIN = 0.6  # chance of another kill while the run is resumed
+ERROR = 2  # exit code of an error
 OF_SIGNAL = {"SIGINT": 130, "SIGTERM": 143}
 
-BACKENDS = {  # and how often each is drawn; those of clusters take seconds to start
+BACKENDS = {  # and the weight of each; clusters take seconds to start
     "threading": 56,
     "loky": 28,
     "dask": 3,
@@ -64,11 +64,11 @@ JOBS = (
 )
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
 VICTIMS = ("parent", "worker", "workers", "group", "node")
-ENDED = "is not empty, and has no journal"  # what a folder is that a run has finished
+ENDED = "is not empty, and has no journal"  # the message about the folder of a finished run
 MOMENTS = ("first", "uniform", "end")  # of a run that begins; another is "resume"
 SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the usual duration
 
-# Every step recorded, not one a second, so that a short run has many that a kill can fall between.
+# Every step is recorded at once, not one a second: a short run gets many gaps for a kill to hit.
 EAGER = """
 import batchsolve.__main__ as program
 import batchsolve.runs.solve_file, batchsolve.search.tree_goal
@@ -79,7 +79,7 @@ program.main()
 
 @dataclass(frozen=True)
 class Kill:
-    """A signal to a victim at a moment.
+    """A signal, its victim and its moment.
 
     Attributes
     ----------
@@ -99,20 +99,20 @@ class Kill:
 
 @dataclass
 class Case:
-    """One job on one backend, and what is done to it.
+    """One job on one backend, with its kills.
 
     Attributes
     ----------
     number : int
     job, backend : str
     eager : bool
-        Whether every step is recorded at once.
+        True if every step is recorded at once.
     kills : list of Kill
-        One for the first command, and perhaps for those that resume it.
+        One for the first command, and perhaps some for the commands that resume it.
     told : list of str
-        What happened to each command.
+        The fate of each command.
     failure : str
-        What was wrong; empty if all was right.
+        The fault; empty if all was right.
     hung : bool
     """
 
@@ -127,13 +127,13 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What the case is of."""
+        """The job and the backend."""
         return f"{self.job}/{self.backend}"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What cases are drawn from; see the constants of these names."""
+    """The values to draw cases from; see the constants of these names."""
 
     jobs: list[str]
     backends: list[str]
@@ -142,7 +142,7 @@ class Choice:
     moments: list[str]
 
     def draw(self, seed: int, number: int) -> Case:
-        """Draw what happens in a case."""
+        """Return the case of a number."""
         rng = random.Random(f"{seed}/{number}")
         [backend] = rng.choices(self.backends, [BACKENDS[name] for name in self.backends])
         job, eager, kills = rng.choice(self.jobs), rng.random() < 0.5, list[Kill]()
@@ -155,7 +155,7 @@ class Choice:
             victims = list(self.victims)
             if backend != "ray-cluster":
                 victims = [name for name in victims if name != "node"]
-            if backend == "threading" or moment == "first":  # there are no workers, or not yet
+            if backend == "threading" or moment == "first":  # no workers, or none yet
                 victims = [name for name in victims if name in ("parent", "group")] or ["parent"]
             victim = rng.choice(victims)
             how = "SIGKILL" if victim == "node" else rng.choice(self.signals)
@@ -164,11 +164,11 @@ class Choice:
 
 
 class WrongError(Exception):
-    """Something that must not happen."""
+    """A fault of the program under test."""
 
 
 class Soak:
-    """Runs cases, and keeps the table of what they came to.
+    """A soak: it runs cases and tallies their results.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Soak:
         self.seed, self.home, self.backends = seed, home, backends
         (home / "inputs").mkdir()
         self.jobs = jobs_in(home / "inputs")
-        self.wanted: dict[str, str] = {}  # job -> what it comes to when nothing is killed
+        self.wanted: dict[str, str] = {}  # job -> its result without kills
         self.seconds: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=9))
         self.table: Counter[tuple[str, ...]] = Counter()
         self.failures: list[dict[str, Any]] = []
@@ -192,9 +192,9 @@ class Soak:
         self._lock = threading.Lock()
 
     def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
-        """Run jobs undisturbed, for what each comes to, and how long that takes on a backend.
+        """Run all jobs without kills, to record the result of each and its duration on a backend.
 
-        Before that once more on the first backend, for that may compile kernels.
+        Run them once more before that, on the first backend, because that may compile kernels.
         """
         for backend in backends:
             if "-" in backend:
@@ -214,7 +214,7 @@ class Soak:
             cluster.close()
 
     def run_all(self, cases: Iterator[Case], kills: int, at_once: int = 1) -> Iterator[Case]:
-        """Run cases until there were so many kills; yield each when it has ended."""
+        """Run cases until `kills` signals were sent; yield each case when it ends."""
         with ThreadPoolExecutor(at_once) as threads:
             running = {threads.submit(self.run, case) for case in islice(cases, at_once)}
             while running:
@@ -225,7 +225,7 @@ class Soak:
                     yield future.result()
 
     def run(self, case: Case) -> Case:
-        """Run a case, and note what it came to."""
+        """Run a case, and tally its result."""
         with self._alone.get(case.backend, nullcontext()):
             cluster = self._clusters.get(case.backend)
             with cluster.mended() if cluster else nullcontext():
@@ -253,7 +253,7 @@ class Soak:
         shutil.rmtree(folder)
 
     def _through(self, case: Case, folder: Path) -> str:
-        """Run a command until it ends by itself, however often it is killed; return its result."""
+        """Run a command until it ends by itself, through all kills; return its result."""
         job = self.jobs[case.job]
         for begun in count():
             kill = case.kills[begun] if begun < len(case.kills) else None
@@ -269,7 +269,7 @@ class Soak:
         return result
 
     def _command(self, case: Case, folder: Path, begun: int, kill: Kill | None) -> tuple[int, str]:
-        """Run a command once; return its exit code and what it printed."""
+        """Run a command once; return its exit code and output."""
         start = time.monotonic()
         with open(folder / "messages", "w+") as messages, tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(
@@ -288,7 +288,7 @@ class Soak:
                 self._check_nobody_left(process.pid)
             except subprocess.TimeoutExpired:
                 case.hung = True
-                process.send_signal(signal.SIGABRT)  # so that it says what each thread waits for
+                process.send_signal(signal.SIGABRT)  # it logs what each thread waits for
                 process.wait()
                 code = -signal.SIGABRT
             finally:
@@ -296,10 +296,10 @@ class Soak:
             messages.seek(0)
             output.seek(0)
             said, printed = messages.read(), output.read()
-        if begun and ENDED in said:  # the kill before came when all was done
+        if begun and ENDED in said:  # the kill before came after the last step
             code = self.jobs[case.job].code
         self._tell(case, kill, sent, code, said)
-        if sent and code == 1 and before_the_program(said):  # Python's own, perhaps
+        if sent and code == 1 and before_the_program(said):  # perhaps Python's own
             code = ERROR
         return code, printed
 
@@ -314,7 +314,7 @@ class Soak:
         return [sys.executable, *program, *arguments, "--quiet", "--backend", kind, *workers]
 
     def _kill(self, process: subprocess.Popen[Any], kill: Kill, case: Case) -> bool:
-        """Wait for the moment, and kill; return whether there was somebody to be killed."""
+        """Wait for the moment, and kill; return False if no victim was left."""
         usual = statistics.median(self.seconds[case.name] or self.seconds[case.backend])
         wait = kill.when if kill.moment == "first" else kill.when * usual
         with suppress(subprocess.TimeoutExpired):
@@ -348,7 +348,7 @@ class Soak:
             time.sleep(LOOK_SECONDS)
 
     def _tell(self, case: Case, kill: Kill | None, sent: bool, code: int, said: str) -> None:
-        """Note how a command ended; raise unless that is as documented."""
+        """Note the end of a command; raise unless it is as documented."""
         told = "resumed" if sent else "too late"
         whole = self.jobs[case.job].code
         if sent and code == whole:
@@ -360,7 +360,7 @@ class Soak:
             allowed.add(of_parent if kill.victim in ("parent", "group") else ERROR)
             if kill.signal == "SIGINT" and before_the_program(said):
                 allowed |= {at_once, 1}
-            elif kill.signal == "SIGTERM":  # before and after the search; to a shell it is 143
+            elif kill.signal == "SIGTERM":  # outside of the search; 143 in a shell
                 allowed.add(at_once)
         wrong = code not in allowed or case.hung
         wrong |= "Traceback" in said and not before_the_program(said)
@@ -372,17 +372,17 @@ class Soak:
 
 
 def before_the_program(said: str) -> bool:
-    """Whether nothing was said, or by Python itself, which Ctrl-C met before it could be heard.
+    """Return True if the messages are empty, or a Ctrl-C traceback from before the program.
 
-    So it can be until the first two files of the package are read; and where Python ends, Ctrl-C
-    ends it at once, which to a shell is 130, too.
+    Ctrl-C gives such a traceback until the first two files of the package are read; while Python
+    shuts down, Ctrl-C ends it at once, with 130 in a shell.
     """
     ours = rf"{re.escape(str(HOME))}/batchsolve/(?!__init__\.py|__main__\.py)"
     return not said or ("KeyboardInterrupt" in said and not re.search(ours, said))
 
 
 def kill_session(session: int) -> None:
-    """Kill what is left of a command."""
+    """Kill the remaining processes of a command."""
     for each in list(processes()):
         if each.session == session:
             with suppress(ProcessLookupError):
@@ -390,7 +390,7 @@ def kill_session(session: int) -> None:
 
 
 def rows_of(table: Counter[tuple[str, ...]]) -> list[dict[str, Any]]:
-    """Return the table, a row for each job, backend, signal, victim and moment."""
+    """Return the table: a row for each job, backend, signal, victim and moment."""
     rows: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
     for (*what, told), n in sorted(table.items()):
         rows[tuple(what)][told] = n
@@ -407,7 +407,7 @@ def sums_of(table: Counter[tuple[str, ...]], *places: int) -> dict[str, dict[str
 
 
 def report(soak: Soak, seconds: float) -> dict[str, Any]:
-    """Return all that is known of a soak."""
+    """Return all results of a soak."""
     return {
         "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
         "machine": machine(),
@@ -433,7 +433,7 @@ def as_text(results: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Soak for as long as the command line says."""
+    """Run the soak that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000, help="stop after so many")
     parser.add_argument("--minutes", type=float, help="stop after so many")
@@ -451,7 +451,7 @@ def main() -> int:
     parser.add_argument("--folder", help="where the runs write to")
     parser.add_argument("--out", default="benchmarks/results/soak.json")
     chosen = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which commands inherit, see nohup
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # commands inherit it, even under nohup
     begin = time.monotonic()
     end = begin + 60 * chosen.minutes if chosen.minutes else float("inf")
     named = {f.name: getattr(chosen, f.name).split(",") for f in fields(Choice)}

@@ -1,4 +1,4 @@
-"""What a soak runs: commands small enough to be killed a thousand times, and clusters for them."""
+"""The jobs of a soak: commands so small that it can kill a thousand, and clusters for them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from batchsolve.runs.reading import write_dlx
 
 HOME = Path(__file__).resolve().parents[1]
 N_WORKERS = 2
-N_ROWS = 500  # of each file, where there are several
+N_ROWS = 500  # of each file, if a job has several
 MEND_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class Job:
-    """A command, and what it comes to.
+    """A command, with its expected result.
 
     Attributes
     ----------
     arguments : callable
-        Takes a folder and how often the command was begun there; returns the arguments.
+        Takes a folder and the number of earlier starts there; returns the arguments.
     result : callable
-        Takes the same and what the command printed; returns what must be equal.
+        Takes the same and the output of the command; returns the value to compare.
     files : sequence of str
-        What is in the folder in the end.
+        The files in the folder at the end.
     code : int
-        Its exit code when all is done: 1 if the input has invalid rows.
+        The exit code of a finished run: 1 if the input has invalid rows.
     """
 
     arguments: Callable[[Path, int], list[str]]
@@ -55,7 +55,7 @@ def digest(path: Path) -> str:
 
 
 def solving(inputs: Path, suffix: str, *options: str) -> Job:
-    """Return the job of solving a corpus from a file to one of the same kind."""
+    """Return the job that solves a corpus, from a file to one of the same format."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         output = str(folder / f"out{suffix}")
@@ -69,7 +69,7 @@ def solving(inputs: Path, suffix: str, *options: str) -> Job:
 
 
 def solving_a_folder(inputs: Path) -> Job:
-    """Return the job of solving the files of a folder into parts in another."""
+    """Return the job that solves the files of a folder into shards in another folder."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         return ["solve", str(inputs), "-o", f"{folder}/out/", "--resume", "--engine", "dlx"]
@@ -82,7 +82,7 @@ def solving_a_folder(inputs: Path) -> Job:
 
 
 def deduping(inputs: Path, *options: str) -> Job:
-    """Return the job of leaving out repeated puzzles among invalid rows, anew after each kill."""
+    """Return the job that dedupes puzzles among invalid rows, restarted after each kill."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         output = str(folder / "out.csv")
@@ -95,7 +95,7 @@ def deduping(inputs: Path, *options: str) -> Job:
 
 
 def enumerating(problem: Path | str, *options: str) -> Job:
-    """Return the job of writing down every solution of a problem."""
+    """Return the job that writes every solution of a problem."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         how = ["--resume", "--engine", "dlx", *options]
@@ -114,7 +114,7 @@ def enumerating(problem: Path | str, *options: str) -> Job:
 
 
 def counting(problem: str) -> Job:
-    """Return the job of counting the solutions of a problem; nodes must be the same, too."""
+    """Return the job that counts the solutions of a problem, and compares nodes too."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         how = ["--resume", "--engine", "dlx", "--budget", "8000", "--json"]
@@ -128,7 +128,7 @@ def counting(problem: str) -> Job:
 
 
 def scaling(problem: str) -> Job:
-    """Return the job of measuring searches, which cannot be resumed: it begins again elsewhere."""
+    """Return the job that measures searches; it cannot be resumed, so it restarts elsewhere."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         return ["scale", problem, "-o", str(folder / f"scaling{begun}"), "--repeat", "1"]
@@ -185,7 +185,7 @@ def jobs_in(folder: Path) -> dict[str, Job]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process of this machine, as the system describes it."""
+    """A process of this machine, as the operating system describes it."""
 
     pid: int
     parent: int
@@ -194,7 +194,7 @@ class Process:
 
 
 def processes() -> Iterator[Process]:
-    """Yield the processes that run."""
+    """Yield the running processes."""
     for name in filter(str.isdecimal, os.listdir("/proc")):
         with suppress(OSError):
             stat = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2]
@@ -205,7 +205,7 @@ def processes() -> Iterator[Process]:
 
 
 def is_worker(process: Process) -> bool:
-    """Whether a process is a worker of loky, Dask or Ray."""
+    """Return True if a process is a worker of loky, Dask or Ray."""
     if "resource_tracker" in process.command:
         return False
     marks = ("popen_loky", "spawn_main", "ray::PoolActor", "ray::IDLE")
@@ -213,7 +213,7 @@ def is_worker(process: Process) -> bool:
 
 
 def dask_cluster(n_workers: int = N_WORKERS) -> Any:
-    """Return a Dask cluster on loopback with workers of one thread, which says nothing."""
+    """Return a silent Dask cluster on loopback, with workers of one thread."""
     import distributed
 
     return distributed.LocalCluster(
@@ -226,7 +226,7 @@ def dask_cluster(n_workers: int = N_WORKERS) -> Any:
 
 
 class Cluster:
-    """A long-lived cluster of this machine with two workers, as one finds it by an address."""
+    """A long-lived cluster on this machine, with two workers, found by its address."""
 
     def __init__(self, kind: str) -> None:
         self._opened = ExitStack()
@@ -243,7 +243,7 @@ class Cluster:
             self._cluster = Nodes(
                 True,
                 head_node_args={"num_cpus": 0, "include_dashboard": False},
-                shutdown_at_exit=False,  # for that, nodes could be added in the main thread only
+                shutdown_at_exit=False,  # with it, only the main thread could add nodes
             )
             self._opened.callback(self._cluster.shutdown)
             self._node = self._join()
@@ -251,9 +251,9 @@ class Cluster:
 
     @contextmanager
     def mended(self) -> Iterator[None]:
-        """Start workers, again and again, in place of those that are gone.
+        """Replace lost workers, again and again.
 
-        Clusters do so themselves where workers were killed; Dask not for those that SIGTERM ended.
+        Clusters do so themselves after a kill; Dask does not after SIGTERM.
         """
         over = threading.Event()
 
@@ -273,21 +273,21 @@ class Cluster:
                 thread.join()
 
     def workers(self) -> list[int]:
-        """Return the workers that are left."""
+        """Return the process numbers of the remaining workers."""
         if self._kind == "dask":
             return [nanny.pid for nanny in self._cluster.workers.values() if nanny.pid]
         raylet = self._node.all_processes["raylet"][0].process.pid
         return [each.pid for each in processes() if is_worker(each) and each.parent == raylet]
 
     def lose_node(self) -> None:
-        """Kill the machine that the workers are on, and let another join."""
+        """Kill the node of the workers, and let another join."""
         self._cluster.remove_node(self._node, allow_graceful=False)
         self._node = self._join()
 
     def _join(self) -> Any:
-        # an address of its own, for a command takes a node of its own address for its own
+        # give the node its own address, because commands take a node at their address for theirs
         return self._cluster.add_node(num_cpus=N_WORKERS, node_ip_address="127.0.0.2")
 
     def close(self) -> None:
-        """Stop it."""
+        """Stop the cluster."""
         self._opened.close()

@@ -1,1 +1,1 @@
-"""How the puzzles in ``datasets/`` are made: what `make_datasets` calls."""
+"""Generators of the puzzles in ``datasets/``, for `make_datasets`."""

@@ -1,4 +1,4 @@
-"""The datasets: their columns, their rows, and what is to be said of them."""
+"""The datasets: their columns, rows and descriptions."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The file.
+        The file name.
     number : int
-        What its seeds begin with; never used again for another file.
+        The first part of its seeds; never reuse it for another file.
     header : str
-        Its columns.
+        Its column names.
     rows : int
-        Its length, without the header.
+        The number of rows, without the header.
     make : callable
         Returns the text of a row, given its `Draws` and its index.
     what, answers : str
-        What it holds, and what is known about the answers.
+        Its contents, and the facts known about the answers.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""A search for 9×9 puzzles that are hard for the engine `lanes`: that need many guesses.
+"""A search for 9×9 puzzles that need many guesses of the engine `lanes`.
 
-It is a local beam search. Every step takes the few hardest puzzles at hand, gives up each of their
-clues in turn, and adds whatever clue makes the puzzle unique again: where only one of the solutions
-that are then left has some digit in some cell, that digit is such a clue. Of the puzzles so found,
-the hardest go on, though they be easier than those before them; none goes on twice.
+It is a local beam search. Every step takes the few hardest puzzles, gives up each of their clues in
+turn, and adds every clue that makes the puzzle unique again: if exactly one of the remaining
+solutions has some digit in some cell, that digit is such a clue. The hardest of the new puzzles go
+on, even if they are easier than their parents; no puzzle goes on twice.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ LANES = get_engine("lanes")
 
 STARTS = 8
 BEAM = 4
-STEPS = 30  # with these, a row takes half a second
-MOST_SOLUTIONS = 100  # a puzzle with more, for want of a clue, is given up
+STEPS = 30  # at this number, a row takes half a second
+MOST_SOLUTIONS = 100  # a puzzle with more, after losing a clue, is given up
 
 
 def guesses(puzzles: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Return how many guesses of `lanes` prove each of some puzzles unique.
+    """Return the number of guesses `lanes` needs to prove each puzzle unique.
 
     Parameters
     ----------
     puzzles : ndarray of uint8, shape (n, 81)
-        Each must have one solution.
+        Puzzles with one solution each.
     """
     task = Task.of(NINE.stacks(puzzles), limit=2)
     return LANES.search(NINE, task).nodes - 1
 
 
 def neighbours(puzzles: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return all puzzles with one solution that differ in one clue given up and one added.
+    """Return all puzzles with one solution that differ by one clue given up and one added.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def neighbours(puzzles: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     Returns
     -------
     ndarray of uint8, shape (m, 81)
-        Those given are among them if they can spare no clue.
+        The given puzzles are among them if they can spare no clue.
     """
     which, cells = np.nonzero(puzzles)
     fewer = puzzles[which]

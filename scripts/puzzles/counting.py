@@ -10,14 +10,14 @@ from puzzles.grids import Grid
 def count_solutions(puzzle: Grid, limit: int) -> int:
     """Count the solutions of a 9×9 puzzle, up to a limit, by trying digits cell by cell.
 
-    This shares nothing with the engines of the package, so that its counts can test theirs.
+    It shares no code with the engines of the package, so its counts can test theirs.
 
     Examples
     --------
     >>> count_solutions(np.zeros(81, np.uint8), limit=10)
     10
     """
-    used = [0] * 27  # the set of digits in every row, column and box
+    used = [0] * 27  # bit sets of the digits in every row, column and box
     units = [(c // 9, 9 + c % 9, 18 + c // 27 * 3 + c % 9 // 3) for c in range(81)]
     for cell in np.flatnonzero(puzzle).tolist():
         for unit in units[cell]:

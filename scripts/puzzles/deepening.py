@@ -1,10 +1,10 @@
 """A search for 16×16 puzzles with few solutions whose tree is large without propagation.
 
-The engine `cells` branches on a cell that has the fewest digits left; the engine `lanes` also sees
-what is forced, and its tree of the same puzzle is small. The search begins with a puzzle that can
-spare no clue. Every step gives up a clue or two, and puts as many others of the same solution in
-their place, or one fewer; the new puzzle is kept if `lanes` is through with it quickly, if it has
-few solutions, and if the tree of `cells` has become larger.
+The engine `cells` branches on a cell with the fewest digits left; the engine `lanes` also propagates
+forced digits, so its tree of the same puzzle is small. The search begins with a puzzle that can
+spare no clue. Every step replaces one or two clues by as many others of the same solution, or by
+one fewer; the new puzzle is kept if `lanes` solves it quickly, if it has few solutions, and if the
+tree of `cells` has grown.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ SIXTEEN = sudoku(4, 4)
 MOST_SOLUTIONS = 100
 MOST_NODES = 20_000  # of the tree of `lanes`
 STARTS = 8
-WIDTH = 1_500  # subtrees that a tree is cut into, or more, of which some are looked at
+WIDTH = 1_500  # least number of subtrees that a tree is cut into; `SAMPLE` of them are searched
 SAMPLE = 500
-PIECE = 50_000  # nodes of each of these
+PIECE = 50_000  # nodes searched in each of these
 
 
 def deep_puzzle(draws: Draws, least: int) -> tuple[Grid, int, int]:
-    """Search for a puzzle whose tree by `cells` has so many nodes.
+    """Search for a puzzle whose tree by `cells` has at least `least` nodes.
 
     Parameters
     ----------
     draws : Draws
     least : int
-        The nodes.
+        The least number of nodes.
 
     Returns
     -------
     puzzle : ndarray of uint8, shape (256,)
     n_solutions, n_nodes : int
-        Its solutions, and the nodes of the tree of `cells`.
+        The number of its solutions, and of the nodes of the tree of `cells`.
     """
     grids = [random_grid(SIXTEEN, draws) for _ in range(STARTS)]
     starts = [_dug(grid, draws) for grid in grids]
@@ -68,12 +68,12 @@ def _dug(grid: Grid, draws: Draws) -> Grid:
 
 
 def is_easy_for_lanes(puzzle: Grid) -> bool:
-    """Whether `lanes` soon finds that a puzzle has few solutions."""
+    """Return True if `lanes` quickly proves that a puzzle has few solutions."""
     return has_at_most(SIXTEEN, puzzle, MOST_SOLUTIONS, MOST_NODES, LANES)
 
 
 def neighbour(puzzle: Grid, grid: Grid, draws: Draws) -> Grid:
-    """Return a puzzle of the same solution, one or two of its clues given up for others."""
+    """Return a puzzle of the same solution, with one or two of its clues replaced."""
     n_given_up, n_added = ((1, 1), (2, 2), (2, 1))[draws.permutation(3)[0]]
     clues, blanks = np.flatnonzero(puzzle), np.flatnonzero(puzzle == 0)
     other = puzzle.copy()
@@ -86,20 +86,20 @@ def neighbour(puzzle: Grid, grid: Grid, draws: Draws) -> Grid:
 def estimated_nodes(puzzle: Grid, draws: Draws, problem: Sudoku = SIXTEEN) -> float:
     """Estimate the nodes of the tree of `cells`, from the first nodes of some subtrees.
 
-    A subtree that is not finished then is taken to be as large as its share of progress says, which
-    is Knuth's measure: the product of 1 / (number of children) over the nodes above what is left.
+    The size of an unfinished subtree is its searched nodes divided by its progress, which is Knuth's
+    measure: the product of 1 / (number of children) over the nodes above the unsearched rest.
 
     Parameters
     ----------
     puzzle : ndarray of uint8, shape (n_cells,)
     draws : Draws
-        To draw the subtrees with.
+        Source of the random choice of subtrees.
     problem : Sudoku
 
     Returns
     -------
     float
-        Exact if the whole tree has fewer nodes than there are subtrees to be.
+        Exact if the whole tree has fewer nodes than the wanted number of subtrees.
     """
     top, depth = CELLS.search(problem, Task.of(problem.stacks(puzzle[None]), depth=2)), 2
     while 0 < len(top.frontier) < WIDTH:

@@ -1,4 +1,4 @@
-"""Puzzles from solved grids, by taking clues away."""
+"""Puzzles made from solved grids by removing clues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dig(
     nodes: int = UNLIMITED,
     engine: Engine = ENGINE,
 ) -> Grid:
-    """Take clues away from a grid, in random order.
+    """Remove clues from a grid, in random order.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ def dig(
     grid : ndarray of uint8, shape (N²,)
     draws : Draws
     clues : int
-        How many clues to leave; more are left if none can be spared before.
+        The number of clues to keep; more stay if none can be spared.
     most : int
-        How many solutions the puzzle may have.
+        The upper bound on solutions of the puzzle.
     nodes : int
-        Nodes within which this must be proved of the puzzle.
+        Node limit of the search that proves this.
     engine : Engine
-        What proves it.
+        The engine of that search.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def dig(
 
 
 def dig_to(problem: Sudoku, grid: Grid, draws: Draws, clues: int) -> Grid:
-    """Return a puzzle of exactly so many clues; a grid that cannot spare them is dug again."""
+    """Return a puzzle of exactly `clues` clues; a grid that cannot spare enough is dug again."""
     while True:
         puzzle = dig(problem, grid, draws, clues=clues)
         if np.count_nonzero(puzzle) == clues:

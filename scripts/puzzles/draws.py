@@ -7,15 +7,15 @@ import numpy.typing as npt
 
 
 class Draws:
-    """The random permutations that one row of a dataset is made with.
+    """The random permutations for one row of a dataset.
 
-    They are sorted raw output of a bit generator, because NumPy promises that this stays the same
-    from version to version, and promises it of nothing else that is random.
+    They sort the raw output of a bit generator, because that is the only random output that NumPy keeps
+    the same from version to version.
 
     Parameters
     ----------
     *seed : int
-        What tells this stream from all others.
+        The seed of this stream; each stream has another.
 
     Examples
     --------

@@ -15,16 +15,16 @@ Grid = npt.NDArray[np.uint8]
 
 ENGINE = get_engine("dlx")
 
-STEP = 2  # options chosen at a time when a grid is filled; more makes larger frontiers
-FILL_NODES = 20_000  # a search that needs more has lost its way, and another order is quicker
+STEP = 2  # options chosen at a time to fill a grid; more makes larger frontiers
+FILL_NODES = 20_000  # beyond this limit, trying another order is quicker
 
 
 def random_grid(problem: Sudoku, draws: Draws) -> Grid:
     """Return a random solved grid.
 
-    From each partial grid, all ways to choose a few more options are tried in random order; the
-    first that can be completed is the next partial grid. So every choice on the way is random,
-    and not just where the search begins.
+    Each step tries all ways to choose a few more options of a partial grid, in random order; the first
+    that can be completed is the next partial grid. So every choice on the way is random, not only the
+    starting point of the search.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def random_grid(problem: Sudoku, draws: Draws) -> Grid:
 def _diagonal(problem: Sudoku, draws: Draws) -> Grid:
     """Fill boxes that share no row or column at random; dancing links can complete the rest.
 
-    From an empty 25×25 grid they often cannot, in reasonable time. Two boxes of a 4×4 grid may
-    leave no way to complete it; then others are drawn.
+    From an empty 25×25 grid they often cannot, in reasonable time. Two boxes of a 4×4 grid may have no
+    completion; then others are drawn.
     """
     n, rows, columns = problem.n_digits, problem.box_rows, problem.box_columns
     grid = np.zeros((n, n), np.uint8)
@@ -63,7 +63,7 @@ def _diagonal(problem: Sudoku, draws: Draws) -> Grid:
 
 
 def _completion(problem: Sudoku, ways: Stacks, draws: Draws) -> npt.NDArray[np.uint32]:
-    """Return a cover below the first stack, in random order, that has one."""
+    """Return a cover below a stack: of the first, in random order, that has one."""
     while True:
         shuffled = ways.take(draws.permutation(len(ways)))
         task = Task.of(shuffled, limit=1, keep=1, budget=FILL_NODES)
@@ -75,7 +75,7 @@ def _completion(problem: Sudoku, ways: Stacks, draws: Draws) -> npt.NDArray[np.u
 def has_at_most(
     problem: Sudoku, puzzle: Grid, most: int, nodes: int = UNLIMITED, engine: Engine = ENGINE
 ) -> bool:
-    """Return whether a search of so many nodes proves that a puzzle has at most `most` solutions.
+    """Return True if a search within a node limit proves at most `most` solutions of a puzzle.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def has_at_most(
     puzzle : ndarray of uint8, shape (N²,)
     most : int
     nodes : int
-        Nodes that the search may visit.
+        The node limit.
     engine : Engine
     """
     task = Task.of(problem.stacks(puzzle[None]), limit=most + 1, budget=nodes)

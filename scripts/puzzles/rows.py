@@ -1,9 +1,8 @@
 """The rows of every dataset.
 
-Every row is made from a random stream of its own, so that any row can be made again alone. A puzzle
-begins as a random solved grid; its clues are then taken away in random order, each for good only if
-the puzzle keeps few enough solutions. The hardest 9×9 puzzles are searched for, step by step, from
-there.
+Every row has its own random stream, so that it can be made again alone. A puzzle begins as a random
+solved grid; its clues are then removed in random order, each for good only if the puzzle keeps few
+enough solutions. A step-by-step search continues from there to the hardest 9×9 puzzles.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ KINDS = {"unsolvable": 50, "multiple": 70, "clashing": 30}
 MOST_SOLUTIONS = (2, 5, 20, 100, 500)
 MANY = (1_000, 30_000, 1_000_000)
 TREES = (10_000_000, 100_000_000, 1_000_000_000)
-MANY_NODES = 80_000_000  # the count of the largest of these takes some seconds
+MANY_NODES = 80_000_000  # counting the largest of these takes some seconds
 
 
 def sudoku9_row(draws: Draws, index: int) -> str:
-    """Return puzzle, solution, clues and level; clues fall evenly within a level."""
+    """Return puzzle, solution, clues and level; clue numbers fall evenly within a level."""
     number, place = divmod(index, ROWS_PER_LEVEL)
     level, (most, fewest) = list(LEVELS.items())[number]
     clues = most - place * (most - fewest + 1) // ROWS_PER_LEVEL
@@ -41,14 +40,14 @@ def sudoku9_row(draws: Draws, index: int) -> str:
 
 
 def hard9_row(draws: Draws, index: int) -> str:
-    """Return puzzle, solution, and how many guesses of the engine `lanes` prove it unique."""
+    """Return puzzle, solution, and the number of guesses that `lanes` needs to prove it unique."""
     puzzle, n_guesses = hard_puzzle(draws)
     text = NINE.format(puzzle)
     return f"{text},{solve(text).solution},{n_guesses}"
 
 
 def sudoku16_row(draws: Draws, index: int) -> str:
-    """Return puzzle and solution; the nodes to search double every 29 rows, from 500 to 32,000."""
+    """Return puzzle and solution; its search nodes double every 29 rows, from 500 to 32,000."""
     problem = sudoku(4, 4)
     grid = random_grid(problem, draws)
     puzzle = dig(problem, grid, draws, nodes=500 << index // 29)
@@ -56,7 +55,7 @@ def sudoku16_row(draws: Draws, index: int) -> str:
 
 
 def sudoku25_row(draws: Draws, index: int) -> str:
-    """Return id and puzzle; the nodes to search double every 3 rows, from 1,000 to 64,000."""
+    """Return id and puzzle; its search nodes double every 3 rows, from 1,000 to 64,000."""
     problem = sudoku(5, 5)
     puzzle = dig(problem, random_grid(problem, draws), draws, nodes=1_000 << index // 3)
     return f"{index + 1},{problem.format(puzzle, 'numbers')}"
@@ -69,7 +68,7 @@ def many16_row(draws: Draws, index: int) -> str:
     for cell in draws.permutation(problem.n_cells):
         fewer = puzzle.copy()
         fewer[cell] = 0
-        # a clue whose loss lets the number leap, or the search grow out of hand, is kept
+        # keep a clue if without it the number leaps or the search grows out of hand
         task = Task.of(problem.stacks(fewer[None]), limit=2 * least, budget=MANY_NODES)
         outcome = ENGINE.search(problem, task)
         if len(outcome.frontier) or outcome.counts[0] == 2 * least:
@@ -106,7 +105,7 @@ def _pair(problem: Sudoku, puzzle: Grid, grid: Grid) -> str:
 
 
 def several_row(draws: Draws, index: int) -> str:
-    """Return id, puzzle, and how many solutions it has or that it is invalid."""
+    """Return id, puzzle, and the number of its solutions, or that it is invalid."""
     kinds = [(kind, place) for kind, rows in KINDS.items() for place in range(rows)]
     kind, place = kinds[index]
     grid = random_grid(NINE, draws)
@@ -125,7 +124,7 @@ def several_row(draws: Draws, index: int) -> str:
 
 
 def broken_row(draws: Draws, index: int) -> str:
-    """Return an id that says what the row shows, and the row's puzzle or what is left of it."""
+    """Return an id that names the kind of row, and its puzzle or the rest of one."""
     name, spoil = list(BROKEN.items())[index]
     puzzle = dig_to(NINE, random_grid(NINE, draws), draws, clues=30)
     return name + spoil(NINE.format(puzzle), draws)

@@ -1,4 +1,4 @@
-"""Puzzles that are not proper Sudoku, and rows that are broken in every way."""
+"""Puzzles that are not proper Sudoku, and rows with every kind of defect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNITS = ("row", "column", "box")
 
 
 def _shared_units(a: int, b: int) -> list[str]:
-    """Return which units two cells of a 9×9 grid have in common."""
+    """Return the units that two cells of a 9×9 grid share."""
     rows, columns = (a // 9, b // 9), (a % 9, b % 9)
     boxes = [row // 3 * 3 + column // 3 for row, column in zip(rows, columns, strict=True)]
     same = (rows[0] == rows[1], columns[0] == columns[1], boxes[0] == boxes[1])
@@ -23,7 +23,7 @@ def _shared_units(a: int, b: int) -> list[str]:
 
 
 def repeat_clue(puzzle: Grid, draws: Draws, unit: str) -> Grid:
-    """Write a clue of a 9×9 puzzle a second time, into the same row, column or box only."""
+    """Repeat a clue of a 9×9 puzzle in the same row, column or box only."""
     order = draws.permutation(81).tolist()
     pairs = (
         (cell, other)
@@ -58,7 +58,7 @@ def _sixteen(text: str, draws: Draws) -> str:
 
 
 def _fullwidth(text: str, draws: Draws) -> str:
-    """Write the first clue as a digit that is a digit to Unicode, but not to a Sudoku."""
+    """Replace the first clue by a Unicode digit that is not a Sudoku digit."""
     clue = text.strip(".")[0]
     return "," + text.replace(clue, chr(ord(clue) - ord("0") + ord("０")), 1)
 
@@ -90,4 +90,4 @@ BROKEN: dict[str, Callable[[str, Draws], str]] = {
     "word": lambda text, draws: ",NULL",
     "good-again": lambda text, draws: f",{text}",
 }
-"""What follows the id, a comma included, given a good puzzle."""
+"""Functions that return the rest of a row after its id, comma included, given a good puzzle."""
