@@ -451,7 +451,8 @@ def main() -> int:
     parser.add_argument("--folder", help="where the runs write to")
     parser.add_argument("--out", default="benchmarks/results/soak.json")
     chosen = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # commands inherit it, even under nohup
+    # commands inherit it, even under nohup
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     begin = time.monotonic()
     end = begin + 60 * chosen.minutes if chosen.minutes else float("inf")
     named = {f.name: getattr(chosen, f.name).split(",") for f in fields(Choice)}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from joblib.parallel import ThreadingBackend
 
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import WorkersError, counted
 from batchsolve.workers.base import Numbers, Workers
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # and what to do with its result
@@ -60,7 +60,7 @@ class _ThreadPool:
         except (RuntimeError, MemoryError) as error:  # "can't start new thread"
             self.terminate()
             started = counted(self._n_threads, "thread")
-            raise InputError(f"only {started} could be started; give fewer `jobs`") from error
+            raise WorkersError(f"only {started} could be started; give fewer `jobs`") from error
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:

@@ -224,6 +224,8 @@ def _misbehaved(words: Sequence[str], done: Done) -> str:
         return f"exit code {done.code}"
     if "Traceback (most recent call last)" in done.err:
         return "a traceback on stderr"
+    if "batchsolve: out of memory" in done.err:  # no input is worth that much
+        return "out of memory"
     if warned := re.search(r"^.*\b\w*Warning: .*$", done.err, re.MULTILINE):
         return f"a warning on stderr: {warned[0][:300]}"
     lines = (line for line in done.err.splitlines() if line.strip())

@@ -1,10 +1,10 @@
 """A search for 16×16 puzzles with few solutions whose tree is large without propagation.
 
-The engine `cells` branches on a cell with the fewest digits left; the engine `lanes` also propagates
-forced digits, so its tree of the same puzzle is small. The search begins with a puzzle that can
-spare no clue. Every step replaces one or two clues by as many others of the same solution, or by
-one fewer; the new puzzle is kept if `lanes` solves it quickly, if it has few solutions, and if the
-tree of `cells` has grown.
+The engine `cells` branches on a cell with the fewest digits left; the engine `lanes` also
+propagates forced digits, so its tree of the same puzzle is small. The search begins with a puzzle
+that can spare no clue. Every step replaces one or two clues by as many others of the same solution,
+or by one fewer; the new puzzle is kept if `lanes` solves it quickly, if it has few solutions, and
+if the tree of `cells` has grown.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def neighbour(puzzle: Grid, grid: Grid, draws: Draws) -> Grid:
 def estimated_nodes(puzzle: Grid, draws: Draws, problem: Sudoku = SIXTEEN) -> float:
     """Estimate the nodes of the tree of `cells`, from the first nodes of some subtrees.
 
-    The size of an unfinished subtree is its searched nodes divided by its progress, which is Knuth's
+    The size of an unfinished subtree is its searched nodes divided by its progress, Knuth's
     measure: the product of 1 / (number of children) over the nodes above the unsearched rest.
 
     Parameters

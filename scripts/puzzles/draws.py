@@ -9,8 +9,8 @@ import numpy.typing as npt
 class Draws:
     """The random permutations for one row of a dataset.
 
-    They sort the raw output of a bit generator, because that is the only random output that NumPy keeps
-    the same from version to version.
+    They sort the raw output of a bit generator, because that is the only random output that NumPy
+    keeps the same from version to version.
 
     Parameters
     ----------

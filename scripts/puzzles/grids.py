@@ -22,9 +22,9 @@ FILL_NODES = 20_000  # beyond this limit, trying another order is quicker
 def random_grid(problem: Sudoku, draws: Draws) -> Grid:
     """Return a random solved grid.
 
-    Each step tries all ways to choose a few more options of a partial grid, in random order; the first
-    that can be completed is the next partial grid. So every choice on the way is random, not only the
-    starting point of the search.
+    Each step tries all ways to choose a few more options of a partial grid, in random order; the
+    first that can be completed is the next partial grid. So every choice on the way is random, not
+    only the starting point of the search.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def random_grid(problem: Sudoku, draws: Draws) -> Grid:
 def _diagonal(problem: Sudoku, draws: Draws) -> Grid:
     """Fill boxes that share no row or column at random; dancing links can complete the rest.
 
-    From an empty 25×25 grid they often cannot, in reasonable time. Two boxes of a 4×4 grid may have no
-    completion; then others are drawn.
+    From an empty 25×25 grid they often cannot, in reasonable time. Two boxes of a 4×4 grid may have
+    no completion; then others are drawn.
     """
     n, rows, columns = problem.n_digits, problem.box_rows, problem.box_columns
     grid = np.zeros((n, n), np.uint8)

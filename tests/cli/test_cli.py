@@ -475,6 +475,23 @@ def test_work_is_done_with_standard_error_closed(tmp_path):
     assert with_closed(2, "solve", "nothing.csv").returncode == 2
 
 
+@pytest.mark.parametrize(("words", "code"), [(["count", "queens:6"], 0), (["solve", "no.csv"], 2)])
+def test_a_full_disk_behind_standard_error_changes_no_exit_code(words, code):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "batchsolve", *words], stderr=full)
+    assert done.returncode == code
+
+
+def test_memory_that_runs_out_is_one_message(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("batchsolve.runs.count.count", fail)
+    result = CliRunner().invoke(app, ["count", "queens:6"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "batchsolve: out of memory; give fewer --jobs, or more memory\n"
+
+
 @pytest.mark.parametrize("command", ["solve", "count", "show"])
 def test_closed_standard_input_is_one_message(command):
     done = with_closed(0, command, "-")

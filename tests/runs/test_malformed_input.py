@@ -342,7 +342,7 @@ def test_parquet_nulls_are_invalid_rows(solve):
 @pytest.mark.parametrize(
     ("arrays", "names", "words"),
     [
-        ([pa.array([123, 456])], ["puzzle"], ["int64", "leading zeros", "text"]),
+        ([pa.array([123, 456])], ["puzzle"], ["integers", "leading zeros", "text"]),
         ([pa.array([P]), pa.array([P2])], ["puzzle", "puzzle"], ["'puzzle' twice"]),
     ],
 )

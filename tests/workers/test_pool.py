@@ -1,8 +1,11 @@
+import threading
+
 import pytest
 from failing import Failing, HalfAnswered
 from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
 
-from batchsolve import InputError, Stacks
+import batchsolve as bs
+from batchsolve import InputError, Stacks, WorkersError
 from batchsolve.engines import Task, get_engine
 from batchsolve.workers import processes, watchdog
 from batchsolve.workers.pool import Lost, Pool
@@ -75,6 +78,24 @@ def test_a_task_that_raises_is_lost_and_no_other():
     (lost,) = (result for result in results if isinstance(result, Lost))
     assert (lost.number, lost.task.stacks.roots.tolist()) == (1, [4, 5, 6, 7])
     assert lost.reason == "the search failed: RuntimeError: a bug in the search"
+
+
+def test_threads_that_cannot_be_started_are_one_error(monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def start_three(thread):
+        if len(started) == 3:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_three)
+    with pytest.raises(WorkersError, match="only 3 threads could be started; give fewer `jobs`"):
+        bs.count("queens:12", jobs=8)
+    monkeypatch.undo()
+    for thread in started:
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 def test_bad_pools_are_refused():
