@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -277,3 +278,15 @@ installed: pip install 'batchsolve[x]'
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra of this package."""
     return f"pip install 'batchsolve[{extra}]'"
+
+
+def twice(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs again; None if each occurs once.
+
+    Examples
+    --------
+    >>> twice(["a", "b", "a"]), twice("ab")
+    ('a', None)
+    """
+    counts = Counter(names)
+    return next((name for name, n in counts.items() if n > 1), None)

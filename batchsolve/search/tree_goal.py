@@ -133,7 +133,7 @@ class TreeGoal:
         )
 
     def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
-        """Return a piece and its task; None if tasks that are out may reach a limit."""
+        """Return a piece and its task; None if the tasks that are out may reach a limit."""
         settings, totals = self.settings, self.totals
         if settings.node_limit is not None:
             budget = min(budget, settings.node_limit - totals.nodes - promised)

@@ -11,7 +11,7 @@ from itertools import accumulate, chain
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, listed, quoted, shortened
+from batchsolve.errors import InputError, counted, listed, quoted, shortened, twice
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -115,10 +115,9 @@ class Corpus:
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         self._ends = _ends([source.length for source in self._sources])
-        twice = [name for name in self.columns if self.columns.count(name) > 1]
-        if twice:
-            name = self._sources[0].path
-            raise InputError(f"{name}: names the column {quoted(twice[0])} twice; rename one")
+        if (name := twice(self.columns)) is not None:
+            path = self._sources[0].path
+            raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
         if filename and FILENAME.name in self.columns:
             raise InputError(
                 f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "

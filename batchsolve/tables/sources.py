@@ -19,7 +19,7 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, named_errors, quoted
+from batchsolve.errors import InputError, named_errors, quoted, twice
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     TASKS,
@@ -484,9 +484,8 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:
         return _headless_names(len(names), grids), begin
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise InputError(f"the header names column {quoted(twice[0])} twice; rename one")
+    if (name := twice(names)) is not None:
+        raise InputError(f"the header names column {quoted(name)} twice; rename one")
     return names, end
 
 
