@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 def _leave(signum: int, frame: FrameType | None) -> NoReturn:
-    """End at once: nothing is begun yet, and what is raised while modules load may be swallowed."""
+    """End at once: no work has begun, and an exception while modules load may be swallowed."""
     print("\nbatchsolve: interrupted", file=sys.stderr, flush=True)
     os._exit(130)
 
 
-# Here and not in a function, for whoever imports this module is about to run the command line, and
-# Ctrl-C before that is to end it in one line as well. Where it is ignored, as under nohup, it stays
-# ignored: the shell has said that the command is to outlive it.
+# This runs on import, because only the command line imports this module, and Ctrl-C must end it in
+# one line from the start. Where Ctrl-C is ignored, as under nohup, it stays ignored: the shell has
+# asked that the command outlive it.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _leave)
 
 
 def _fill_closed_streams() -> None:
-    """Put something in the place of standard streams that are closed.
+    """Open a substitute for each standard stream that is closed.
 
-    Else the next file that is opened would be what workers, and libraries, take for it. What is
-    written to standard error is lost; to read or write the others is an error of the system, as
-    their numbers are opened the wrong way round.
+    Otherwise workers and libraries would take the next file that is opened for that stream. Output
+    to the substitute of standard error is lost; reading or writing the other two raises an error of
+    the system, because each is opened for the opposite direction.
     """
     for name, mode, how in (
         ("stdin", "r", os.O_WRONLY),
@@ -41,7 +41,7 @@ def _fill_closed_streams() -> None:
         ("stderr", "w", os.O_WRONLY),
     ):
         if getattr(sys, name) is None:
-            number = os.open(os.devnull, how)  # the lowest that is free: that of the stream
+            number = os.open(os.devnull, how)  # the lowest free number: that of the stream
             os.set_inheritable(number, True)  # by workers
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
@@ -50,9 +50,9 @@ _fill_closed_streams()  # before anything is opened
 
 
 class _Messages(io.TextIOWrapper):
-    """Standard error; what cannot be written there, as on a full disk, is lost.
+    """Standard error that drops messages it cannot write, as on a full disk.
 
-    A message is not worth the work that it tells of.
+    A lost message must not end the work that it reports.
     """
 
     def write(self, text: str) -> int:
@@ -67,10 +67,10 @@ class _Messages(io.TextIOWrapper):
 
 
 class _NoPandas:
-    """Finds no pandas.
+    """A finder that hides pandas.
 
-    Arrow would import it, where it is installed, for the first array that it makes: 0.2 s and
-    30 MB, of no use to a command.
+    Arrow imports pandas, where it is installed, for the first array that it makes; that takes 0.2 s
+    and 30 MB and is of no use to a command.
     """
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
@@ -83,9 +83,9 @@ def main() -> None:
     import atexit
     import gc
 
-    atexit.register(_keep_exit_code)  # what is registered first is called last
-    # Numba makes more than a hundred thousand objects, and no garbage to speak of. To look for
-    # some on the way in, and among all of them on the way out, takes longer than most searches.
+    atexit.register(_keep_exit_code)  # the first to be registered is called last
+    # Numba makes more than a hundred thousand objects and hardly any garbage. Looking for garbage
+    # while they are made, and among all of them at exit, takes longer than most searches.
     gc.set_threshold(250_000)
     said = sys.stderr
     sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
@@ -102,14 +102,14 @@ def main() -> None:
             _exit_code.append(end.code)
         raise
     finally:
-        gc.freeze()  # all that is left is left to the operating system
+        gc.freeze()  # the operating system frees what is left
 
 
 def _share_memory() -> None:
     """Let Arrow take its memory from the C library, unless the user has named an allocator.
 
-    Arrow's own keeps what each thread has freed from all others: exports take 140 MB more with it.
-    GNU's C library is told to keep memory; others are slow.
+    Arrow's own allocator hides what one thread has freed from all others: exports take 140 MB more
+    with it. Only GNU's C library is used, which is told to keep memory; others are slow.
     """
     from batchsolve.memory import keep_memory
 
@@ -125,18 +125,18 @@ _exit_code: list[int] = []
 def _keep_exit_code() -> None:
     """End with the exit code of the command.
 
-    Python itself would end as if killed by Ctrl-C if that was heard within `exec` or `eval`, as in
-    the making of a dataclass, although it was caught outside.
+    Python itself would exit as if killed by Ctrl-C if one arrived within `exec` or `eval`, as when
+    a dataclass is made, although it was caught outside.
     """
     for code in _exit_code:
         _end_at_once(code)
 
 
 def _end_at_once(code: int) -> NoReturn:
-    """End without what Python does in the end: after Ctrl-C, threads of Ray crash in it."""
+    """End without Python's cleanup, in which threads of Ray crash after Ctrl-C."""
     try:
         sys.stdout.flush()
-    except OSError:  # said already, unless it is a pipe that nobody reads
+    except OSError:  # reported already, unless it is a pipe without a reader
         code = code or 2
     sys.stderr.flush()
     os._exit(code)

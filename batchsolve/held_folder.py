@@ -1,7 +1,7 @@
 """Folders that no process leaves behind, however it ends.
 
-Whoever makes a folder holds a lock of it, which the system drops with the process, and removes the
-folders of the same name that nobody holds.
+The process that makes a folder holds a lock on it, which the system releases when the process ends.
+It also removes folders of the same name whose lock is free.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class HeldFolder:
     Parameters
     ----------
     parent : str
-        Where it is.
+        The folder that it is made in.
     prefix : str
-        The beginning of its name. Of folders that nobody holds, those with this prefix and eight
-        characters behind it are removed, and nothing else; on file systems without locks, none.
+        The beginning of its name. Only folders whose lock is free and whose names are this prefix
+        and eight characters are removed; on file systems without locks, none.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class HeldFolder:
                 os.close(self._lock)  # another process was faster than the lock, and removed it
 
     def remove(self) -> None:
-        """Remove it, and all that is in it."""
+        """Remove the folder and its content."""
         shutil.rmtree(self.path, ignore_errors=True)
         os.close(self._lock)
 
@@ -52,7 +52,7 @@ def _remove_abandoned(parent: str, prefix: str) -> None:
     for name in os.listdir(parent):
         if not re.fullmatch(re.escape(prefix) + r"[a-z0-9_]{8}", name):
             continue
-        with suppress(OSError):  # it is another user's
+        with suppress(OSError):  # another user's, or held
             folder = os.open(os.path.join(parent, name), os.O_RDONLY)
             try:
                 fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
-"""Records in JSON: what their fields hold is checked once, where they are read, and sealed.
+"""Records in JSON: their fields are checked once, when they are read, and protected by a checksum.
 
-A *form* has a `Kind` for every field that a record must have, or the form of a record within it.
-A *seal* is a checksum of a record, kept in it, which tells whether it was changed.
+A *form* has a `Kind` for every field that a record must have, or the form of a nested record.
+A *seal* is a checksum of a record, kept in it, which shows whether the record was changed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ MOST_DIGITS = 4000  # of a number; Python refuses to write more than 4,300 of th
 
 @dataclass(frozen=True)
 class Kind:
-    """What a field may hold.
+    """The values that a field may hold.
 
     Attributes
     ----------
     what : str
-        In words, for messages.
+        A description, for messages.
     holds : callable
-        Whether a value is of this kind.
+        Tells whether a value is of this kind.
     """
 
     what: str
@@ -39,7 +39,7 @@ Form: TypeAlias = "Mapping[str, Kind | Form]"
 
 
 def whole(least: int = 0, most: int = 10**MOST_DIGITS - 1) -> Kind:
-    """Return the whole numbers between two bounds."""
+    """Return the kind of whole numbers between two bounds."""
     if least == most:
         what = f"{least}"
     elif most < 10**MOST_DIGITS - 1:
@@ -50,7 +50,7 @@ def whole(least: int = 0, most: int = 10**MOST_DIGITS - 1) -> Kind:
 
 
 def list_of(kind: Kind) -> Kind:
-    """Return the lists of such values."""
+    """Return the kind of lists of such values."""
     return Kind(
         f"a list, each of it {kind.what}",
         lambda value: isinstance(value, list) and all(map(kind.holds, value)),
@@ -62,12 +62,12 @@ TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 
 
 def parse(text: str, form: Form) -> dict[str, Any]:
-    """Read a record, which may have further fields.
+    """Read a record; it may have further fields.
 
     Raises
     ------
     InputError
-        If the text is no JSON object, or a field is missing or holds something else.
+        If the text is not a JSON object, or a field is missing or holds something else.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def check(record: Any, form: Form, name: str = "") -> None:
         As `json.loads` returns it.
     form : mapping
     name : str
-        What messages call the record; empty for one that is in no other.
+        The name of the record in messages; empty for a record at the top level.
     """
     if not isinstance(record, dict):
         raise InputError(_expected(record, f"an object with the fields {', '.join(form)}", name))
@@ -121,7 +121,7 @@ def _expected(value: Any, what: str, name: str) -> str:
 
 
 def sealed(record: Mapping[str, Any], content: str = "") -> dict[str, Any]:
-    """Return a record with its seal, which is over the content that follows it, too.
+    """Return a record with its seal, which also covers the content that follows the record.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def sealed(record: Mapping[str, Any], content: str = "") -> dict[str, Any]:
 
 
 def is_whole(record: Mapping[str, Any], content: str = "") -> bool:
-    """Return whether a record and the content that follows it are what was sealed."""
+    """Tell whether a record and the content that follows it match the seal."""
     fields = {key: value for key, value in record.items() if key != SEAL}
     return bool(record[SEAL] == _checksum(fields, content))
 

@@ -1,12 +1,12 @@
 """Compiled kernels, kept on disk until a source file that may be part of them changes.
 
 Numba keeps the machine code of a function on disk, and compiles the function again when the file
-that it stands in has changed. But helpers from other files are part of that machine code too:
+that defines it has changed. But helpers from other files are part of that machine code too:
 inlined, linked, or emitted by an ``@intrinsic``. A `kernel` is also compiled again when any source
 file has changed in its own folder of this package, or in one that its module has compiled helpers
 from.
 
-Of several processes that need a kernel that is not on disk yet, as workers that begin together do,
+When several processes need a kernel that is not on disk yet, as workers that start together do,
 one compiles it and the others wait.
 """
 
@@ -38,7 +38,7 @@ COMPILING = "compiling the kernels of batchsolve that this needs; they are kept 
 _has_said = False
 _PACKAGE = Path(__file__).parent
 CHECKS_BOUNDS = bool(getattr(config, "BOUNDSCHECK", None))
-"""Whether kernels check indices, those of vectors too: ``NUMBA_BOUNDSCHECK=1``, for tests."""
+"""True if kernels check indices, those of vectors too: ``NUMBA_BOUNDSCHECK=1``, for tests."""
 
 MOST_SECONDS = 120.0  # how long to wait for another process, which may have been stopped
 LOOK_SECONDS = 0.02  # between two looks at it
@@ -48,15 +48,15 @@ _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called; it runs without the interpreter's lock.
 
-    Its machine code is kept beside the source files, or where that is not allowed, in a folder of
-    the user's.
+    Its machine code is kept beside the source files or, where that is not allowed, in the user's
+    cache folder.
     """
     compiled: Any = njit(cache=True, nogil=True)(function)
     # Numba has no public way to say what a cache depends on. If a version of it has other names
     # for these attributes, the cache depends on the function's own file alone.
     with suppress(AttributeError):
         file = compiled._cache._cache_file
-        # or code without checks would be taken from the disk for code with them
+        # otherwise code without checks would be loaded in place of code with them
         stamps = CHECKS_BOUNDS, _stamp(Path(__file__)), *map(_stamp, _folders(function))
         file._source_stamp = (file._source_stamp, *stamps)
     with suppress(AttributeError):
@@ -65,10 +65,10 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    """Compile a function as a part of every kernel that calls it; Python cannot.
+    """Compile a function as a part of every kernel that calls it; Python cannot call it.
 
-    It has none of what numba makes so that Python can call it, which is half of the compiling, and
-    no machine code of its own on disk.
+    It has no wrappers for Python, which would take half of the time to compile, and no machine code
+    of its own on disk.
     """
     return njit(**_NOT_FOR_PYTHON)(function)
 
@@ -76,18 +76,18 @@ def helper(function: Callable[..., Any]) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a function into every kernel that calls it, where the call would cost too much.
 
-    LLVM does it. With ``inline="always"`` numba would do it, and has to infer types anew at every
-    place, for which a search took twice as long to compile.
+    LLVM inlines it. With ``inline="always"`` numba would, and would infer types anew at every call:
+    a search then took twice as long to compile.
     """
     return njit(forceinline=True, **_NOT_FOR_PYTHON)(function)
 
 
 def _share_on_disk(compiled: Any) -> None:
-    """Have a function load its machine code fast, and compile it while no other process does.
+    """Make a function load its machine code fast, and compile it in one process at a time.
 
-    Numba fills its registries before it loads a function, a tenth of a second; its compiler does so
-    again by itself. And its index of what is on disk is read and written whole: if two processes
-    add to it at once, what one of them adds is lost.
+    Numba fills its registries before it loads a function, which takes a tenth of a second and is
+    left out here; its compiler fills them by itself. And numba reads and writes its index of the
+    files on disk as a whole: if two processes add to it at once, one of the entries is lost.
     """
     cache, compile_ = compiled._cache, compiled.compile
     load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
@@ -117,11 +117,11 @@ def _share_on_disk(compiled: Any) -> None:
 
 @contextmanager
 def _arrays_without_python() -> Iterator[None]:
-    """Have what is compiled return arrays without calling Python.
+    """Make compiled functions return arrays without calling Python.
 
-    Numba unpickles the class of each array that it returns. That is Python, where a Ctrl-C that
-    came meanwhile is raised, in the middle of making a result: it is lost, or the process crashes.
-    Here the class is a constant of the compiled function, as the array's dtype is in numba.
+    Numba unpickles the class of each array that it returns. That runs Python, which raises a Ctrl-C
+    that came meanwhile in the middle of making a result: it is lost, or the process crashes. Here
+    the class is a constant of the compiled function, as the array's dtype is in numba.
     """
     boxers = getattr(getattr(pythonapi, "_boxers", None), "functions", {})  # not public
     before = boxers.get(types.Array)
@@ -142,7 +142,7 @@ def _box_array(kind: Any, value: Any, c: Any) -> Any:
 
 
 def _check_returned(compiled: Any) -> None:
-    """Refuse a kernel that returns a named tuple, which Python makes; ``named[:]`` is a plain one.
+    """Raise `TypeError` if a kernel returns a named tuple; return ``named[:]``, a plain one.
 
     See `_arrays_without_python`.
     """
@@ -155,7 +155,7 @@ def _check_returned(compiled: Any) -> None:
 
 
 def _say_that_it_compiles() -> None:
-    """Say once that the first call takes long; processes that work for others say nothing."""
+    """Log once that the first call takes long; workers log nothing."""
     global _has_said
     if not _has_said and multiprocessing.parent_process() is None:
         LOG.warning(COMPILING)
@@ -163,14 +163,14 @@ def _say_that_it_compiles() -> None:
 
 
 class _CtrlC:
-    """Holds Ctrl-C back while numba is at work; what is raised in its callbacks is lost.
+    """A guard that holds Ctrl-C back while numba works, because numba's callbacks lose exceptions.
 
-    The second is not held back. Nothing is held back in threads, which hear no signals.
+    A second Ctrl-C is not held back, nor is anything in other threads, which receive no signals.
     """
 
     def __init__(self) -> None:
-        self._depth = 0  # for a kernel compiles those that it calls
-        self._hear: Any = None  # what the user does about Ctrl-C
+        self._depth = 0  # because a kernel compiles those that it calls
+        self._hear: Any = None  # the handler of Ctrl-C outside
         self._is_held = False
 
     def _note(self, signum: int, frame: FrameType | None) -> None:
@@ -197,7 +197,7 @@ class _CtrlC:
             self.pass_on()
 
     def pass_on(self) -> None:
-        """Let Ctrl-C through that was held back, where it can be raised."""
+        """Raise a Ctrl-C that was held back, here where it is not lost."""
         if self._is_held and threading.current_thread() is threading.main_thread():
             self._is_held = False
             self._hear(signal.SIGINT, None)
@@ -219,11 +219,11 @@ class _Turn:
         Returns
         -------
         bool
-            Whether another process may have compiled the function meanwhile.
+            True if another process may have compiled the function meanwhile.
         """
         if self._file is not None:
             return False
-        with suppress(OSError):  # nothing can be kept there, or locked: then it is nobody's turn
+        with suppress(OSError):  # no file or no lock is possible there: go without a turn
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
             end = time.monotonic() + MOST_SECONDS
@@ -243,7 +243,7 @@ class _Turn:
 
 
 def _folders(function: Callable[..., Any]) -> list[Path]:
-    """Return the folders of the package that a function and its helpers stand in."""
+    """Return the folders of the package that hold a function and its helpers."""
     known = vars(sys.modules[function.__module__]).values()
     helpers = [value.py_func for value in known if hasattr(value, "py_func")]
     modules = {helper.__module__ for helper in [function, *helpers]}

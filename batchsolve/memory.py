@@ -1,21 +1,21 @@
-"""The memory of arrays that are freed, in commands and workers."""
+"""Reuse of the memory of freed arrays, in commands and workers."""
 
 from __future__ import annotations
 
 import ctypes
 from contextlib import suppress
 
-# For GNU's C library: arrays of up to so many bytes come from memory that the process has, and so
-# many bytes that are freed stay with it. By default arrays of a megabyte come and go as pages of
-# the system, which took a third of the time of a worker and, in a virtual machine, halted others.
+# For GNU's C library: arrays of up to ARRAY_BYTES come from the heap of the process, and up to
+# KEPT_BYTES of freed memory stay in it. By default the library maps and unmaps pages for every
+# array of a megabyte; that took a third of a worker's time and halted others in a virtual machine.
 M_TRIM_THRESHOLD, KEPT_BYTES = -1, 32 << 20
 M_MMAP_THRESHOLD, ARRAY_BYTES = -3, 32 << 20
 
 
 def keep_memory() -> None:
-    """Let the C library keep the memory of arrays that are freed.
+    """Make the C library keep the memory of freed arrays.
 
-    It cannot be undone: call it only in processes of our own, which are commands and workers.
+    This cannot be undone: call it only in processes of our own, commands and workers.
     """
     with suppress(OSError, AttributeError, TypeError):  # other systems have no such function
         allocator = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-"""Search engines behind one contract, found by their names."""
+"""Search engines with one contract, looked up by name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def get_engine(name: str) -> Engine:
     Raises
     ------
     InputError
-        If there is none.
+        If no engine has that name, or the size is not valid.
 
     Examples
     --------
@@ -54,5 +54,5 @@ def get_engine(name: str) -> Engine:
     if not colon:
         return kind()
     if not (size.isascii() and size.isdecimal() and len(size) < 20):
-        raise InputError(f"{name!r}: {size!r} is no number of megabytes; write {base}:64")
+        raise InputError(f"{name!r}: {size!r} is not a number of megabytes; write {base}:64")
     return kind(megabytes=int(size))

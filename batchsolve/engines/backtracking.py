@@ -1,6 +1,6 @@
 """Sudoku cell by cell: put into the first blank cell, in reading order, every digit that fits.
 
-This engine knows the rules of Sudoku and nothing of exact covers, beyond the numbers of options.
+This engine knows the rules of Sudoku; of exact covers it knows only how options are numbered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from batchsolve.problems.sudoku import Sudoku
 
 
 class Backtracking:
-    """What most people write first."""
+    """The backtracking that most people write first."""
 
     name = "backtracking"
     capabilities = registered(name).capabilities

@@ -2,13 +2,13 @@
 
 Choosing an option takes away the options that conflict with it, which is one operation on the
 words of the set; nothing has to be undone, because every level has a set of its own. The number of
-options that an item has left is the number of ones that its row and the set share. These numbers
-are counted afresh at every node, for eight items at once.
+options that an item has left is the number of ones that its row and the set share. Every node
+counts these numbers anew, for eight items at once.
 
 The search runs on a *residual* (`batchsolve.engines.residual`): what the stack leaves of the
-problem. Where half of that or less is left further down the tree, the residual of the residual is
-built and searched in its place, so that deep in the tree, where most nodes are, a few words hold
-the set. If that took longer than it saved, it is not done for so few options again.
+problem. Where at most half of its options are left further down the tree, the residual of the
+residual is built and searched in its place, so that deep in the tree, where most nodes are, a few
+words hold the set. If building one took longer than it saved, none that small is built again.
 
 The tree is that of `batchsolve.engines.dlx`, node by node: the branch item is the first of those
 with at most one option, or else of those with the fewest, and options are tried in ascending order.
@@ -85,16 +85,16 @@ MOST_OPTIONS = 40_000  # their conflicts take 200 MB
 
 _COUNT_SHIFT = 32  # a key is the number of options of an item, shifted, and the item
 _ITEM = 2**32 - 1
-_NARROWER = 2  # how many times fewer options are worth a residual of their own
+_NARROWER = 2  # a residual of its own is worth building for this many times fewer options
 _WORTH = 24  # nodes × items, for each of its options, that make a residual worth building
 
 
 _NARROW = DEEP + 1
-"""A walk ended at a node, not yet visited, below which another residual shall be searched."""
+"""A walk ended at a node, not yet visited, below which another residual is to be searched."""
 
 
 class Path(NamedTuple):
-    """What the walk notes down on each level; sets of options are as long as `stride` words."""
+    """The working memory of a walk, level by level; a set of options has `stride` words."""
 
     alive: np.ndarray  # flat (levels, stride): the options that are left
     left: np.ndarray  # flat (levels, stride): the children to be tried
@@ -104,7 +104,7 @@ class Path(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """A residual and where it is searched; the search of the last of several goes on."""
+    """A residual and the node at its top; of several, the last is the one being searched."""
 
     place: Place
     base: int  # the level of its topmost node
@@ -113,7 +113,7 @@ class Nested(NamedTuple):
 
 @inlined
 def _scan(arena, place, alive, at):
-    """Return the least key of all uncovered items; one with `COVERED` if there is none.
+    """Return the least key of all uncovered items; one with `COVERED` if all are covered.
 
     The key of an item is the number of its options, but at least 1, before the item's number: the
     least key is that of the branch item.
@@ -134,7 +134,7 @@ def _scan(arena, place, alive, at):
 
 @helper
 def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found):
-    """Search one residual on; write covers down while there is room, until something else must be.
+    """Continue the search of one residual until an event; write covers while there is room.
 
     Parameters
     ----------
@@ -144,19 +144,19 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
     position : Position
     bounds : Bounds
     least : int
-        The fewest options for which another residual shall be searched.
+        The fewest options for which another residual is searched.
     stack : ndarray of uint32
         The options of stack `k`.
     k : int
     outer : ndarray of uint32
         The options chosen on the levels above the residual.
     found : GrowingCovers
-        Where covers are written while there is room.
+        Receives covers while there is room.
 
     Returns
     -------
     int, Position
-        Why it ended, where `DONE` means this residual; and where to go on.
+        The event, where `DONE` means this residual; and where to go on.
     """
     place = residual.place
     alive, left, stride, pick, children = path
@@ -240,7 +240,7 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
 
 @helper
 def _list_alive(arena, place, alive, at, scratch):
-    """List the options and the items that a node leaves of a residual; return how many."""
+    """List the options and the items that a node leaves of a residual; return both numbers."""
     n_alive, n_open = 0, 0
     for o in range(place.n_options):
         if (alive[at + (o >> 6)] >> W(o & 63)) & W(1):
@@ -255,7 +255,7 @@ def _list_alive(arena, place, alive, at, scratch):
 
 @helper
 def _name_choices(arena, residuals, level, pick, chosen):
-    """Write the numbers that the choices on all levels above `level` have in the problem."""
+    """Write the choices on all levels above `level` as options of the problem."""
     f = len(residuals) - 1
     while level > 0:
         level -= 1
@@ -266,7 +266,7 @@ def _name_choices(arena, residuals, level, pick, chosen):
 
 @helper
 def _hand_back(arena, residuals, path, level, stacks, k, choices, front):
-    """Write the children above `level` that are still to be tried; `choices` is overwritten."""
+    """Write the children above `level` still to be tried to `front`; `choices` is overwritten."""
     f = len(residuals) - 1
     while level > 0:
         level -= 1

@@ -1,4 +1,4 @@
-"""Arrays without owners, for compiled code that is called often.
+"""Arrays without owners, which compiled code borrows in frequent calls.
 
 numba counts references to the owner of every array that a function is given, with atomic
 instructions: a call with twenty arrays takes half a microsecond for that alone. Arrays that are
@@ -22,9 +22,9 @@ def _borrowed(typing_context: Any, arrays: Any) -> Any:
 
 
 borrowed: Any = intrinsic(_borrowed)
-"""Return a tuple of the same arrays without their owners, who must outlive it.
+"""Return a tuple of the same arrays without their owners, which must outlive it.
 
-There may be tuples of arrays in it, numbers and truth values.
+It may hold tuples of arrays, numbers and truth values.
 """
 
 

@@ -2,21 +2,21 @@
 
 Such a cover is a *multiple covering with colors* (*The Art of Computer Programming* 7.2.2.1): a
 primary item is in no fewer options than its *least* and in no more than its *most*. The links are
-those of `batchsolve.engines.links`. An item is covered when as many options have it as may.
+those of `batchsolve.engines.links`. An item is covered when it is in its *most* options.
 
-The branch item is, as in the book, the first of those with the fewest branches: one more than it
-has options beyond those that it needs, so that an item that needs all its options has one branch,
-and one that has too few has none. An item that is to be in just one more option is branched on as
-in Algorithm X. For any other, the book tries the options of the item in turn, and *tweaks* those
-before out of the lists. Here the first option is taken, or else *refused*, that is tweaked out, and
-then an item is chosen anew. So the tree depends on the options taken and refused alone, and can be
-cut anywhere: a stack holds refusals as well (`ExactCover.n_decisions`).
+The branch item is, as in the book, the first of those with the fewest branches. An item with *s*
+options, of which it needs *n*, has *s* - *n* + 1 branches: one if it needs them all, none if it has
+too few. An item that must and may be in exactly one more option is branched on as in Algorithm X.
+For any other, the book tries the options of the item in turn, and *tweaks* the earlier ones out of
+the lists. Here the first option is taken, or else *excluded*, that is tweaked out, and then an item
+is chosen anew. So the tree depends only on the options taken and excluded, and can be cut anywhere:
+a stack holds exclusions as well (`ExactCover.n_decisions`).
 
 The same search finds the cheapest covers, after Knuth's Algorithm C$, if it is given prices
-(`batchsolve.engines.cheapest`). A branch is cut off when what is spent and the least that the items
-left must cost come to more than the *ceiling*. As soon as as many covers are found as are wanted,
-the ceiling is below the dearest of them, for of equal ones those that come first in tree order are
-wanted. Kernels are compiled twice, with prices and without.
+(`batchsolve.engines.cheapest`). A branch is cut off when the cost so far and the least cost of the
+items left exceed the *upper bound*. Once enough covers are found, the upper bound is below the cost
+of the dearest, because of covers with equal costs the first in tree order are wanted. Kernels are
+compiled twice, with prices and without.
 """
 
 # compiled kernels are typed by their arguments
@@ -68,39 +68,39 @@ from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
 EACH, TAKE, REFUSE = range(3)
-"""What is done on a level: each option of an item is taken in turn; or one is taken; or refused."""
+"""The kinds of branches: each option of an item in turn; one option taken; that option excluded."""
 
 
 class Usage(NamedTuple):
-    """How many options have each item, and how many must and may."""
+    """The number of options taken for each item, and its bounds."""
 
-    least: np.ndarray  # item -> as bounded; 0 for a secondary item
-    most: np.ndarray  # item -> as bounded; 1 for a secondary item
+    least: np.ndarray  # item -> its lower bound; 0 for a secondary item
+    most: np.ndarray  # item -> its upper bound; 1 for a secondary item
     used: np.ndarray  # item -> options taken that have it; those that only share its colour aside
-    decided: np.ndarray  # option -> whether the stack takes or refuses it
-    n_levels: int  # options of a cover, at most; without those refused
+    decided: np.ndarray  # option -> whether the stack takes or excludes it
+    n_levels: int  # upper bound of the options in a cover, exclusions left out
 
 
 CEILING, FOUND = range(2)
-"""What `Prices.state` holds: the most that a cover may cost; how many of `Prices.best` count."""
+"""The fields of `Prices.state`: the upper bound of costs; the number of costs in `Prices.best`."""
 
 
 class Prices(NamedTuple):
-    """What options cost, scaled, and what covers may cost."""
+    """The scaled costs of options, and the upper bounds of the costs of covers."""
 
     net: np.ndarray  # option -> as in `Pricing`
     share: np.ndarray
-    ceilings: np.ndarray  # stack -> the most that a cover below it may cost
+    ceilings: np.ndarray  # stack -> upper bound of the cost of a cover below it
     best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
     state: np.ndarray
     spent: np.ndarray  # level -> the cost of the options above it
 
 
 class Path(NamedTuple):
-    """The branches that lead to where a search stands."""
+    """The branches that lead to the current node."""
 
     kind: np.ndarray  # level -> EACH, TAKE or REFUSE
-    node: np.ndarray  # level -> the node of the option taken or refused
+    node: np.ndarray  # level -> the node of the option taken or excluded
     branches: np.ndarray  # level -> how many branches the item had
 
 
@@ -121,7 +121,7 @@ def usage_of(problem: ExactCover) -> Usage:
 
 @inlined
 def _commit(p, links, usage):
-    """Count a node's option for its item, and cover or purify the item if that has enough."""
+    """Count a node's option for its item, and cover or purify the item if it has enough."""
     c, i = color(p, links), links.top[p]
     if c != PURE:
         usage.used[i] += U(1)
@@ -190,7 +190,7 @@ def _untweak(o, links):
 
 @inlined
 def _least_share(i, links, prices):
-    """Return the least that an option costs for an item, which has one."""
+    """Return the least cost share of the options of an item, which has one or more."""
     if prices is None:
         return np.int64(0)
     return prices.share[links.option[links.down[i]]]
@@ -198,11 +198,11 @@ def _least_share(i, links, prices):
 
 @inlined
 def _choose(links, usage, prices):
-    """Return the fewest branches of an active item, the item, and what all of them cost at least.
+    """Return the fewest branches of an active item, that item, and the least cost of all of them.
 
-    The item is 0 if every item has enough. Of items with equally few branches it is one that may be
-    in the fewest options more than it must, and of those the first with the most options, as in
-    Knuth's program DLX3.
+    The item is 0 if every item has enough. Of items with equally few branches, it is one that may
+    have the fewest options beyond those it needs, and of those the first with the most options, as
+    in Knuth's program DLX3.
     """
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
     i, p, cost = U(0), links.right[0], np.int64(0)
@@ -230,7 +230,7 @@ def _choose(links, usage, prices):
 
 @helper
 def _branch(i, best, path, level, links, usage):
-    """Go the first way at an item."""
+    """Enter the first branch of an item."""
     p = links.down[i]
     path.node[level], path.branches[level] = p, best
     if usage.used[i] + U(1) == usage.most[i] and usage.used[i] < usage.least[i]:
@@ -246,7 +246,7 @@ def _branch(i, best, path, level, links, usage):
 
 @helper
 def _branch_again(path, level, links, usage):
-    """Leave the way that was gone on a level, and go the next; tell whether there is one."""
+    """Leave the branch of a level and enter the next; tell whether there is one."""
     p, kind = path.node[level], path.kind[level]
     if kind == EACH:
         _uncommit_others(p, links, usage)
@@ -269,7 +269,7 @@ def _branch_again(path, level, links, usage):
 
 @helper
 def _undo(path, level, links, usage):
-    """Undo what was done above a level."""
+    """Undo the branches above a level."""
     while level > 0:
         level -= 1
         p, kind = path.node[level], path.kind[level]
@@ -285,7 +285,7 @@ def _undo(path, level, links, usage):
 
 @helper
 def _note(level, prices):
-    """Note what a cover costs; lower the ceiling once there are as many as are wanted."""
+    """Record the cost of a cover; lower the upper bound once enough covers are found."""
     if prices is None:
         return
     cost = prices.spent[level]
@@ -304,7 +304,7 @@ def _note(level, prices):
 
 @inlined
 def _spend(path, level, links, prices):
-    """Enter what is spent below a level; tell whether that may be."""
+    """Record the cost below a level; tell whether it is within the upper bound."""
     if prices is None:
         return True
     cost = prices.spent[level]
@@ -316,7 +316,7 @@ def _spend(path, level, links, prices):
 
 @inlined
 def _is_too_dear(cost, level, prices):
-    """Tell whether what is spent above a level and a cost come to more than the ceiling."""
+    """Tell whether the cost above a level plus another cost exceeds the upper bound."""
     if prices is None:
         return False
     return prices.spent[level] + cost > prices.state[CEILING]
@@ -324,7 +324,7 @@ def _is_too_dear(cost, level, prices):
 
 @helper
 def _walk(links, usage, prices, path, position, bounds, stack, k, found):
-    """Search on from where the links stand; as `batchsolve.engines.dlx` does."""
+    """Continue the search from the state of the links until an event, as `dlx` does."""
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
     while True:
@@ -370,8 +370,8 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
 def _append_cover(covers, stack, k, path, level, links, prices):
     """Append the options that stack `k` and the levels above `level` take.
 
-    With prices, append those refused as well, which say where in tree order the cover is. Returns
-    whether there is no room for another cover.
+    With prices, append excluded options as well, which give the place of the cover in tree order.
+    Returns whether the room is full now.
     """
     offsets, options, parents, state = covers
     n, n_options = state[COVERS], U(links.first.size)
@@ -394,9 +394,9 @@ def _append_cover(covers, stack, k, path, level, links, prices):
 
 @helper
 def _name_choices(path, level, links, choices):
-    """Write what the stack of a node above `level` has for every level.
+    """Write the choices on all levels above `level` as a stack has them.
 
-    An option that is taken has the share of one branch, and its refusal that of all others.
+    An option that is taken has the share of one branch, and its exclusion that of all others.
     """
     for s in range(level):
         choices.options[s] = links.option[path.node[s]]
@@ -413,7 +413,7 @@ def _name_refusal(path, s, links, choices):
 
 @helper
 def _hand_back(path, level, links, stacks, k, choices, front):
-    """Write the branches above `level` that are still to be gone; `choices` is overwritten."""
+    """Write the branches above `level` still to be searched; `choices` is overwritten."""
     while level > 0:
         level -= 1
         if path.kind[level] == EACH:
@@ -430,9 +430,9 @@ def _hand_back(path, level, links, stacks, k, choices, front):
 
 @helper
 def _select(stack, begin, links, usage):
-    """Take and refuse the options of a stack from place `begin` on, up to the first that clashes.
+    """Take or exclude the options of a stack from place `begin` on, up to the first that clashes.
 
-    Returns -1, or where in the stack that is.
+    Returns -1, or the position of that option.
     """
     n_options = U(links.first.size)
     for s in range(begin, stack.size):
@@ -472,7 +472,7 @@ def _deselect(stack, begin, links, usage):
 
 @helper
 def _begin_to_spend(stack, k, prices):
-    """Enter what the options that stack `k` takes cost, and what covers below it may cost."""
+    """Record the cost of the options that stack `k` takes, and the upper bound below it."""
     if prices is None:
         return
     best, state, cost = prices.best, prices.state, np.int64(0)

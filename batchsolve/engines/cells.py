@@ -86,17 +86,17 @@ _FEW_ROWS = 16
 
 
 class Path(NamedTuple):
-    """What the walk notes down on its way.
+    """The working memory of a walk.
 
     A branch is a node that has children still to be tried. Branches are numbered from the top; row
     `n_branches` of `alive` and `cells`, behind those of all branches, is that of the current node.
     """
 
     alive: np.ndarray  # flat (branches + 1, words): the options that are left
-    cells: np.ndarray  # flat (branches + 1, length): how many of them each item has
+    cells: np.ndarray  # flat (branches + 1, length): how many of these options each item has
     left: np.ndarray  # flat (branches + 1, words): the children to be tried
     length: np.uint64  # cells of a row
-    n_rows: int  # of these arrays that may be used
+    n_rows: int  # rows of these arrays that may be used
     level: np.ndarray  # branch -> its level
     pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
     children: np.ndarray  # level -> how many children the node has
@@ -105,7 +105,7 @@ class Path(NamedTuple):
 class Quads(NamedTuple):
     """The primary items of every option, four to a word.
 
-    Where an option has fewer items than that, the cell behind all others fills up.
+    If an option has fewer items than that, the cell behind all others fills up the words.
     """
 
     words: np.ndarray  # flat (options, per)
@@ -114,13 +114,13 @@ class Quads(NamedTuple):
 
 @inlined
 def _row_length(n_items):
-    """Return how many cells a row has: whole groups for the items, and one group to fill up."""
+    """Return the number of cells in a row: whole groups for the items, and one group to fill up."""
     return W((n_items + _GROUP - 1) // _GROUP * _GROUP + _GROUP)
 
 
 @helper
 def _fit(path, place, n_rows):
-    """Return a path with at least so many rows for a residual; it holds what the old one did.
+    """Return a path with at least `n_rows` rows for a residual, and the content of the old one.
 
     Longer arrays replace those that are too short.
     """
@@ -184,7 +184,7 @@ def _first_at_most(cells, at, n_groups, bound):
 
 @helper
 def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, found):
-    """Search one residual on; write covers down while there is room, until something else must be.
+    """Continue the search of one residual until an event; write covers while there is room.
 
     Parameters
     ----------
@@ -193,19 +193,19 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
     quads : Quads
     path : Path
     n_branches : int
-        How many branches the path has.
+        The number of branches in the path.
     position : Position
     bounds : Bounds
     stack : ndarray of uint32
         The options of stack `k`.
     k : int
     found : GrowingCovers
-        Where covers are written while there is room.
+        Receives covers while there is room.
 
     Returns
     -------
     int, int, Position
-        Why it ended; and where to go on: the number of branches, and the position.
+        The event, and where to go on: the number of branches, and the position.
     """
     alive, cells, left, length, n_rows, _, pick, children = path
     level, entered, visited, count = position
@@ -323,14 +323,14 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
 
 @helper
 def _name_choices(arena, place, level, pick, chosen):
-    """Write the numbers that the choices on all levels above `level` have in the problem."""
+    """Write the choices on all levels above `level` as options of the problem."""
     for s in range(level):
         chosen[s] = arena[W(place.options) + pick[s]]
 
 
 @helper
 def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
-    """Write the children that are still to be tried; `choices` is overwritten."""
+    """Write the children still to be tried to the frontier; `choices` is overwritten."""
     while n_branches > 0:
         n_branches -= 1
         level = path.level[n_branches]
@@ -345,7 +345,7 @@ def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
 def _search(entries, cells, task):
     """Search below every stack of a task; return covers and the frontier.
 
-    Of `cells` nothing counts but the type.
+    Only the type of `cells` matters.
     """
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash

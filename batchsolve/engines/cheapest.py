@@ -1,8 +1,8 @@
-"""The cheapest covers: problems whose options are numbered by what they cost.
+"""The cheapest covers: problems whose options are numbered by cost.
 
-The search is that of `batchsolve.engines.bounded`. Options are numbered by what they cost for each
-of their items (`batchsolve.problems.costs.Pricing`), so that the cheapest are tried first and the
-order of the tree is that of numbers.
+The search is that of `batchsolve.engines.bounded`. Options are numbered by their cost per item
+(`batchsolve.problems.costs.Pricing`), so that the cheapest are tried first and the order of the
+tree is that of numbers.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from batchsolve.problems.stacks import Stacks
 
 
 class _Ranked(NamedTuple):
-    """A problem whose options are numbered by what they cost, and what they cost so."""
+    """A problem whose options are numbered by cost, with their costs in that order."""
 
     problem: ExactCover
     pricing: Pricing
     net: npt.NDArray[np.int64]
     share: npt.NDArray[np.int64]
-    total: int  # what no cover costs more than
+    total: int  # upper bound of the cost of a cover
 
 
 def _ranked(problem: ExactCover) -> _Ranked:
@@ -80,10 +80,10 @@ def search_cheapest(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
-    """Return stacks with other numbers of their options, also of those refused."""
+    """Return stacks with their options renumbered, excluded ones too."""
     n = number.size
     table = np.concatenate([number, number + np.uint32(n)])
-    # an option that does not exist is for the kernel to find
+    # the kernel reports options that do not exist
     known = stacks.options < 2 * n
     options = np.where(known, table[np.where(known, stacks.options, 0)], stacks.options)
     return replace(stacks, options=options.astype(np.uint32))

@@ -1,13 +1,13 @@
-"""Which engines may search a problem: one that is named, or all that `auto` may choose from.
+"""The engines that may search a problem: one that is named, or all that `auto` may choose from.
 
-For one problem, `auto` means the engines of one tree: they visit the same nodes, so they may take
-turns in one search, and which of them is fastest can be measured on the way without changing a
-result. An engine made for Sudoku goes before them: its tree is another and smaller one, and it was
-the fastest at all grids that were measured, of one solution or of millions.
+For one problem, `auto` means all engines with the same tree: they visit the same nodes, so they may
+take turns in one search, and timing them on the way changes no result. An engine made for Sudoku
+goes before them: its tree is smaller, and it was the fastest on all grids measured, with one
+solution or with millions.
 
-For puzzles in rows it means the engine that suits the shape of the grids, and perhaps another that
-takes over a row after a number of nodes: what is written there depends on the engine's tree, and
-must not depend on timing. So the shape decides that number, too.
+For puzzles in rows, `auto` means the engine that suits the shape of the grids, and perhaps a
+fallback engine that takes over a row after a number of nodes. The output depends on the engine's
+tree and must not depend on timing, so the shape decides that number, too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO
 
-# So many nodes take `lanes` 0.04 s at 16×16 and 0.1 s at 25×25, which is what `sat` takes for most
-# rows that come so far. The formulas of `sat` grow with the number of options.
+# Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
+# them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The formulas of
+# `sat` grow with the number of options.
 NODES_AN_OPTION = 1
 MOST_WANTED = 100  # covers of a row: `sat` is slow at more
 
@@ -45,7 +46,7 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     Raises
     ------
     InputError
-        If there is no such engine, or it does not take the problem.
+        If no engine has that name, or it does not take the problem.
     """
     if name != AUTO:
         engine = get_engine(name)
@@ -61,12 +62,12 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
 
 
 def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:
-    """Return the engine that looks for the cheapest covers of a problem under a name.
+    """Return the engine that a name stands for in a search for the cheapest covers.
 
     Raises
     ------
     InputError
-        If there is no such engine, it does not look at costs, or does not take the problem.
+        If no engine has that name, or it does not look at costs or does not take the problem.
     """
     costing = [n for n in engine_names() if registered(n).capabilities.costs]
     engine = get_engine(costing[0] if name == AUTO else name)
@@ -87,17 +88,17 @@ def _takes(engine: Described, problem: ExactCover) -> bool:
 
 
 def visits_the_same_nodes(name: str) -> bool:
-    """Whether the engines under a name visit the same nodes, however a search is cut up."""
+    """Tell whether the engines under a name visit the same nodes, however a search is cut up."""
     return name == AUTO or registered(name).capabilities.reproducible_nodes
 
 
 def engine_for_rows(name: str, problem: Sudoku) -> Engine:
-    """Return the engine that searches puzzles of one shape under a name.
+    """Return the engine that a name stands for when puzzles of one shape are solved.
 
     Raises
     ------
     InputError
-        If there is no such engine, or it cannot solve these puzzles.
+        If no engine has that name, or it cannot solve these puzzles.
     """
     if name == AUTO:
         suited = [e for e in map(registered, engine_names()) if _suits(e, problem)]
@@ -111,14 +112,14 @@ def engine_for_rows(name: str, problem: Sudoku) -> Engine:
 
 @dataclass(frozen=True)
 class Handover:
-    """The engine that rows go to which have taken many nodes.
+    """The fallback engine for rows with large search trees.
 
     Attributes
     ----------
     engine : Engine
-        It begins such a row anew.
+        Searches such a row from the start.
     after : int
-        The nodes of a row by the first engine.
+        Nodes that the first engine visits before it gives up a row.
     """
 
     engine: Engine
@@ -126,17 +127,17 @@ class Handover:
 
 
 def handover_for_rows(name: str, problem: Sudoku, limit: int) -> Handover | None:
-    """Return what becomes of rows that the engine under a name is long at; None if it keeps them.
+    """Return the fallback engine for rows with large search trees; None if there is none.
 
-    Only ``auto`` hands rows over, and only if the other engine can be had here and few covers of
-    each row are wanted.
+    Only ``auto`` has one, and only if that engine is installed and few covers of each row are
+    wanted.
     """
     handover = _best_handover(name, problem, limit)
     return handover if handover is not None and _takes(handover.engine, problem) else None
 
 
 def missing_for_rows(name: str, problem: Sudoku, limit: int) -> str:
-    """Say what would help with rows that take many nodes, and how to install it.
+    """Return a hint how to install the fallback engine for rows with large search trees.
 
     Returns
     -------
@@ -153,7 +154,7 @@ def missing_for_rows(name: str, problem: Sudoku, limit: int) -> str:
 
 
 def _best_handover(name: str, problem: Sudoku, limit: int) -> Handover | None:
-    """Return the handover if all that can be installed is."""
+    """Return the fallback engine, installed or not."""
     if name == AUTO and limit <= MOST_WANTED:
         for engine in map(registered, engine_names()):
             least = engine.capabilities.takes_over_grids_from
@@ -163,7 +164,7 @@ def _best_handover(name: str, problem: Sudoku, limit: int) -> Handover | None:
 
 
 def _suitability(engine: Described) -> tuple[bool, int]:
-    """Return a key by which the fastest of the engines that suit a shape is the last."""
+    """Return a sort key: of the engines that suit a shape, the fastest has the largest."""
     can = engine.capabilities
     return can.sudoku_only, can.suits_grids_from or 0
 

@@ -2,9 +2,9 @@
 
 Given a problem, a batch of stacks, solution limits, a node budget and room for covers, an engine
 searches and returns counts, nodes, the covers found, and the frontier. It returns early when the
-budget is spent or as many covers are found as there is room for; the frontier then says exactly
-what is left. A search that is continued from its frontier, however often and by whomever, finds the
-same covers, each once, and visits the same nodes as one that was never interrupted.
+budget is spent or the room for covers is full; the frontier then says exactly what is left. A
+search that is continued from its frontier, however often and in whichever process, finds the same
+covers, each once, and visits the same nodes as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ from batchsolve.settings import UNLIMITED
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What one worker is asked to search.
+    """A search that one worker is asked for.
 
     Adjacent stacks of one root share its limit and its allowance and are searched in order.
 
     Attributes
     ----------
     stacks : Stacks
-        Where to search, n stacks.
+        The n stacks to search below.
     limits : ndarray of int64, shape (n,)
-        How many covers of the stack's root are still wanted.
+        Covers of the stack's root that are still wanted.
     allowances : ndarray of int64, shape (n,)
-        How many nodes the search of the stack's root may still visit.
+        Nodes that the search of the stack's root may still visit.
     budget : int
-        How many nodes the whole task may visit.
+        Nodes that the whole task may visit.
     depth : int
         The level at which nodes are handed back as frontier instead of being expanded.
     keep : int
-        How many covers of each root to hand back; the others are only counted.
+        Covers of each root to hand back; the others are only counted.
     room : int
-        How many covers the whole task may find, 1 or more.
+        Covers that the whole task may find, 1 or more.
     any_order : bool
-        Whether the stacks of a root, and the branches below them, may be searched in any order
+        True if the stacks of a root, and the branches below them, may be searched in any order
         although its limit may be reached. The covers found then need not be the first, and the
-        frontier holds whatever comes before the last of them and was not searched.
+        frontier holds the parts before the last of them that were not searched.
     whole : bool
-        Whether the search of a stack is not to be cut: it begins only while some of the budget is
-        left, and then goes on to its limit, its allowance or its end; there is no depth and no
-        room. What is found below a stack then depends on nothing but the stack, its limit and its
-        allowance; but the covers are not always the first in tree order. For engines that can
-        do that (`Capabilities.whole_stacks`), and stacks each of a root of its own.
+        True if the search of a stack must not be cut: it begins only while some of the budget is
+        left, and then goes on to its limit, its allowance or its end, without a depth or a room.
+        Its result then depends only on the stack, its limit and its allowance; but the covers are
+        not always the first in tree order. Only for engines that can do that
+        (`Capabilities.whole_stacks`), and for stacks that each have a root of their own.
     cheapest : int
-        How many of the cheapest covers are wanted, of all stacks together, which are of one root;
-        0 if costs do not matter. Other covers need not be found, and those that are count.
+        The number of cheapest covers wanted, of all stacks together, which have one root; 0 if
+        costs do not matter. Other covers need not be found, but are counted if they are.
     ceilings : ndarray of int64, shape (n,), or None
-        The most that a cover below each stack may cost; None unless the cheapest are wanted. For
-        engines that look at costs (`Capabilities.costs`).
+        The upper bound of the cost of a cover below each stack; None unless the cheapest are
+        wanted. Only for engines that look at costs (`Capabilities.costs`).
     unordered : bool
-        Whether the options of a cover may stand in any order. Otherwise they stand in the order of
-        their choice, by which covers can be put in tree order.
+        True if the options of a cover may stand in any order. Otherwise they stand in the order in
+        which they were chosen, by which covers can be put in tree order.
     """
 
     stacks: Stacks
@@ -101,7 +101,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a search returns.
+    """The result of a search.
 
     Attributes
     ----------
@@ -116,13 +116,13 @@ class Outcome:
         The covers handed back, in tree order below each stack; their options in order of choice,
         unless the task leaves it open.
     frontier : Stacks
-        What is left to search, in tree order for each root.
+        The stacks left to search, in tree order for each root.
     weights : ndarray of float64, shape (len(frontier),)
         The share that each stack of the frontier has in the tree of the stack it descends from: the
         product of 1 / (number of children) over the nodes between them (Knuth's measure of
         progress).
     parents : ndarray of int64, shape (len(frontier),)
-        The place in the task of the stack that each stack of the frontier descends from.
+        For each stack of the frontier, the place in the task of the stack it descends from.
     """
 
     counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
@@ -137,13 +137,13 @@ class Outcome:
 class Engine(Described, Protocol):
     """A search kernel. Engines hold nothing but their settings and can be pickled.
 
-    What counts as a node is for the engine to say. But a stack that was searched has at least one,
-    and the sum below a stack does not depend on budgets, depths and room, unless the capabilities
-    say otherwise.
+    Each engine defines its own nodes. But a stack that was searched has at least one, and unless
+    the capabilities say otherwise, the sum below a stack does not depend on budgets, depths and
+    room.
     """
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search; must be safe to call from several threads at once.
+        """Search a task; several threads may call it at once.
 
         Raises
         ------
@@ -155,18 +155,18 @@ class Engine(Described, Protocol):
 
 @runtime_checkable
 class Sharing(Protocol):
-    """An engine whose searches in several processes can share what they remember."""
+    """An engine whose searches in several processes can share a table."""
 
     def shared_in(self, folder: str, problem: ExactCover) -> Engine:
-        """Return the engine as one that keeps what it remembers in a folder.
+        """Return a copy of the engine that keeps its table in a folder.
 
-        If there is no room, that is the engine itself.
+        Return the engine itself if the folder has no room.
         """
         ...
 
 
 def check_support(engine: Described, problem: ExactCover) -> None:
-    """Ask whether an engine can search a problem, here and now.
+    """Check that an engine can search a problem, here and now.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def check_support(engine: Described, problem: ExactCover) -> None:
 
 
 def _takes_none(engine: Described, problem: ExactCover, capability: str, what: str) -> InputError:
-    """Return the error that an engine lacks a capability, and which engines have it."""
+    """Return the error for a capability that an engine lacks; it names the engines that have it."""
     those = [n for n in engine_names() if getattr(registered(n).capabilities, capability)]
     return InputError(
         f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "

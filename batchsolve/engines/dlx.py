@@ -62,7 +62,7 @@ from batchsolve.problems.exact_cover import ExactCover
 
 @helper
 def _walk(links, choice, position, bounds, stack, k, found):
-    """Search on from where the links stand until something must be written down.
+    """Continue the search from the state of the links until an event.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def _walk(links, choice, position, bounds, stack, k, found):
         The options of stack `k`.
     k : int
     found : GrowingCovers
-        Where covers are written while there is room.
+        Receives covers while there is room.
 
     Returns
     -------
     int, Position
-        Why it ended; and where to go on.
+        The event, and where to go on.
     """
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds

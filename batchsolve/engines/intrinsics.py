@@ -18,7 +18,7 @@ from numba.extending import models, register_model
 from batchsolve.kernels import CHECKS_BOUNDS
 
 WIDTH = 8
-"""How many words a vector holds."""
+"""The number of words in a vector."""
 
 intrinsic: Any = extending.intrinsic  # its result takes other arguments than its types say
 
@@ -58,8 +58,9 @@ def _call(builder, name, kind, *arguments):
 def pointer_to(context, builder, kind, array, place, n):
     """Return the pointer to n elements of an array, the first of them at a place.
 
-    The array is contiguous and aligned, or the kernel does not compile. With ``NUMBA_BOUNDSCHECK``
-    it raises `IndexError` where the array has no such elements, as numba's own indexing does.
+    The array must be contiguous and aligned, or the kernel does not compile. With
+    ``NUMBA_BOUNDSCHECK`` it raises `IndexError` where the array has no such elements, as numba's
+    own indexing does.
     """
     if kind.layout != "C" or not kind.aligned:
         raise TypeError(f"vectors and shared words need a contiguous, aligned array, not {kind}")
@@ -201,8 +202,9 @@ def _fence(order):
     return fence
 
 
-# Words that several threads read and write at a time, of a C-contiguous array of uint64. The orders
-# are those of C++: what other threads wrote before a release is seen after an acquire of it.
+# Access to words of a C-contiguous array of uint64 that several threads read and write at a time.
+# The orders are those of C++: an acquire of a word sees all that another thread wrote before it
+# released the word.
 load_relaxed, load_acquire = _atomic_load("monotonic"), _atomic_load("acquire")
 store_relaxed, store_release = _atomic_store("monotonic"), _atomic_store("release")
 fence_acquire, fence_release = _fence("acquire"), _fence("release")
@@ -210,7 +212,7 @@ fence_acquire, fence_release = _fence("acquire"), _fence("release")
 
 @intrinsic
 def replace_word(typingctx, array, place, old, new):
-    """Write a word in place of another that is expected there; tell whether it was there."""
+    """Replace a word if it has the expected value; tell whether it had (compare and swap)."""
 
     def codegen(context, builder, signature, args):
         at = pointer_to(context, builder, signature.args[0], args[0], args[1], 1)
@@ -228,7 +230,7 @@ def _cells_at(context, builder, array_type, array, place):
 
 @intrinsic
 def at_most(typingctx, array, place, bound):
-    """Return one bit each: which of ``array[place : place + 64]`` are no larger than a bound.
+    """Return a bit for each of ``array[place : place + 64]``: 1 if it is no larger than a bound.
 
     The array is C-contiguous and holds unsigned integers of any width.
     """

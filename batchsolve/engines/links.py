@@ -1,15 +1,15 @@
-"""The arrays of dancing links, and what may be done to them.
+"""The arrays of dancing links, and the operations on them.
 
 The data structure is the one of *The Art of Computer Programming* 7.2.2.1, Algorithm X: every
 node of an option has an item (TOP) and its neighbours in the item's list (ULINK, DLINK); nodes of
-one option are adjacent and options are parted by spacers, so that an option is walked without
-links of its own; item headers 1..n_items carry LLINK and RLINK. Two things differ from the book:
+one option are adjacent and spacers separate options, so that an option is walked without links of
+its own; item headers 1..n_items carry LLINK and RLINK. Two things differ from the book:
 
 * indices are unsigned, because signed ones make the compiler test every access for wrap-around;
 * a *stack* (a partial cover: a puzzle's clues, or a subproblem) is selected before the search, and
-  what the next stack does not share is undone after it: one set of links serves a whole batch.
+  afterwards undone as far as the next stack does not share it: one set of links serves a batch.
 
-Where there are colours, every node has one (COLOR), as in Algorithm C. To *commit* to a node
+In a problem with colours, every node has one (COLOR), as in Algorithm C. To *commit* to a node
 without a colour is to cover its item. To commit to one with a colour is to *purify* its item:
 options that give the item another colour are hidden, and the nodes of those that give it the same
 one are marked as `PURE`, so that nothing more is done to them. Kernels are compiled twice, for
@@ -257,7 +257,7 @@ def uncommit_others(p, links):
 
 @inlined
 def choose(links):
-    """Return the fewest options of an active item, and the branch item, for there is an item."""
+    """Return the fewest options of an active item, and the branch item; one item must be active."""
     right, size = links.right, links.size
     best, i, p = U(0xFFFFFFFF), U(0), right[0]
     while p != 0:
@@ -308,7 +308,7 @@ def _is_in(option, stack):
 def _select(stack, begin, links, covered):
     """Select the options of a stack from place `begin` on, up to the first that clashes.
 
-    Returns -1, or where in the stack that is. `covered` counts the options that cover or purify an
+    Returns -1, or the position of that option. `covered` counts the options that cover or purify an
     item.
     """
     for s in range(begin, stack.size):
@@ -347,8 +347,8 @@ def shared(stack, other):
 def reselect(selected, stack, links, covered):
     """Select a stack instead of the one that is selected.
 
-    What the two share stays selected, for adjacent stacks of a frontier are alike. Returns -1, or
-    where the stack clashes, and the part of it that is selected now.
+    The options that both share stay selected, because adjacent stacks of a frontier are alike.
+    Returns -1, or the position of a clash, and the part of the stack that is selected now.
     """
     begin = shared(stack, selected)
     _deselect(selected, begin, links, covered)

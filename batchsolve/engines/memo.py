@@ -1,24 +1,24 @@
-"""Memoised counting: dancing links with a table of what was counted before.
+"""Memoised counting: dancing links with a table of earlier counts.
 
-Where two partial covers leave the same (`batchsolve.engines.remainders`), their subtrees are alike,
-and the covers below the second are looked up. So the search counts paths through a graph of sets
-instead of the leaves of a tree; that is little work where many partial covers leave the same set,
-as in tilings and matchings, and only overhead where hardly any two do.
+If two partial covers leave the same items (`batchsolve.engines.remainders`), their subtrees are
+equal, and the covers below the second are looked up. So the search counts paths through a graph of
+sets instead of the leaves of a tree; that is little work where many partial covers leave the same
+set, as in tilings and matchings, and only overhead where hardly any two do.
 
 * The *key* is compared as a whole: the hash only says where to look.
 * The *table* is one array of a bounded size, which all threads of a process share. A row is a
   *version*, a key, a count of 128 bits, and the *effort*, the nodes visited to find it; version 0
   marks an empty row. A key may lie in any row of a short window; when all those are taken, the row
   with the least effort gives way.
-* Processes on one machine share a table, too, by a file that they map.
-* Nobody waits for a row. A thread that writes one makes its version odd first, and even again when
-  all words are there; if another thread has made it odd, it does not write. A thread that reads one
-  looks at the version before and after, and takes what it read only if both are the same even
-  number: then no word of it was written in between (a *sequence lock*, here with the fences that
-  H.-J. Boehm, *Can seqlocks get along with programming language memory models?*, MSPC 2012, shows
-  to be needed). So a count that is looked up is one that was stored with just this key.
-* A count enters the table when nothing below its node was handed back. What was counted below an
-  interrupted node is in the sum of its stack, and what was not is in the frontier.
+* Processes on one machine can share a table, too: a file that they map.
+* No thread waits for a row. A thread that writes one makes its version odd first, and even again
+  when all words are there; if another thread has made it odd, it does not write. A thread that
+  reads one looks at the version before and after, and takes what it read only if both are the same
+  even number: then no word of it was written in between (a *sequence lock*, here with the fences
+  that H.-J. Boehm, *Can seqlocks get along with programming language memory models?*, MSPC 2012,
+  shows to be needed). So a count that is found was stored with exactly this key.
+* A count enters the table when nothing below its node was handed back. Covers counted below an
+  interrupted node are in the sum of its stack; the others are left in the frontier.
 
 The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**128 a node, and no
 search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
@@ -99,7 +99,7 @@ _BESIDE_KEY = 4  # words of a row: its version before the key; a count of two an
 
 
 class Marks(NamedTuple):
-    """What a search notes down."""
+    """The working memory of a search."""
 
     n_primary: int
     uncovered: np.ndarray  # the items not covered, a bit each
@@ -110,7 +110,7 @@ class Marks(NamedTuple):
 
 
 def _marks_of(problem: ExactCover, words: int) -> Marks:
-    """Return marks for one search of a problem whose keys have so many words."""
+    """Return marks for one search of a problem whose keys have `words` words."""
     n_levels = problem.n_items + 1
     return Marks(
         problem.n_primary,
@@ -132,7 +132,7 @@ def _first_row(key, table):
 def _find(key, table):
     """Look a key up; return whether it was found, and its count of two words.
 
-    A row that is being written, or was while it was read, is passed over.
+    A row that another thread writes meanwhile is skipped.
     """
     n_rows, width, words = W(table.shape[0]), W(table.shape[1]), W(key.size)
     flat = table.reshape(table.size)
@@ -214,7 +214,7 @@ def _difference(total, before):
 
 @helper
 def _walk(links, table, marks, total, choice, position, bounds, handed):
-    """Search on from where the links stand until something must be written down.
+    """Continue the search from the state of the links until an event.
 
     Parameters
     ----------
@@ -228,12 +228,12 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
     position : Position
     bounds : Bounds
     handed : int
-        How many stacks were handed back so far.
+        The number of stacks handed back so far.
 
     Returns
     -------
     int, Position
-        Why it ended, which is never `COVER`; and where to go on.
+        The event, never `COVER`; and where to go on.
     """
     level, entered, visited, _ = position
     depth, allowed = bounds.depth, bounds.allowed
@@ -260,7 +260,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                 else:
                     visited += 1
                     marks.handed[level] = -1
-                    if best > 1:  # a node with one child is not looked up, for its child is
+                    if best > 1:  # a node with one child is left to that child
                         write_key(key, uncovered, links, marks.n_primary)
                         is_known, low, high = _find(key, table)
                         if is_known:
@@ -338,7 +338,7 @@ def _search(links, table, marks, totals, task):
 
 @dataclass(frozen=True)
 class MemoisedCounting:
-    """The engine that counts like subtrees once.
+    """The engine that counts equal subtrees once.
 
     Parameters
     ----------
@@ -361,13 +361,13 @@ class MemoisedCounting:
 
     @property
     def name(self) -> str:
-        """What `get_engine` calls it."""
+        """The name of the engine for `get_engine`."""
         return f"memo:{self.megabytes}"
 
     def shared_in(self, folder: str, problem: ExactCover) -> MemoisedCounting:
         """Return the engine with a table in a file of a folder; see `Sharing`.
 
-        All of the file is reserved: a process that writes where nothing can be kept is killed.
+        The whole file is reserved: a process is killed if it writes where the disk has no space.
         """
         n_rows, width = _shape_of_table(problem, self.megabytes)
         file = os.path.join(folder, f"table-{problem.fingerprint[:16]}-{self.megabytes}")
@@ -376,7 +376,7 @@ class MemoisedCounting:
         try:
             with open(file, "xb") as made:
                 os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
-        except (OSError, AttributeError):  # a full disk, or a system that cannot do it
+        except (OSError, AttributeError):  # a full disk, or a system that cannot reserve files
             with suppress(OSError):
                 os.remove(file)
             return self
@@ -400,22 +400,22 @@ class MemoisedCounting:
 
 
 def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
-    """Return the number of rows and the words of a row of a table of some size."""
+    """Return the number of rows of a table of this size, and the words in a row."""
     width = words_of_key(problem) + _BESIDE_KEY
     return max(1, megabytes * MEGABYTE // (8 * width)), width
 
 
 def _new_table(shape: tuple[int, int], file: str) -> npt.NDArray[np.uint64]:
     if file:
-        # a process that is killed while it writes a row leaves one that is passed over for ever
-        with suppress(OSError):  # the search that has made it is over
+        # a row stays unused for ever if a process is killed while it writes the row
+        with suppress(OSError):  # the search that made the file is over
             return np.asarray(np.memmap(file, np.uint64, "r+", shape=shape))
     return np.zeros(shape, np.uint64)
 
 
 @dataclass(eq=False)
 class _Table:
-    """A table, and how many searches use it."""
+    """A table, and the number of searches that use it."""
 
     rows: npt.NDArray[np.uint64]
     users: int = 0
@@ -431,7 +431,7 @@ def _shared_table(
 ) -> Iterator[npt.NDArray[np.uint64]]:
     """Lend the table of a problem to a search; others may use it at the same time.
 
-    It keeps what it holds until another problem needs a table and no search uses this one.
+    It keeps its rows until another problem needs a table and no search uses this one.
     """
     shape = _shape_of_table(problem, megabytes)
     kind = (problem.fingerprint, shape[0], file)

@@ -1,4 +1,4 @@
-"""What engines make of a problem once in each process, for the searches that follow."""
+"""Data that engines prepare from a problem once in each process, for all later searches."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Generic, TypeVar
 
 from batchsolve.problems.exact_cover import ExactCover
 
-MOST_PROBLEMS = 8  # that are remembered
+MOST_PROBLEMS = 8  # whose data are kept
 
 Made = TypeVar("Made")
 
 
 class Prepared(Generic[Made]):
-    """Remembers what was made of the last problems.
+    """A cache of the data prepared from the last problems.
 
     Parameters
     ----------
     make : callable
-        Makes it of a problem.
+        Prepares the data of a problem.
     """
 
     def __init__(self, make: Callable[[ExactCover], Made]) -> None:
@@ -29,7 +29,7 @@ class Prepared(Generic[Made]):
         self._lock = threading.Lock()
 
     def of(self, problem: ExactCover) -> Made:
-        """Return what was made of a problem, or make it."""
+        """Return the data of a problem; prepare them if they are not cached."""
         with self._lock:
             if problem.fingerprint not in self._made:
                 self._made[problem.fingerprint] = self._make(problem)

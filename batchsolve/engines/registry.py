@@ -1,7 +1,7 @@
-"""The engines there are: what each is called, what it can do, and which module it stands in.
+"""The registry of engines: their names, capabilities and modules.
 
-Whoever chooses an engine looks here, for the modules take time to import: their kernels are made
-ready to be compiled.
+Code that chooses an engine looks here, because importing its module takes time: that prepares its
+kernels for compiling.
 """
 
 from __future__ import annotations
@@ -12,51 +12,50 @@ from typing import Protocol
 from batchsolve.errors import InputError
 
 MRV_TREE = "mrv"
-"""The tree that dancing links walk: first item of the fewest options, options ascending."""
+"""The tree that dancing links walk: first item with the fewest options, options ascending."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine can do; callers ask for a capability, never for a name.
+    """The capabilities of an engine; callers ask for one of these, never for a name.
 
     Attributes
     ----------
     description : str
-        What it is, in a few words.
+        The engine in a few words.
     secondary_items : bool
-        Whether it takes problems with secondary items.
+        True if it takes problems with secondary items.
     colors : bool
-        Whether it takes problems whose secondary items have colours.
+        True if it takes problems whose secondary items have colours.
     bounds : bool
-        Whether it takes problems whose primary items have bounds.
+        True if it takes problems whose primary items have bounds.
     costs : bool
-        Whether it can look for the cheapest covers.
+        True if it can look for the cheapest covers.
     sudoku_only : bool
-        Whether it takes no problem but a `Sudoku`.
+        True if it takes no problem but a `Sudoku`.
     least_box : int
-        How many rows and columns the boxes of a `Sudoku` must have.
+        The fewest rows, and columns, that the boxes of a `Sudoku` may have.
     most_digits : int or None
-        The largest number of digits of a `Sudoku` that it takes, if there is one.
+        The largest number of digits of a `Sudoku` that it takes; None if any.
     tree : str
-        The name of its search tree, if other engines have the same.
+        The name of its search tree, if other engines share it; else empty.
     counts_only : bool
-        Whether it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
+        True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
     reproducible_nodes : bool
-        Whether the sum of nodes below a stack is the same however often and in whatever pieces it
-        is searched.
+        True if the sum of nodes below a stack is the same in every search, however it is cut up.
     whole_stacks : bool
-        Whether it takes tasks whose stacks are to be searched whole; rows are searched so then.
+        True if it takes tasks whose stacks are searched whole; then it searches rows this way.
     module : str
         A module that must be installed for it; empty if it needs none.
     extra : str
         The extra of this package that installs `module`.
     suits_grids_from : int or None
         The number of digits from which on it suits grids of Sudoku; None if others always suit
-        them better. Of several engines the fastest is one that takes Sudoku only, or else the one
-        that begins to suit them last.
+        them better. Of several engines that suit a grid, the fastest is one that takes Sudoku only,
+        or else the one with the largest number here.
     takes_over_grids_from : int or None
-        The number of digits from which on it takes over grids that others are long at; None if it
-        never does.
+        The number of digits from which on it is the fallback engine for grids with large search
+        trees; None if it never is.
     """
 
     description: str
@@ -78,31 +77,31 @@ class Capabilities:
 
 
 class Described(Protocol):
-    """An engine, or what is known of one that is not imported."""
+    """An engine, or the description of one that is not imported."""
 
     @property
     def name(self) -> str:
-        """What the engine is called."""
+        """The name of the engine."""
         ...
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """The capabilities of the engine."""
         ...
 
 
 @dataclass(frozen=True)
 class Registered:
-    """What is known of an engine that need not be imported.
+    """The description of an engine that need not be imported.
 
     Attributes
     ----------
     name : str
     capabilities : Capabilities
     module, kind : str
-        Where its class stands, and what it is called.
+        The module of its class, and the name of the class.
     has_size : bool
-        Whether the size of its tables may follow its name: ``memo:64``.
+        True if the size of its tables may follow its name: ``memo:64``.
     """
 
     name: str
@@ -157,7 +156,7 @@ _ENGINES = {
                 "options counted down in cells of a byte",
                 colors=True,
                 tree=MRV_TREE,
-                # of 16 digits it takes a third of the time of `dlx`; of 12, as long
+                # at 16 digits it takes a third of the time of `dlx`; at 12, as long
                 suits_grids_from=13,
             ),
             "batchsolve.engines.cells",
@@ -210,7 +209,7 @@ def engine_names() -> list[str]:
 
 
 def registered(name: str) -> Registered:
-    """Return what is known of the engine of that name; it is not imported.
+    """Return the description of the engine of that name, without importing it.
 
     Parameters
     ----------
@@ -220,7 +219,7 @@ def registered(name: str) -> Registered:
     Raises
     ------
     InputError
-        If there is none.
+        If no engine has that name.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""What a partial cover leaves, as a key: equal keys have equal subtrees below them.
+"""Keys of partial covers: below equal keys, the subtrees are equal.
 
-What is left of a problem below a partial cover is determined by the set of items that are not yet
-covered. The *key* is this whole set, a bit an item, and is compared as a whole. A secondary item
-that no option is left for counts as covered, for it rules nothing out. One that was purified counts
-as uncovered, and the key has its colour too.
+The set of items that are not yet covered determines the subtree below a partial cover. The *key* is
+this whole set, a bit per item, and is compared as a whole. A secondary item without options left
+counts as covered, because it rules nothing out. One that was purified counts as uncovered, and the
+key has its colour too.
 """
 
 # compiled kernels are typed by their arguments
@@ -21,12 +21,12 @@ W = uint64
 
 
 def words_of_set(problem: ExactCover) -> int:
-    """Return how many words hold a set of items; bit i stands for item i, counted from 1."""
+    """Return the number of words in a set of items; bit i stands for item i, counted from 1."""
     return (problem.n_items + 64) // 64
 
 
 def words_of_key(problem: ExactCover) -> int:
-    """Return how many words a key has."""
+    """Return the number of words in a key."""
     words = words_of_set(problem)
     if problem.colors is not None:
         words += (problem.n_items - problem.n_primary + 1) // 2  # a colour is half a word
@@ -35,7 +35,7 @@ def words_of_key(problem: ExactCover) -> int:
 
 @inlined
 def flip(p, links, uncovered):
-    """Flip the bits of the items of p's option that it gives no colour."""
+    """Flip the bits of the items to which p's option gives no colour."""
     top, up = links.top, links.up
     q = p
     while True:
@@ -52,7 +52,7 @@ def flip(p, links, uncovered):
 
 @helper
 def write_key(key, uncovered, links, n_primary):
-    """Write the key of the node at hand: the items uncovered that still matter."""
+    """Write the key of the current node: the uncovered items that still matter."""
     for w in range(key.size):
         key[w] = uncovered[w]
     n_items = links.size.size - 1
@@ -77,7 +77,7 @@ def hash_of(key):
 
 @helper
 def list_uncovered(links, covered, uncovered):
-    """Write the items that the stack selected leaves uncovered, a bit each."""
+    """Write the items that the selected stack leaves uncovered, a bit each."""
     uncovered[:] = 0
     for j in range(1, links.size.size):
         if covered[j] == 0 or color(j, links) != 0:

@@ -38,7 +38,7 @@ COVERED = np.uint64(2**63)
 
 
 _NO_COLORS = np.empty(0, np.uint32)
-_NO_COLORS.flags.writeable = False  # as those of problems are, or it would be another type
+_NO_COLORS.flags.writeable = False  # as in problems; otherwise its type would differ
 
 
 class Entries(NamedTuple):
@@ -73,7 +73,7 @@ class Scratch(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the parts of a residual begin in the arena, and how large it is."""
+    """The offsets of the parts of a residual in the arena, and its size."""
 
     n_options: int
     n_items: int
@@ -91,7 +91,7 @@ class Place(NamedTuple):
 
 @helper
 def make_scratch(entries):
-    """Return working space that fits any residual but for `masks`, which grows."""
+    """Return working space for any residual; only `masks` may have to grow."""
     return Scratch(
         np.full(entries.n_items, -1, np.int64),
         np.zeros(entries.n_items, np.int64),
@@ -150,10 +150,10 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
     ----------
     entries : Entries
     n_alive, n_open : int
-        How many of ``scratch.alive`` and ``scratch.open_items`` count; both ascend.
+        The number of entries in ``scratch.alive`` and in ``scratch.open_items``; both ascend.
     scratch : Scratch
     begin : int
-        Where in the arena it shall begin; what lies there is overwritten.
+        The offset in the arena at which it begins; old content is overwritten.
     arena : ndarray of uint64
 
     Returns
@@ -253,7 +253,7 @@ def fill_set(alive, at, n_options):
 
 @helper
 def select(stack, entries, held):
-    """Note which items the options of a stack cover; return -1, or where an option clashes.
+    """Record the items that a stack covers; return -1, or the position of an option that clashes.
 
     ``held[i]`` is -1 for an item that is not covered, else the colour that it has.
     """
@@ -279,14 +279,14 @@ def select(stack, entries, held):
 
 @inlined
 def _is_barred(x, entries, held, colored):
-    """Tell whether entry `x` cannot be chosen with what is held."""
+    """Tell whether entry `x` clashes with the colours in `held`."""
     holds = held[entries.indices[x]]
     return holds >= 0 and (holds == 0 or not colored or holds != entries.colors[x])
 
 
 @helper
 def list_left(entries, held, scratch):
-    """List the options and the primary items that a stack leaves; return how many they are."""
+    """List the options and the primary items that a stack leaves; return both numbers."""
     colored = entries.colors.size > 0
     n_alive, n_open = 0, 0
     for o in range(entries.indptr.size - 1):
@@ -307,7 +307,7 @@ def list_left(entries, held, scratch):
 
 @kernel
 def leaves_more(entries, stacks, most):
-    """Whether any of the stacks leaves more than so many options."""
+    """Tell whether any of the stacks leaves more than `most` options."""
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     for k in range(stacks.n):

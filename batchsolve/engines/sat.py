@@ -4,20 +4,21 @@ An option is a variable. Of the options of a primary item at least one is true; 
 share an item, other than in the same colour, at most one is. The formula of a stack holds only the
 options that can be added to the stack and the items that it leaves uncovered, so it is small where
 there are many clues. The solver finds a cover; a *blocking clause* then rules this cover out, and
-the solver is asked again, until nothing is left. Every stack of a task has a solver of its own,
-which is freed with it: what was searched before never changes what is found.
+the solver is called again, until no cover is left. Every stack of a task has a solver of its own,
+which is freed with it: earlier searches never change a result.
 
 The solver finds covers in no order. Their order, and with it the tree, is read off the covers: the
 branch item is the first uncovered primary item, so the options beyond a stack were chosen in the
 order of their first items. A node is a partial cover with a cover below it, or a stack of the task
 that has none. Where more nodes or covers lie below a stack than may be counted, the stack is cut:
 each option of the branch item makes a stack of its own, which inherits the covers that are known
-below it. So the nodes, and what is found first, do not depend on what the solver finds first.
+below it. So neither the nodes nor the first covers depend on the order in which the solver finds
+covers.
 
-The first covers in tree order take hundreds of calls of the solver, any covers one each. A stack
-that is searched whole, as rows are, is content with any: they are always the same, for the solver
-is new. Its nodes are the partial covers above those found, and the conflicts that the solver met.
-So a limit on nodes limits the solver too.
+The first covers in tree order take hundreds of calls of the solver, any covers one each. Any will
+do for a stack that is searched whole, as rows are: they are always the same, because the solver is
+new. Its nodes are the partial covers above those found, and the conflicts that the solver met. So a
+limit on nodes limits the solver too.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ from batchsolve.problems.exact_cover import ExactCover
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
-SLICE = 1000  # conflicts between two looks at what is left, a few hundredths of a second
+SLICE = 1000  # conflicts in one call of the solver, a few hundredths of a second
 MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of them is best
 FREE = -1  # an item that is not covered
 
 
 class Sat:
-    """A reduction to SAT; all solutions through blocking clauses."""
+    """The engine that reduces a problem to SAT and finds all covers with blocking clauses."""
 
     name = "sat"
     capabilities = registered(name).capabilities
@@ -113,7 +114,7 @@ def _search_branch(
 
 
 def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_Branch]:
-    """Return the branches of a branch with these covers; the first has one."""
+    """Cut a branch with these covers into branches; the first of them has a cover."""
     stack, weight, _ = branch
     options = formula.choices(stack)
     share = weight / len(options)
@@ -121,7 +122,7 @@ def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_B
     for cover in covers:
         below[cover[len(stack)]].append(cover)
     while barren := list(takewhile(lambda o: not below[o], options)):
-        # One question for all of them: most of the way down to a first cover is of this kind.
+        # One call of the solver for all of them: most steps down to a first cover are of this kind.
         others = options[len(barren) :]
         found = formula.cover_with_none_of(stack, others)
         if found is None:
@@ -137,7 +138,7 @@ def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
 
 
 class _Formula:
-    """The formula of what a stack leaves, in a solver of its own.
+    """The formula of the problem that a stack leaves, in a solver of its own.
 
     Its variables from 1 on are the options that can be added to the stack, ascending.
     """
@@ -163,14 +164,14 @@ class _Formula:
         self._solver.delete()
 
     def choices(self, stack: list[int]) -> list[int]:
-        """Return the options of the branch item below a stack that is no cover, ascending."""
+        """Return the options of the branch item below a stack that is not a cover, ascending."""
         self._path.go(stack)
         return self._path.choices() or []
 
     def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
         """Add covers below a stack to the known ones, up to `most`; return them in tree order."""
         covers = list(known)
-        # While this is assumed the blocking clauses hold; then it is false for ever.
+        # The blocking clauses hold while this is assumed; afterwards it is false for good.
         blocking = next(self._new_variable)
         assumptions = [blocking, *self._chosen(stack)]
         for cover in covers:
@@ -186,7 +187,7 @@ class _Formula:
         return self._solve(stack, [*self._chosen(stack), *(-self._variable[o] for o in options)])
 
     def spend(self, n_nodes: int) -> None:
-        """Count nodes of a stack that is searched whole, as many as its allowance admits."""
+        """Count nodes of a stack that is searched whole, up to its allowance."""
         self._tally.visit(min(n_nodes, self._tally.nodes_left))
         if self._tally.nodes_left == 0:
             raise _SpentError
@@ -200,7 +201,7 @@ class _Formula:
     def _solve(self, stack: list[int], assumptions: list[int]) -> list[int] | None:
         """Return a cover below a stack in order of choice; None if there is none.
 
-        The solver works in slices, and lets other threads work meanwhile: so Ctrl-C is noticed
+        The solver works in slices and lets other threads work meanwhile, so Ctrl-C is noticed
         between two of them. A slice goes on where the one before it ended.
         """
         is_satisfiable = None
@@ -264,7 +265,7 @@ class _Path(PartialCover):
 
 
 class _Left(NamedTuple):
-    """What a stack leaves of a problem.
+    """The part of a problem that a stack leaves.
 
     An entry says that an option, counted from 1 among those that are left, has an item which the
     stack does not cover. Entries ascend by items, those of one item by options.
@@ -279,7 +280,7 @@ class _Left(NamedTuple):
 
     @classmethod
     def of(cls, problem: ExactCover, stack: list[int], state: npt.NDArray[np.int64]) -> _Left:
-        """Return what a stack leaves that covers items in these colours."""
+        """Return the part that a stack leaves if it covers items in these colours."""
         items = problem.indices.astype(np.int64)
         lengths = np.diff(problem.indptr)
         owners = np.repeat(np.arange(problem.n_options), lengths)
@@ -309,7 +310,7 @@ class _Left(NamedTuple):
 
 
 class _Clauses:
-    """Clauses as they are put together, and how many variables they have."""
+    """The clauses of a formula, and the number of their variables."""
 
     def __init__(self, left: _Left) -> None:
         self.n_variables = left.options.size
@@ -320,7 +321,7 @@ class _Clauses:
             items = np.flatnonzero(left.sizes == size)
             places = starts[items][:, None] + np.arange(size)
             members = left.owners[places]
-            # One of an item without options is empty: nothing makes it true.
+            # The clause of an item without options is empty: nothing makes it true.
             self._long += members[left.is_required[items]].tolist()
             colors = None if left.colors is None else left.colors[places]
             if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):

@@ -38,19 +38,19 @@ class GrowingCovers(NamedTuple):
     offsets: np.ndarray
     options: np.ndarray
     parents: np.ndarray  # cover -> the place in the task of the stack that it descends from
-    state: np.ndarray  # COVERS, ABOVE, FULL -> see there
+    state: np.ndarray  # COVERS, ABOVE, FULL -> the counts named below
 
 
 COVERS, ABOVE, FULL = range(3)
-"""What `GrowingCovers.state` counts: covers written, those of them that do not descend from the
-stack at hand, and how many there may be until `room_for_covers` is asked again."""
+"""The counts in `GrowingCovers.state`: covers written, those of them that do not descend from the
+current stack, and how many there may be until `room_for_covers` is called again."""
 _FEW_COVERS = 16
 
-ZERO: Any = np.int64(0)  # a literal would have a helper compiled twice, for it and for all numbers
+ZERO: Any = np.int64(0)  # numba compiles a helper twice if it is also called with a literal
 
 
 class Choices(NamedTuple):
-    """What a search chose below a stack of its task."""
+    """The choices of a search below a stack of its task."""
 
     options: np.ndarray  # level -> the option chosen, uint32
     children: np.ndarray  # level -> how many there were to choose from, uint64
@@ -86,7 +86,7 @@ def no_covers():
 
 @helper
 def no_choices(n_levels):
-    """Return room for the choices of so many levels."""
+    """Return room for the choices on `n_levels` levels."""
     return Choices(np.zeros(n_levels, np.uint32), np.ones(n_levels, np.uint64))
 
 
@@ -100,9 +100,8 @@ def stack_at(stacks, k):
 def longer(array, size):
     """Return a longer array that begins with all of the old one.
 
-    `numpy.append` does it as well, but a kernel that calls it takes a fifth of a second longer to
-    load; and one that assigns to a slice takes three seconds longer to compile, for the message of
-    an error that it could raise.
+    A kernel that calls `numpy.append` instead takes 0.2 s longer to load; one that assigns to a
+    slice takes 3 s longer to compile, because of the message of an error that it could raise.
     """
     replacement = np.empty(size, array.dtype)
     for x in range(array.size):
@@ -153,15 +152,15 @@ def append(grown, stacks, k, choices, length):
 
 @helper
 def room_for_covers(covers, keep, most_options):
-    """Make room for at least one more cover, if so many are to be kept; say how many there is for.
+    """Make room for at least one more cover, up to `keep`; record in the state how many fit.
 
     Parameters
     ----------
     covers : GrowingCovers
     keep : int
-        How many more covers are to be kept.
+        The number of further covers to keep.
     most_options : int
-        How many options a cover has at most; 1 or more.
+        The upper bound of the number of options in a cover; 1 or more.
 
     Returns
     -------
@@ -192,8 +191,8 @@ def has_room(covers):
 def append_cover(covers, stack, k, outer, base, names, first, pick, level):
     """Append stack `k`, followed by the choices on the levels above `level`.
 
-    Neighbours in a search tree differ in their last few options: what comes before those is copied
-    from the cover before.
+    Neighbours in a search tree differ in their last few options: the options before those are
+    copied from the previous cover.
 
     Parameters
     ----------
@@ -214,7 +213,7 @@ def append_cover(covers, stack, k, outer, base, names, first, pick, level):
     Returns
     -------
     bool
-        Whether there is no room for another.
+        True if the room is full now.
     """
     offsets, options, parents, state = covers
     n, length = state[COVERS], np.uintp(stack.size)

@@ -1,10 +1,10 @@
-"""What the compiled engines share: the state of a task while it is searched.
+"""Shared parts of the compiled engines: the state of a task while it is searched.
 
 A compiled engine searches below one stack after another. A *walk* goes down and up the tree below a
-stack, and writes covers while there is room for them. It ends when there is none, or at a stack of
-the frontier, says why and where it stands, and is called again to go on from there.
+stack, and writes covers while there is room for them. It ends when the room is full, or at a stack
+of the frontier, returns the event and its position, and is called again to go on from there.
 
-What engines in Python have for this is in `batchsolve.engines.walk`.
+The counterpart for engines in Python is `batchsolve.engines.walk`.
 """
 
 # compiled kernels are typed by their arguments
@@ -34,23 +34,23 @@ from batchsolve.engines.stack_arrays import (
 from batchsolve.kernels import helper, inlined
 
 BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
-"""What `TaskState.left` counts: the first two of the task, the others of the root at hand.
+"""The amounts in `TaskState.left`: the first two of the task, the others of the current root.
 
-`KEEP` is not what is left, but how many covers of all roots there are when this one has enough.
+`KEEP` is not an amount left, but the number of covers of all roots at which this one has enough.
 """
 
 DONE, SPENT, COVER, DEEP = range(4)
-"""Why a walk ended:
+"""The events that end a walk:
 
 * `DONE`: the tree is exhausted,
-* `SPENT`: at a node that it may not visit, for as many were visited as are allowed,
-* `COVER`: after a cover, the last one that there is room for or that may be found,
+* `SPENT`: at a node that it may not visit, because it has visited all nodes allowed,
+* `COVER`: after a cover, the last that there is room for or that may be found,
 * `DEEP`: at a node at the depth limit that is neither a cover nor a dead end.
 """
 
 
 class TaskState(NamedTuple):
-    """A task, what was found in it so far, and how much may still be visited and found."""
+    """A task, its results so far, and the amounts that may still be visited and found."""
 
     stacks: StackArrays
     limits: np.ndarray
@@ -64,7 +64,7 @@ class TaskState(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """How far the search below one stack may go."""
+    """The bounds of the search below one stack."""
 
     depth: int  # the level at which nodes are handed back
     allowed: int  # nodes that may be visited
@@ -73,20 +73,20 @@ class Bounds(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a walk stands below a stack."""
+    """The position of a walk below a stack."""
 
     level: int
-    entered: bool  # whether the node at `level` was just entered, or that level is to be left
+    entered: bool  # True: the node at `level` was just entered; False: that level is to be left
     nodes: int  # visited so far
     covers: int  # found so far
 
 
 @helper
 def begin_stack(task, k, found, front):
-    """Go on to stack `k`; if of the same root as the one before it, it shares what is left.
+    """Go on to stack `k`; stacks of one root share limit and allowance.
 
     Returns its `Bounds`, and the frontier. If nothing may be visited or found, the search does not
-    begin: a stack whose covers are still wanted is in the frontier then, as it is.
+    begin, and a stack whose covers are still wanted goes to the frontier unchanged.
     """
     left, roots, state = task.left, task.stacks.roots, found.state
     state[ABOVE] = state[COVERS]
@@ -102,7 +102,7 @@ def begin_stack(task, k, found, front):
 
 @inlined
 def may_begin(bounds):
-    """Tell whether there is anything that may be visited and found."""
+    """Tell whether anything may still be visited and found."""
     return bounds.allowed > 0 and bounds.most > 0
 
 
@@ -116,7 +116,7 @@ def at_the_top():
 def with_room(task, k, n_levels, found):
     """Return `found` with room for more covers below stack `k`, if any are to be kept.
 
-    Until it is asked again, after a walk that ended with `COVER`, it does not become longer.
+    Only this makes `found` longer; call it again after a walk that ended with `COVER`.
     """
     stacks = task.stacks
     most_options = max(stacks.offsets[k + 1] - stacks.offsets[k] + n_levels, 1)
@@ -125,13 +125,13 @@ def with_room(task, k, n_levels, found):
 
 @inlined
 def is_cut_short(event, bounds):
-    """Tell whether a search that ended so has left branches that are still to be searched."""
+    """Tell whether a search that ended with this event left branches to be searched."""
     return event == SPENT or bounds.most < bounds.wanted
 
 
 @inlined
 def end_stack(task, k, position):
-    """Enter the nodes visited and the covers found below stack `k`."""
+    """Record the nodes visited and the covers found below stack `k`."""
     left = task.left
     task.nodes[k], task.counts[k] = position.nodes, position.covers
     left[BUDGET] -= position.nodes

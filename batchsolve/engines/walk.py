@@ -1,8 +1,8 @@
-"""What the engines in Python share: the bookkeeping of a task, and a depth-first walk.
+"""Shared parts of the engines in Python: the bookkeeping of a task, and a depth-first walk.
 
 An engine with a search tree describes a partial cover that grows and shrinks (`PartialCover`), and
-`walk` does the rest. An engine of another kind searches below one stack, asks the `Tally` how much
-it may still count, and has `search_batch` call it for every stack of the task.
+`walk` does the rest. An engine of another kind searches below one stack and asks the `Tally` how
+much it may still count; `search_batch` calls it for every stack of the task.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from batchsolve.problems.stacks import Stacks
 
 
 class Tally:
-    """What was found in a task so far, and how much may still be counted.
+    """The results of a task so far, and the amounts that may still be counted.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Tally:
     whole : bool
         As in `Task`.
     wanted : int
-        Covers still wanted of the root at hand.
+        Covers still wanted of the current root.
     """
 
     def __init__(self, task: Task) -> None:
@@ -49,7 +49,7 @@ class Tally:
         self._weights: list[float] = []
 
     def next_stack(self) -> None:
-        """Go on to the next stack of the task; if of the same root, it shares what is left."""
+        """Go on to the next stack of the task; stacks of one root share limit and allowance."""
         self._k += 1
         k, task = self._k, self._task
         root = int(task.stacks.roots[k])
@@ -59,26 +59,26 @@ class Tally:
 
     @property
     def nodes_left(self) -> int:
-        """How many nodes may be counted now."""
+        """Nodes that may be counted now."""
         return self._allowance if self.whole else min(self._budget, self._allowance)
 
     @property
     def covers_left(self) -> int:
-        """How many covers may be counted now."""
+        """Covers that may be counted now."""
         return min(self.wanted, self._room)
 
     @property
     def is_open(self) -> bool:
-        """Whether the search may go on."""
+        """True if the search may go on."""
         return self.nodes_left > 0 and self.covers_left > 0
 
     @property
     def may_begin(self) -> bool:
-        """Whether the search of another stack may begin."""
+        """True if the search of another stack may begin."""
         return self.is_open and self._budget > 0
 
     def visit(self, n_nodes: int = 1) -> None:
-        """Count nodes that are no covers."""
+        """Count nodes other than covers."""
         self._nodes[self._k] += n_nodes
         self._budget -= n_nodes
         self._allowance -= n_nodes
@@ -95,7 +95,7 @@ class Tally:
             self._cover_roots.append(self._root)
 
     def clash(self, position: int) -> None:
-        """Record where the stack at hand clashes, or -1."""
+        """Record the position at which the current stack clashes, or -1."""
         self._clash[self._k] = position
 
     def hand_back(self, stack: list[int], weight: float = 1.0) -> None:
@@ -129,7 +129,7 @@ def search_batch(
     task : Task
     below : callable
         Searches below a stack that is a partial cover while the tally is open, and hands back
-        what is then left unless no more covers are wanted.
+        the rest unless no more covers are wanted.
     """
     tally = Tally(task)
     for options in task.stacks:
@@ -146,7 +146,7 @@ def search_batch(
 
 
 class PartialCover(ABC):
-    """A partial cover of one problem that grows and shrinks by an option at a time."""
+    """A partial cover of one problem that grows and shrinks by one option at a time."""
 
     def __init__(self) -> None:
         self._stack: list[int] = []

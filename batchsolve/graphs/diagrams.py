@@ -92,18 +92,18 @@ def fill_slots(diagram, n_nodes):
 
 
 def slots_for(n: int) -> npt.NDArray[np.uint32]:
-    """Return an empty table for so many entries."""
+    """Return an empty table for n entries."""
     return np.zeros(SLOTS_OF_EACH * n + 1, np.uint32)
 
 
 def room_for_nodes(n: int) -> Diagram:
-    """Return a diagram of nothing but terminals, with room for so many nodes, these included."""
+    """Return a diagram of only the terminals, with room for n nodes in all."""
     option, low, high = np.zeros((3, n), np.uint32)
     return Diagram(option, low, high, slots_for(n))
 
 
 def with_room(diagram: Diagram, n_nodes: int, room: int) -> Diagram:
-    """Return the first nodes of a diagram as one that has room for so many."""
+    """Return the first `n_nodes` nodes of a diagram as one with room for `room` nodes."""
     option, low, high = (lengthened(part, n_nodes, room) for part in diagram[:3])
     longer = Diagram(option, low, high, slots_for(room))
     fill_slots(longer, n_nodes)
@@ -111,7 +111,7 @@ def with_room(diagram: Diagram, n_nodes: int, room: int) -> Diagram:
 
 
 def lengthened(array: npt.NDArray[Any], n: int, size: int) -> npt.NDArray[Any]:
-    """Return an array of so many rows that begins with the first n of another."""
+    """Return an array of `size` rows that begins with the first n of another."""
     longer = np.zeros((size, *array.shape[1:]), array.dtype)
     longer[:n] = array[:n]
     return longer

@@ -1,12 +1,12 @@
-"""The graph of all covers, drawn by whichever of several searches is done first.
+"""The graph of all covers, drawn by the fastest of several searches.
 
-What the stack and the choices that it forces leave is a problem of its own, smaller than the first.
-Three searches of it take turns: one that branches on the item of the fewest options, and two that
-take the items in a fixed order, that of the problem and a narrow one. Which is fastest differs by
-any factor: a fixed order suits tilings, and branching on the fewest options suits what propagates.
-After some turns those that are far behind wait, and then all but the one in front, until it has no
-memory left. Turns are measured in nodes, not in time, so that the winner is the same on every
-machine.
+The stack and the choices that it forces leave a problem of its own, smaller than the first. Three
+searches of it take turns: one that branches on the item with the fewest options, and two that take
+the items in a fixed order, that of the problem and a narrow one. Their times can differ by any
+factor: a fixed order suits tilings, and branching on the fewest options suits problems in which
+choices force others. After some turns the searches far behind wait, and then all but the one in
+front, until it has no memory left. Turns are measured in nodes, not in time, so that the winner is
+the same on every machine.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ Nodes = tuple[npt.NDArray[np.uint32], ...]
 
 
 class Remainder(NamedTuple):
-    """What a stack leaves of a problem.
+    """The part of a problem that a stack leaves.
 
     Attributes
     ----------
     chosen : ndarray of int64
-        The options of the stack, and those that are forced by them, ascending.
+        The options of the stack, and those that they force, ascending.
     problem : ExactCover or None
-        What is left; None if there is no cover.
+        The problem that is left; None if the stack is in no cover.
     options : ndarray of int64
-        The option of the whole problem that each option left is.
+        For each option left, its number in the whole problem.
     """
 
     chosen: npt.NDArray[np.int64]
@@ -52,7 +52,7 @@ class Remainder(NamedTuple):
 
 
 def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
-    """Return what a stack leaves of a problem, once what it forces is chosen."""
+    """Return the part of a problem that a stack leaves once the forced options are chosen."""
     indptr, items = problem.indptr, problem.indices.astype(np.int64)
     colors = (
         np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
@@ -97,7 +97,7 @@ def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
 
 
 def _is_barred(held: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Tell of entries whether their items are covered, or have another colour."""
+    """Tell for each entry whether its item is covered, or has another colour."""
     return (held == 0) | ((held > 0) & (held != colors))
 
 
@@ -115,9 +115,9 @@ class _Racer:
 def _with_items_in_order(
     problem: ExactCover, items: npt.NDArray[np.int64]
 ) -> tuple[ExactCover, npt.NDArray[np.int64]]:
-    """Return a problem with its primary items in an order, its options in that of their firsts.
+    """Return a problem with its primary items in this order and its options sorted by first item.
 
-    Also returns the option that each of its options is.
+    Also returns the old number of each of its options.
     """
     rank = np.arange(problem.n_items)
     rank[items] = np.arange(problem.n_primary)
@@ -156,14 +156,14 @@ def draw(
     megabytes : int
         The memory that diagrams and tables may take.
     ordered : bool
-        Whether options must come in the same order on all paths.
+        True if options must come in the same order on all paths.
     check : callable
         Called every few tenths of a second; may raise.
 
     Raises
     ------
     InputError
-        If that takes more memory.
+        If the graph takes more memory.
     """
     left = remainder(problem, stack)
     most_bytes = megabytes * MEGABYTE
@@ -198,8 +198,8 @@ def _race(
 ) -> tuple[_Racer, npt.NDArray[np.int64]]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
-    A search that has no memory left for its share waits; when all of them wait, the one that is
-    behind all others gives up, and its memory goes to them.
+    A search that has used up its share of the memory waits; when all of them wait, the one furthest
+    behind gives up, and its memory goes to the others.
     """
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
     racers = [_Racer(problem, natural), _Racer(problem, None)]
@@ -226,7 +226,7 @@ def _race(
 
 
 def _whose_turn_it_is(racers: list[_Racer], n_turns: int) -> list[_Racer]:
-    """Return the searches that go on in a turn; there may be none that has memory left."""
+    """Return the searches that go on in a turn; none if all have used up their memory."""
     able = [racer for racer in racers if not racer.search.is_out_of_memory]
     if n_turns < TURNS_OF_ALL or not able:
         return able
@@ -259,7 +259,7 @@ def _below(
 def _renamed(
     option: npt.NDArray[np.uint32], names: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint32]:
-    """Return the options of the nodes of a diagram by other names; terminals have none."""
+    """Return the options of the nodes of a diagram, renumbered; terminals have none."""
     return np.concatenate([np.zeros(2, np.uint32), names[option[2:]].astype(np.uint32)])
 
 

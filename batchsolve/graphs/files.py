@@ -1,11 +1,11 @@
-"""Solution graphs in files: the text in which SAPPORO and graphillion keep a decision diagram.
+"""Solution graphs in files, in the text format of SAPPORO and graphillion for decision diagrams.
 
 A line is a node: its number, its element counted from 1, its low child and its high child, where
 ``B`` and ``T`` are the terminals no set and the empty set. Children come before their parents, the
 last node is the root, elements ascend on every path, and a line with a full stop ends the diagram.
-graphillion reads no further (``GraphSet.load``, ``setset.load``). Behind it stands one line of JSON
-with what belongs to the graph: the fingerprint of the problem; ``options``, the option that each
-element stands for, as a number; the count; and a seal over all of the file.
+graphillion reads no further (``GraphSet.load``, ``setset.load``). One line of JSON follows: the
+fingerprint of the problem; ``options``, the number of the option that each element stands for; the
+count; and a seal over all of the file.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
 
 
 def _nodes_of(head: bytes, order: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.uint32], ...]:
-    """Return option, low and high of the nodes in some lines, with the checks that kernels need."""
+    """Return option, low and high of the nodes in some lines, checked as kernels need them."""
     if head in (_EMPTY.encode(), _UNIT.encode()):
         return tuple(np.zeros((3, 2), np.uint32))
     numbers = head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")

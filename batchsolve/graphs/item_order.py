@@ -1,4 +1,4 @@
-"""An order of the items in which few of them are ever half done.
+"""An order of the items with a narrow frontier.
 
 Once the first items of an order are covered, what is left depends on the others that have an option
 in common with them: the *frontier*. There are at most as many different remainders as the frontier
@@ -41,9 +41,9 @@ def _neighbours(indptr, indices, n_items):
 
 @kernel
 def _greedy(near, n_primary, first):
-    """Return the primary items from a first one on, always that which widens the frontier least.
+    """Return the primary items from a first one on; the next widens the frontier least.
 
-    Of several, that which has been in the frontier for longest, or else the first.
+    Ties go to the item that has been in the frontier for longest, then to the first.
     """
     words = near.shape[1]
     n_items = near.shape[0]
@@ -78,7 +78,7 @@ def _greedy(near, n_primary, first):
 
 @kernel
 def _widths(near, order):
-    """Return how many items are in the frontier after each item of an order."""
+    """Return the number of items in the frontier after each item of an order."""
     n_items = near.shape[0]
     begin, end = np.full(n_items, order.size, np.int64), np.zeros(n_items, np.int64)
     for n in range(order.size):

@@ -1,8 +1,8 @@
 """A diagram drawn anew, with options in one order on all paths.
 
-The search with the branch item of the fewest options visits far fewer nodes than one in a fixed
-order of items where choices force others, as in grids of Sudoku; but its paths have options in many
-orders. Node after node, children first, its covers are put together anew: those of *low*, united
+The search that branches on the fewest options visits far fewer nodes than one in a fixed order of
+items where choices force others, as in grids of Sudoku; but its paths have options in many orders.
+Node after node, children first, its covers are put together anew: those of *low*, united
 with those of *high* after the option is inserted into them (S. Minato, DAC 1993). The result is the
 one zero-suppressed decision diagram of these covers in that order, whatever diagram they come from.
 """
@@ -29,14 +29,14 @@ from batchsolve.kernels import kernel
 
 U, W = uint32, uint64
 
-STEPS = 2_000_000  # of a while; some tenths of a second
+STEPS = 2_000_000  # of a run; some tenths of a second
 FIRST_NODES = 8192
 CACHED = 1 << 20  # results that are remembered
 _OPERATION = np.uint64(2**63)
 
 A, B, TOP, LOW, STAGE = range(5)
-"""What a frame holds: what is to be united, the first place there, the low child, and how far it
-is. To insert an option is to have `INSERT` + its place for A."""
+"""The fields of a frame: the two nodes to be united, their first place, the low child of the
+result, and the stage reached. To insert an option into B, A is `INSERT` + its place."""
 
 INSERT = 2**31
 _MOST_NODES = INSERT - 1
@@ -45,7 +45,7 @@ DONE, SPENT, FULL = range(3)
 
 
 class Work(NamedTuple):
-    """What a while goes on with."""
+    """The working memory that one run leaves to the next."""
 
     frames: np.ndarray  # int64, shape (depth, 5)
     keys: np.ndarray  # uint64; what was united or inserted
@@ -55,7 +55,7 @@ class Work(NamedTuple):
 
 @kernel
 def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
-    """Go on drawing old nodes until all are drawn, so many steps are done, or there is no room.
+    """Go on drawing old nodes until all are drawn, the steps are done, or the room is full.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
     Returns
     -------
     int, int, int, int, int, int
-        Why it ended, then `x`, `n_frames`, `phase`, `result` and `n_nodes`.
+        The event, then `x`, `n_frames`, `phase`, `result` and `n_nodes`.
     """
     option, low, high = old
     frames, keys, results, drawn = work
@@ -177,7 +177,7 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
 
 
 class Reordering:
-    """A diagram that is drawn anew with options in one order, a while at a time.
+    """A diagram that is drawn anew with options in one order, in several runs.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Reordering:
         The nodes, as in `SolutionGraph`.
     root : int
     order : ndarray of uint32, shape (n_options,)
-        The options in the order that they are to have.
+        The options in their new order.
     most_bytes : int
         The memory that the new diagram and its tables may take.
 
@@ -193,7 +193,7 @@ class Reordering:
     ----------
     is_done : bool
     is_out_of_memory : bool
-        Whether it ended because no more memory may be taken.
+        True if it ended because it may take no more memory.
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class Reordering:
 
     @property
     def n_bytes(self) -> int:
-        """The memory that it takes."""
+        """The memory that the new diagram and its tables take."""
         return sum(array.nbytes for array in (*self._graph, *self._work))
 
     @property
@@ -235,11 +235,11 @@ class Reordering:
 
     @property
     def root(self) -> int:
-        """The new node of all covers; to be asked when it is done."""
+        """The new node of all covers; valid when it is done."""
         return int(self._work.drawn[self._old_root])
 
     def run(self, steps: int = STEPS) -> None:
-        """Do so many steps, or fewer if that ends it, or takes too much memory."""
+        """Do that many steps, or fewer if it is done or may take no more memory."""
         while not (self.is_done or self.is_out_of_memory):
             event, *standing = _draw(
                 self._old, self._place, self._graph, self._work, *self._standing, steps

@@ -3,14 +3,14 @@
 The covers below a node are the union, over the options of its branch item, of the covers below each
 child with that option added. So the search, on leaving a node, makes a chain of diagram nodes:
 *(option, low, high)* stands for the covers of *low*, and those of *high* with the option added.
-Where two partial covers leave the same (`batchsolve.engines.remainders`), the diagram of the second
-is that of the first. M. Nishino, N. Yasuda, S. Minato and M. Nagata, *Dancing with Decision
+If two partial covers leave the same items (`batchsolve.engines.remainders`), the second has the
+diagram of the first. M. Nishino, N. Yasuda, S. Minato and M. Nagata, *Dancing with Decision
 Diagrams: A Combined Approach to Exact Cover*, AAAI 2017, call this DXZ; Knuth has it in TAOCP
 7.2.2.1.
 
 Equal diagram nodes are made once, found in a table of their own. Sets of covers in one chain are
-disjoint, for each contains another option of the branch item. So no option occurs twice on a path,
-and paths to the terminal 1 are covers, each of them one path.
+disjoint, because each contains another option of the branch item. So no option occurs twice on a
+path, and paths to the terminal 1 are covers, each of them one path.
 
 If the branch item is always the first that is uncovered, options come in a fixed order on every
 path: by the first item of each. Then the diagram is a zero-suppressed decision diagram (S. Minato,
@@ -68,12 +68,12 @@ _GROWTH = 2
 _LEAST_GROWTH = 1.05  # less is not worth copying
 
 DONE, SPENT, NODES_FULL, KEYS_FULL = range(4)
-"""Why a walk ended: the search is over, as many nodes as allowed were visited, or no room is left
-for diagram nodes, or for keys."""
+"""The events that end a walk: the search is over, all nodes allowed are visited, or the room for
+diagram nodes, or for keys, is full."""
 
 
 class Memory(NamedTuple):
-    """The keys of what was searched, with the diagram node of each."""
+    """The keys of the nodes searched, with the diagram node of each."""
 
     keys: np.ndarray  # uint64, shape (n, words)
     nodes: np.ndarray  # uint32; key -> diagram node
@@ -81,7 +81,7 @@ class Memory(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """The children of the nodes at hand that have covers, level after level."""
+    """The children with covers of the nodes on the current path, level after level."""
 
     option: np.ndarray
     node: np.ndarray
@@ -90,7 +90,7 @@ class Pending(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where a walk stands."""
+    """The position of a walk."""
 
     level: int
     entered: bool
@@ -98,7 +98,7 @@ class Standing(NamedTuple):
     n_nodes: int  # of the diagram
     n_keys: int
     n_pending: int
-    result: int  # the diagram node of what was last left
+    result: int  # the diagram node of the node left last
 
 
 @inlined
@@ -142,14 +142,14 @@ def _first_item(links):
 def _walk(
     links, n_primary, is_ordered, uncovered, key, choice, memory, diagram, pending, here, most
 ):
-    """Search on until the search is over, or something must be seen to.
+    """Continue the search until an event.
 
     Parameters
     ----------
     links : Links
     n_primary : int
     is_ordered : bool
-        Whether the branch item is always the first; by default it is that of the fewest options.
+        True if the branch item is always the first; else it is the one with the fewest options.
     uncovered, key : ndarray of uint64
         The items not covered, and room for a key.
     choice : ndarray of uint32, shape (n_levels,)
@@ -158,12 +158,12 @@ def _walk(
     pending : Pending
     here : Standing
     most : int
-        The nodes that may have been visited when it ends.
+        The upper bound of the nodes visited when it ends.
 
     Returns
     -------
     int, tuple
-        Why it ended, and the fields of a `Standing`.
+        The event, and the fields of a `Standing`.
     """
     level, entered, visited, n_nodes, n_keys, n_pending, result = here
     down, right = links.down, links.right
@@ -188,7 +188,7 @@ def _walk(
                     entered = False
                 else:
                     pending.is_kept[level] = best > 1
-                    if best > 1:  # a node with one child is not looked up, for its child is
+                    if best > 1:  # a node with one child is left to that child
                         write_key(key, uncovered, links, n_primary)
                         x = _find(key, memory)
                         if x != U(0):
@@ -247,7 +247,7 @@ def _walk(
 
 @kernel
 def _share(links, choice, level):
-    """Return the share of the tree before the node at hand; siblings have equal shares."""
+    """Return the share of the tree before the current node; siblings have equal shares."""
     share, of_node = 0.0, 1.0
     n_items = U(links.left.size - 1)
     for s in range(level):
@@ -277,7 +277,7 @@ def _begin(links, stack, uncovered):
 
 
 class GraphSearch:
-    """A search that draws the diagram of the covers below a stack, a while at a time.
+    """A search that draws the diagram of the covers below a stack, in several runs.
 
     Parameters
     ----------
@@ -285,14 +285,14 @@ class GraphSearch:
     stack : ndarray of uint32
         A partial cover.
     is_ordered : bool
-        Whether the branch item is always the first of those uncovered; else it is that of the
-        fewest options. Options must then ascend as the first items of them do.
+        True if the branch item is always the first uncovered one; options must then ascend as
+        their first items do. Otherwise it is the one with the fewest options.
 
     Attributes
     ----------
     is_done : bool
     is_out_of_memory : bool
-        Whether it ended because no more memory may be taken.
+        True if it ended because it may take no more memory.
     visited : int
         Nodes of the tree that were visited.
     """
@@ -347,7 +347,7 @@ class GraphSearch:
 
     @property
     def root(self) -> int:
-        """The diagram node of all covers; to be asked when the search is done."""
+        """The diagram node of all covers; valid when the search is done."""
         return self._here.result
 
     @property
@@ -358,17 +358,17 @@ class GraphSearch:
         return float(_share(self._links, self._choice, self._here.level))
 
     def may_take(self, most_bytes: int) -> None:
-        """Set how much memory the diagram and its tables may take; nothing before that."""
+        """Set the upper bound of the memory of the diagram and its tables; it is 0 at first."""
         self.is_out_of_memory &= most_bytes <= self._most_bytes
         self._most_bytes = most_bytes
 
     def forget_tables(self) -> None:
-        """Free what only the search needs; there is no going on."""
+        """Free the tables that only the search needs; it cannot go on afterwards."""
         self._diagram = self._diagram._replace(slots=slots_for(0))
         self._memory = Memory(np.zeros((0, 1), np.uint64), *np.zeros((2, 0), np.uint32))
 
     def run(self, nodes: int) -> None:
-        """Visit so many nodes more, or fewer if that ends the search, or takes too much memory."""
+        """Visit that many more nodes, or fewer if the search ends or may take no more memory."""
         most = self._here.visited + nodes
         while not (self.is_done or self.is_out_of_memory):
             event, here = _walk(
@@ -400,7 +400,7 @@ class GraphSearch:
         return self._diagram.option[:n], self._diagram.low[:n], self._diagram.high[:n]
 
     def _longer(self, n: int, bytes_of_each: int, least: int) -> int:
-        """Return how many entries a table of n may have next; 0 if there is no memory."""
+        """Return the next size of a table of n entries; 0 if the memory does not suffice."""
         free = self._most_bytes - self.n_bytes
         most = min(n + max(free, 0) // bytes_of_each, 2**32 - 2)
         wanted = max(_GROWTH * n, least)

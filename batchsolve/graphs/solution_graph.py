@@ -1,8 +1,8 @@
-"""`SolutionGraph`: all covers of a problem as one diagram, and what can be asked without a search.
+"""`SolutionGraph`: all covers of a problem as one diagram that is queried without a search.
 
-How many covers there are below a node is the sum of those below its two children. With these counts
+The number of covers below a node is the sum of those below its two children. With these counts
 every cover has a number, in the order in which paths come when *high* goes before *low*; the k-th
-is found by going down once. So to sample is to draw numbers, and to list is to count up.
+is found by going down once. So sampling means drawing numbers, and listing means counting up.
 
 Counts have as many words of 64 bits as the largest needs.
 """
@@ -29,14 +29,14 @@ from batchsolve.settings import MOST_SEED, whole_number
 
 W = uint64
 
-BLOCK = 4096  # covers that are listed at a time
+BLOCK = 4096  # covers listed at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64
 
 
 @kernel
 def _count(low, high, counts):
-    """Fill in the covers below every node; return whether all fit into the words there are."""
+    """Count the covers below every node; return whether all counts fit into their words."""
     n_words = counts.shape[1]
     counts[0] = W(0)
     counts[1] = W(0)
@@ -58,7 +58,7 @@ def _count(low, high, counts):
 
 @kernel
 def _longest(high, low):
-    """Return the most options on a path below the last node, or 0 if there is none."""
+    """Return the largest number of options on a path below the last node."""
     longest = np.zeros(low.size, np.int64)
     for x in range(2, low.size):
         longest[x] = max(longest[low[x]], longest[high[x]] + 1)
@@ -79,7 +79,7 @@ def _descend(option, low, high, counts, root, numbers, covers, sizes):
     covers : ndarray of uint32, shape (n, longest)
         The options of each cover, written from the first place on.
     sizes : ndarray of int64, shape (n,)
-        How many they are; written.
+        The number of options of each cover; written.
     """
     n_words = counts.shape[1]
     for k in range(numbers.shape[0]):
@@ -161,8 +161,8 @@ def _reachable(low, high, root):
 class SolutionGraph:
     """All covers of a problem, drawn as a decision diagram.
 
-    What is asked of it takes no search: how many covers there are, the k-th of them, all in order,
-    those with an option and those without. `solution_graph` draws one, `save` keeps it in a file.
+    It answers without a search: the number of covers, the k-th of them, all in order, those with an
+    option and those without. `solution_graph` draws one, `save` keeps it in a file.
 
     Parameters
     ----------
@@ -232,12 +232,12 @@ class SolutionGraph:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether options come in the same order on all paths."""
+        """True if options come in the same order on all paths."""
         return self.order is not None
 
     @property
     def count(self) -> int:
-        """The number of covers, exact however many."""
+        """The exact number of covers."""
         return _as_int(self._counts[self.root])
 
     def __contains__(self, cover: Iterable[int]) -> bool:
@@ -251,11 +251,11 @@ class SolutionGraph:
         return x == 1 and n_met == len(wanted)
 
     def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
-        """List the covers by their numbers."""
+        """Yield the covers in the order of their numbers."""
         return (cover for block in self.blocks() for cover in block)
 
     def blocks(self, size: int = BLOCK) -> Iterator[Stacks]:
-        """List the covers by their numbers, as batches of at most so many."""
+        """Yield the covers in the order of their numbers, in batches of at most `size`."""
         count = self.count
         for begin in range(0, count, size):
             yield self.covers(range(begin, min(begin + size, count)))
@@ -266,7 +266,7 @@ class SolutionGraph:
         Parameters
         ----------
         numbers : iterable of int
-            Each from 0 on and less than `count`, in any order.
+            Each from 0 to ``count - 1``, in any order.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class SolutionGraph:
         Raises
         ------
         InputError
-            If there is no cover of such a number.
+            If a number is out of range.
 
         Examples
         --------
@@ -316,11 +316,11 @@ class SolutionGraph:
         Parameters
         ----------
         n : int
-            How many.
+            The number of covers.
         seed : int
             Seed of the random numbers, 0 or more.
         distinct : bool
-            Whether no cover is drawn twice.
+            True to draw no cover twice.
 
         Returns
         -------
@@ -330,7 +330,7 @@ class SolutionGraph:
         Raises
         ------
         InputError
-            If there are no covers, or not so many different ones.
+            If the graph has no covers, or fewer than n where they must differ.
 
         Examples
         --------
@@ -368,7 +368,7 @@ class SolutionGraph:
         return self._restricted(option, False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph to a file; see `batchsolve.graphs.files` for its form.
+        """Write the graph to a file; see `batchsolve.graphs.files` for the format.
 
         Raises
         ------
@@ -396,7 +396,7 @@ class SolutionGraph:
         Raises
         ------
         InputError
-            If the file is no graph, is damaged, or belongs to another problem.
+            If the file is not a graph, is damaged, or belongs to another problem.
         OSError
             If it cannot be read.
         """
@@ -433,7 +433,7 @@ class SolutionGraph:
 
 
 def checked_draws(n: int, seed: int) -> tuple[int, int]:
-    """Return the size of a sample and the seed of its random numbers, if both are possible."""
+    """Return the size of a sample and the seed of its random numbers, if both are valid."""
     return (
         whole_number("the size of a sample", n, most=MOST_SAMPLES),
         whole_number("a seed", seed, most=MOST_SEED),
@@ -480,7 +480,7 @@ def random_numbers(
 
 
 def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> npt.NDArray[np.uint64]:
-    """Draw so many numbers of as few bits as hold all; return those that are small enough."""
+    """Draw n numbers of as many bits as the largest needs; return those less than `count`."""
     n_bits = max((count - 1).bit_length(), 1)
     n_words = (n_bits + 63) // 64
     words = bits.random_raw(n * n_words).reshape(n, n_words)

@@ -1,17 +1,16 @@
-"""What of a problem lies where: the rule by which a problem can be drawn.
+"""The places of items on a board, by which a problem is drawn.
 
-The rule looks at names of items only, so that a problem from a file is drawn as well as one of a
-family:
+They depend on names of items only, so a problem from a file is drawn as well as one of a family:
 
 * ``r2c5`` is the cell in row 2 and column 5, and ``l3r2c5`` that of layer 3;
 * if there are none, ``s4`` is the fourth place of a line;
 * if there are none either, ``r2`` is a row and ``c5`` a column, and an option that has both marks
   the square where they cross.
 
-The cells that an option covers are a *piece*. It is called by the first item of the option that is
-no cell, as far as a ``#``, of which only what follows is shown: ``r1#3`` is a 3. Where there is
-none, it is called by the first word of the option's name, if that is no item. A cell that an
-option gives a colour shows the name of the colour, and is not part of the piece.
+The cells that an option covers are a *piece*. Its label is the option's first item that is not a
+cell; of a name with ``#``, only the part behind it is shown: ``r1#3`` is a 3. Without such an item,
+the label is the first word of the option's name, unless that is a cell. A cell to which an option
+gives a colour shows the name of the colour, and is not part of the piece.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _LINE = re.compile(r"([rc])(\d{1,9})")
 
 
 class Kind(Enum):
-    """What the items of a board are."""
+    """The kind of places that the items of a board name."""
 
     CELLS = "cells"
     PLACES = "places"
@@ -54,14 +53,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Piece:
-    """What an option covers.
+    """The places that an option covers.
 
     Attributes
     ----------
     places : tuple of (int, int, int)
         Ascending.
     label : str
-        What it is called; may be empty.
+        The text on the piece; may be empty.
     name : str
         The name of the option.
     """
@@ -73,14 +72,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Filling:
-    """What lies on a board.
+    """The pieces and letters on a board.
 
     Attributes
     ----------
     pieces : list of Piece
         In the order of their options.
     letters : dict of place to str
-        The cells that options give colours.
+        The names of the colours that options give to cells.
     """
 
     pieces: list[Piece]
@@ -140,7 +139,7 @@ class Board:
 
     @cached_property
     def places(self) -> frozenset[Place]:
-        """All places, whatever lies there."""
+        """All places of the board, empty ones too."""
         if self.kind is not Kind.SQUARES:
             return frozenset(self.place_of.values())
         if not self.problem.n_options:
@@ -162,12 +161,12 @@ class Board:
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are from the first to the last."""
+        """The number of rows from the first to the last."""
         return max(r for _, r, _ in self.places) - self.top_left[0] + 1
 
     @cached_property
     def columns(self) -> int:
-        """How many columns there are from the first to the last."""
+        """The number of columns from the first to the last."""
         return max(c for _, _, c in self.places) - self.top_left[1] + 1
 
     @cached_property
@@ -180,7 +179,7 @@ class Board:
         return {label: k for k, label in enumerate(dict.fromkeys(found))}
 
     def filled(self, cover: Iterable[int]) -> Filling:
-        """Return what a cover, or a part of one, puts on the board."""
+        """Return the pieces and letters of a cover, or of a part of one."""
         pieces: list[Piece] = []
         letters: dict[Place, str] = {}
         for o in sorted(map(int, cover)):

@@ -1,7 +1,7 @@
 """Colours of pieces: one for each label, and different ones where pieces meet.
 
-There are twelve hues in six shades. All are so light that black letters can be read on them, and
-so strong that they are seen on a dark page as well.
+There are twelve hues in six shades, all light enough for black letters and strong enough for a dark
+page.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _SHADES = ((0.83, 0.11), (0.67, 0.14), (0.92, 0.06), (0.75, 0.08), (0.87, 0.03),
 def colored(pieces: Sequence[Piece], labels: dict[str, int]) -> list[str]:
     """Return a colour for every piece, as ``#rrggbb``.
 
-    A label has its own hue, as far as there are so many, and the same in every cover. Pieces of one
-    hue that meet have different shades. Pieces without labels have few hues, such that those of
-    pieces that meet differ. Where all six shades or all hues are taken, two pieces that meet are
-    told apart by their outlines only.
+    A label has the same hue in every cover, and its own unless there are more labels than hues.
+    Pieces of one hue that meet have different shades. Pieces without labels have few hues,
+    different ones where they meet. If all six shades or all hues are taken, only outlines separate
+    two pieces that meet.
 
     Parameters
     ----------

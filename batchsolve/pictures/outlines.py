@@ -16,7 +16,7 @@ def outline(cells: Collection[Cell], size: int) -> str:
     cells : collection of (int, int)
         Row and column, from 0.
     size : int
-        Of a cell.
+        The side of a cell.
 
     Examples
     --------
@@ -27,9 +27,9 @@ def outline(cells: Collection[Cell], size: int) -> str:
 
 
 def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
-    """Return the closed lines between cells that are in the set and cells that are not.
+    """Yield the closed lines between cells that are in the set and cells that are not.
 
-    Each runs such that the set is on its right, from its first corner to the one before it closes.
+    Each has the set on its right, and runs from its first corner to the one before it closes.
     """
     steps: dict[Point, list[Point]] = {}
     for r, c in sorted(cells):

@@ -1,4 +1,4 @@
-"""Drawings as one page of HTML: to look through, without a network.
+"""Drawings as one page of HTML that needs no network.
 
 The page shows one drawing large and all of them small; arrow keys and buttons go from one to the
 next. Without scripts it is a list of all drawings.
@@ -113,7 +113,7 @@ def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
     drawings : sequence of Drawing
         One or more.
     title : str
-        What they are drawings of.
+        The subject of the drawings.
     note : str
         A line below the title.
 

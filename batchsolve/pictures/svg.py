@@ -1,7 +1,7 @@
 """Drawings as SVG: a board with its pieces, a grid with its digits, several of them on a sheet.
 
 A drawing follows the light or dark colours of the page that it stands on. It needs no fonts, no
-scripts and no network, and is as wide as its place, but no wider than looks well.
+scripts and no network, and is as wide as its container, up to `WIDEST` pixels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CELL = 40  # units; a unit is a pixel, unless the drawing is scaled
 MARGIN = 3  # for half an outline
 GAP = 24  # between layers, and between drawings on a sheet
 CAPTION = 26  # height
-WIDEST = 720  # pixels that a drawing takes where there is room
+WIDEST = 720  # pixels; upper bound of the width of a drawing
 MOST_TOOLTIPS = 200  # pieces; more names would be most of a file
 SIDE_BY_SIDE = 18  # cells of layers in a row
 DIGIT, LABEL, SMALLEST = 0.56, 0.46, 0.18  # sizes of letters, as parts of a cell
@@ -60,7 +60,7 @@ class Drawing:
     shapes : str
         Elements of SVG.
     about : str
-        What is to be seen, for those who do not see it.
+        A description of the picture, for screen readers.
     """
 
     width: int
@@ -88,12 +88,12 @@ def drawn(
     notation : Notation, optional
         For a grid: how digits are written.
     board : Board, optional
-        That of the problem, if it is known already.
+        The board of the problem, if it is known already.
 
     Raises
     ------
     ProblemError
-        If the options are no partial cover, or the problem cannot be drawn; see `Board.of`.
+        If the options are not a partial cover, or the problem cannot be drawn; see `Board.of`.
 
     Examples
     --------
@@ -116,9 +116,9 @@ def as_svg(drawing: Drawing, title: str, *, style: bool = True) -> str:
     ----------
     drawing : Drawing
     title : str
-        What it is called; it is not seen, but read aloud.
+        The title, which only screen readers and tooltips show.
     style : bool
-        Whether the colours go into it; a page with many drawings needs them once.
+        True to include the colours; a page with many drawings needs them once.
     """
     width = min(drawing.width, WIDEST)
     height = round(drawing.height * width / drawing.width, 2)
@@ -293,7 +293,7 @@ def _grid(problem: Sudoku, options: list[int], clues: Iterable[int], notation: N
 
 
 def escape(text: str) -> str:
-    r"""Return a text as XML holds it; characters that it cannot hold are replaced.
+    r"""Return a text escaped for XML; characters that XML cannot hold are replaced.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def _path(how: str, d: str) -> str:
 
 
 def _letters(cell: Cell, text: str, size: float, how: str) -> str:
-    """Return a text in a cell; nothing if it is so long that it could not be read."""
+    """Return a text in a cell; nothing if it is too long to be read."""
     size = min(size, 1.45 / max(len(text), 1))
     if not text or size < SMALLEST:
         return ""

@@ -1,10 +1,10 @@
-"""Canonical forms: of all puzzles that are the same up to symmetry, the least one.
+"""Canonical forms: the least of all puzzles that are the same up to symmetry.
 
 A *symmetry* relabels digits, permutes bands, rows within a band, stacks and columns within a stack,
-and, where boxes are square, transposes; boxes that are not would change their shape. The canonical
-form of a puzzle is the least puzzle that symmetries make of it, read row by row with blank cells as
-0. Sudoku programs call it the *row-minlex* form. Two puzzles are the same up to symmetry if and
-only if their forms are equal.
+and transposes if boxes are square; other boxes would change their shape. The canonical form of a
+puzzle is the lexicographic minimum of its orbit, read row by row with blank cells as 0. Sudoku
+programs call it the *row-minlex* form. Two puzzles are the same up to symmetry if and only if their
+forms are equal.
 
 Digits come from `Sudoku.as_grids` or from a reader, which check them; the kernel that looks for
 clashes checks them once more, and the others only see grids without clashes.
@@ -49,11 +49,11 @@ class CanonicalForms:
     grids : ndarray of uint8, shape (n, N²)
         The forms; 0 everywhere where none was found.
     symmetries : ndarray of int64, shape (n,)
-        How many symmetries each puzzle has: how many ways there are to permute rows and columns,
-        and to transpose, that change nothing but labels. It is 0 where no form was found, for too
-        many ways to begin one were equally good, and at least 1 elsewhere.
+        The number of symmetries of each puzzle: ways to permute rows and columns, and to transpose,
+        that change nothing but labels. It is 0 where no form was found, because too many ways to
+        begin one were equally good, and at least 1 elsewhere.
     transposed : ndarray of bool, shape (n,)
-        Whether the puzzle is transposed first.
+        True where the puzzle is transposed first.
     rows, columns : ndarray of uint8, shape (n, N)
         The row, or column, of the puzzle (perhaps transposed) at each row, or column, of the form.
         Digits are relabelled in the order in which they come there.
@@ -78,7 +78,7 @@ class CanonicalForms:
 
     @property
     def found(self) -> npt.NDArray[np.bool_]:
-        """Whether there is a form, shape (n,)."""
+        """True where a form was found, shape (n,)."""
         return self.symmetries > 0
 
 
@@ -101,7 +101,7 @@ def canonical_forms(problem: Sudoku, grids: npt.ArrayLike) -> CanonicalForms:
     InputError
         If clues of a grid clash.
     ProblemError
-        If the shape is one that forms are not searched for.
+        If grids of this shape have too many symmetries; see `check_shape`.
 
     Notes
     -----
@@ -141,15 +141,15 @@ def canonical(
     alphabet : str, optional
         The alphabet, where the text leaves it open.
     blank : str, optional
-        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
+        The characters of blank cells; by default ``.0*_-`` without those that are digits.
 
     Raises
     ------
     InputError
-        If it is no puzzle, its clues clash, or more ways to begin a form are equally good than can
-        be followed.
+        If the text is not a puzzle, its clues clash, or too many ways to begin a form are equally
+        good.
     ProblemError
-        If the shape is one that forms are not searched for.
+        If grids of this shape have too many symmetries; see `check_shape`.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def canonical(
 
 
 def check_shape(problem: Sudoku) -> None:
-    """Ask whether forms are searched for of grids of this shape.
+    """Check that grids of this shape have canonical forms here.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def _orders(n: int) -> npt.NDArray[np.int64]:
 def first_clashes(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     """Return for each grid the position among its clues of the first that clashes, or -1.
 
-    A digit above N clashes as well: the kernel checks, and trusts no caller.
+    A digit above N clashes as well: the kernel trusts no caller.
 
     Examples
     --------

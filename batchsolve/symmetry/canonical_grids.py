@@ -1,11 +1,11 @@
-"""Canonical forms of completed 9×9 grids, from a table of what two rows can become.
+"""Canonical forms of completed 9×9 grids, from a table of second rows.
 
-`batchsolve.symmetry.canonical` says what a form is, and finds those of any puzzles. Where no cell
-is blank, the first row of a form is 123456789, and its second row depends on one thing: at which
-column of the first row each digit of the second row stands. That is a permutation of the columns
-that leaves no column in its stack, one of 12,096. A table holds for each of them the least second
-row, and the orders of columns that lead to it. All other rows follow from such an order: labels are
-read off the first row, and rows and bands stand in the order of their first labels.
+`batchsolve.symmetry.canonical` defines forms, and finds those of any puzzles. If no cell is blank,
+the first row of a form is 123456789, and its second row depends only on the column of the first row
+in which each digit of the second row stands. That is a permutation of the columns that leaves no
+column in its stack, one of 12,096. For each of them, a table holds the least second row and the
+orders of columns that lead to it. All other rows follow from such an order: labels are read off the
+first row, and rows and bands stand in the order of their first labels.
 
 A grid has 36 pairs of rows that can come first, 18 of them columns. The pairs with the least second
 row are tried, one or a few for most grids, and their rows compared one by one.
@@ -45,7 +45,7 @@ def _rank(moved):
 
 @kernel
 def _fill_table(orders, places, numbers, second_rows, firsts, ways):
-    """Fill the table of second rows; return how many ways there are.
+    """Fill the table of second rows; return the number of ways.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def _fill_table(orders, places, numbers, second_rows, firsts, ways):
     places : uint8 array, shape (1296, 9)
         Their inverses.
     numbers : int16 array, shape (9!,)
-        For the number of each permutation that leaves no column in its stack, by its rank.
+        Receives the number of each permutation that leaves no column in its stack, by its rank.
     second_rows : int64 array, shape (12096,)
-        For the least second row, 4 bits a label.
+        Receives the least second row, 4 bits a label.
     firsts : int32 array, shape (12097,)
-        For where the ways of each permutation begin.
+        Receives the place where the ways of each permutation begin.
     ways : int16 array
-        For the orders that lead to the least second row.
+        Receives the orders that lead to the least second row.
     """
     moved = np.zeros(9, np.uint8)
     tried = np.full(9, -1, np.int64)
@@ -215,6 +215,6 @@ def _search(
 
 def search_grids(grids, forms, symmetries, transposed, rows, columns):
     """Find the canonical forms of completed 9×9 grids; see `search_forms`."""
-    with _LOCK:  # or threads would make the table several times
+    with _LOCK:  # otherwise threads would make the table several times
         table = _table()
     _search(grids, *table, forms, symmetries, transposed, rows, columns)

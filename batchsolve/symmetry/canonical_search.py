@@ -1,16 +1,16 @@
 """The search for canonical forms of puzzles of any shape, row by row.
 
-A *state* is a way to fill the first rows of the form (`batchsolve.symmetry.canonical`): it says
-which rows of the puzzle they are, and as much about columns as mattered. Columns that nothing has
-told apart yet are a *cell* of adjacent positions, in any order; a digit that came first in such a
-column has one of some labels, and which one is open as well. A row is placed from left to right:
-blank cells go to the front of their cell, and a column leaves its cell, or the column of a digit
-does, where that makes the row less. States whose row is not the least are dropped. Each way to
-complete a state that is left at the end leads to the form, so their number is that of the puzzle's
-own symmetries.
+A *state* is a way to fill the first rows of the form (`batchsolve.symmetry.canonical`): it holds
+the rows of the puzzle chosen for them, and as much about columns as mattered. Columns that no row
+has distinguished yet are a *cell* of adjacent positions, in any order; the label of a digit that
+came first in such a column is open as well, among those of the cell. A row is placed from left to
+right: blank cells go to the front of their cell, and a column leaves its cell, or the column of a
+digit does, where that makes the row less. States whose row is not the least are dropped. Each way
+to complete a state that is left at the end leads to the form, so the number of these ways is that
+of the puzzle's own symmetries.
 
-It goes breadth first because states of one row compare with each other before any of them has been
-followed further. The order of stacks, of which there are few, is chosen first.
+The search is breadth first, so that states of one row are compared before any of them is followed
+further. The order of stacks, of which there are few, is chosen first.
 """
 
 # compiled kernels are typed by their arguments
@@ -33,7 +33,7 @@ NOWHERE = np.uint8(255)  # the home of a digit that has not come yet
 
 @inlined
 def _single_out(line, n, x, place):
-    """Let the column at a place become a cell of its own, at x, where its cell begins."""
+    """Make the column at a place a cell of its own, at x, where its cell begins."""
     columns, starts, places = 1 + n, 1 + 2 * n, 1 + 3 * n
     one, other = line[columns + place], line[columns + x]
     line[columns + x], line[columns + place] = one, other
@@ -46,7 +46,7 @@ def _single_out(line, n, x, place):
 
 @inlined
 def _blanks_first(line, n, x, end, row):
-    """Move the columns of a cell that are blank in a row to its front; return how many they are."""
+    """Move the columns of a cell that are blank in a row to its front; return their number."""
     columns, starts, places = 1 + n, 1 + 2 * n, 1 + 3 * n
     to = x
     for y in range(x, end):
@@ -64,10 +64,10 @@ def _blanks_first(line, n, x, end, row):
 
 @inlined
 def _least_label(line, n, x, end, row, form, n_labels, chosen):
-    """Return the least label that a cell of a row can begin with, and in how many ways it can.
+    """Return the least label that a cell of a row can begin with, and the number of ways to do so.
 
-    No cell of it is blank. The ways are the places of `chosen`; there is none if no digit has come
-    before, and the label is a new one.
+    None of its columns is blank in the row. The ways are the places in `chosen`; if all digits are
+    new, there are none, and the label is a new one.
     """
     columns, starts, places = 1 + n, 1 + 2 * n, 1 + 3 * n
     home_columns, home_rows = 1 + 4 * n, 1 + 5 * n
@@ -101,7 +101,7 @@ def _choose(line, n, x, place, row):
 
 @inlined
 def _compare(one, other, size):
-    """Return -1, 0 or 1 as the beginning of a row is less than that of another, equal or more."""
+    """Compare the first labels of two rows; return -1 if the first is less, 0 if equal, else 1."""
     for y in range(size):
         if one[y] != other[y]:
             return -1 if one[y] < other[y] else 1
@@ -118,7 +118,7 @@ def _place_row(row, k, form, work, chosen, found, weights, weight, n_found):
 
     Returns
     -------
-    The number of states found, or -1 if there is no room for another.
+    The number of states found, or -1 if the room is full.
     """
     n = row.size
     columns, starts = 1 + n, 1 + 2 * n
@@ -187,7 +187,7 @@ def _place_row(row, k, form, work, chosen, found, weights, weight, n_found):
 
 @inlined
 def _rows_used(line, k):
-    """Return which rows of the puzzle are the first k of the form, a bit each."""
+    """Return the rows of the puzzle that are the first k of the form, a bit each."""
     used = np.int64(0)
     for j in range(1, k + 1):
         used |= np.int64(1) << np.int64(line[j])
@@ -196,10 +196,10 @@ def _rows_used(line, k):
 
 @inlined
 def _n_equal(used, k, r, box_rows, blank):
-    """Return how many rows of the puzzle are like row r and can be row k; 0 if r is not the first.
+    """Return the number of rows that are like row r and can be row k; 0 if r is not the first.
 
-    Only blank rows are alike, as far as a state knows; and bands that are blank. Row r is one of
-    the band that was begun, if one was.
+    As far as a state knows, only blank rows are alike, and blank bands. If a band has been begun,
+    row r is one of its rows.
     """
     n = blank.size
     band = r // box_rows
@@ -229,7 +229,7 @@ def _n_equal(used, k, r, box_rows, blank):
 
 @inlined
 def _begin(line, turned, order, box_columns):
-    """Make the state that only knows whether the puzzle is transposed, and the order of stacks."""
+    """Make the first state: it knows only the order of stacks, and if the puzzle is transposed."""
     n = order.size * box_columns
     line[0] = turned
     line[1:] = NOWHERE
@@ -242,7 +242,7 @@ def _begin(line, turned, order, box_columns):
 
 @inlined
 def _n_orders(blank, box_columns):
-    """Return in how many orders the blank stacks can stand."""
+    """Return the number of orders of the blank stacks."""
     n_blank, orders = 0, 1
     for first in range(0, blank.size, box_columns):
         is_blank = True
@@ -256,7 +256,7 @@ def _n_orders(blank, box_columns):
 
 @inlined
 def _is_first_order(order, blank, box_columns):
-    """Whether blank stacks, which are alike, stand in the order of the puzzle."""
+    """Tell whether blank stacks, which are alike, stand in the order of the puzzle."""
     before = -1
     for stack in order:
         is_blank = True
@@ -271,7 +271,7 @@ def _is_first_order(order, blank, box_columns):
 
 @inlined
 def _can_be_first(line, row, box_columns):
-    """Whether the stacks with more blank cells come first; if not, another order is less."""
+    """Tell whether the stacks with more blank cells come first; if not, another order is less."""
     n = row.size
     before = 0
     for first in range(0, n, box_columns):
@@ -286,9 +286,9 @@ def _can_be_first(line, row, box_columns):
 
 @inlined
 def _has_fewer_blanks(line, row, least):
-    """Whether a row would begin with fewer blank cells than the least row so far, and be above it.
+    """Tell whether a row begins with fewer blank cells than the least row so far, so is above it.
 
-    This is seen without placing the row, and is so of most rows.
+    This needs no placing of the row, and is true of most rows.
     """
     n = row.size
     columns, starts = 1 + n, 1 + 2 * n
@@ -309,7 +309,7 @@ def _has_fewer_blanks(line, row, least):
 
 @inlined
 def _n_ways(line, n):
-    """Return in how many orders the columns of the cells of a state can stand."""
+    """Return the number of orders of the columns within the cells of a state."""
     starts = 1 + 2 * n
     ways = np.int64(1)
     for x in range(n):
@@ -321,7 +321,7 @@ def _n_ways(line, n):
 def search_forms(
     puzzles, box_rows, box_columns, orders, most, forms, symmetries, transposed, rows, columns
 ):
-    """Find the canonical forms of puzzles without clues that clash.
+    """Find the canonical forms of puzzles whose clues do not clash.
 
     Parameters
     ----------
@@ -330,15 +330,15 @@ def search_forms(
     orders : int64 array, shape (number of orders, n / box columns)
         All orders of the stacks.
     most : int
-        States at a time, at most.
+        Upper bound of the number of states at a time.
     forms : uint8 array, shape (m, n, n)
-        For the forms.
+        Receives the forms.
     symmetries : int64 array, shape (m,)
-        For the number of symmetries of each puzzle, relabelling aside; 0 if there was no room.
+        Receives the number of symmetries of each puzzle, relabelling aside; 0 if the room was full.
     transposed : bool array, shape (m,)
-        For whether the puzzle is transposed first.
+        Receives True where the puzzle is transposed first.
     rows, columns : uint8 arrays, shape (m, n)
-        For the row and the column of the puzzle at each row and column of the form.
+        Receive the row and the column of the puzzle at each row and column of the form.
     """
     n = puzzles.shape[1]
     size = 1 + 6 * n

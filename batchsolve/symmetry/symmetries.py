@@ -1,12 +1,12 @@
-"""Symmetries of a problem: permutations of its options that make covers of covers.
+"""Symmetries of a problem: permutations of its options that map covers to covers.
 
-A symmetry permutes items, primary ones among themselves, so that every option becomes another. On
-boards, those that turn and reflect the board are found by the names of items: ``r2c5`` and
+A symmetry permutes items, primary ones among themselves, so that it maps every option to an option.
+On boards, those that turn and reflect the board are found by the names of items: ``r2c5`` and
 ``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line. Covers
-that symmetries make of one another are an *orbit*, of which the least is the one whose options,
+that symmetries map to one another are an *orbit*; the least of them is the one whose options,
 ascending, come first.
 
-Images and options are checked by `Symmetries` before the kernel uses them as indices.
+`Symmetries` checks images and options before the kernel uses them as indices.
 """
 
 # compiled kernels are typed by their arguments
@@ -46,7 +46,7 @@ class Symmetries:
     Attributes
     ----------
     images : ndarray of uint32, shape (n_symmetries, n_options)
-        What each symmetry makes of each option; the first one leaves all as they are.
+        The image of each option under each symmetry; the first symmetry is the identity.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Symmetries:
         ----------
         problem : ExactCover
         generators : sequence of mappings of str to str
-            What each makes of items, by name; items that are not named stay what they are.
+            The images of items under each, by name; items that are not named stay in place.
 
         Raises
         ------
         ProblemError
-            If one of them is no symmetry, or there are too many of them together.
+            If one of them is not a symmetry, or the group is too large.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Symmetries:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return a hash of the group, however it was generated."""
+        """A hash of the group, the same however it was generated."""
         rows = np.ascontiguousarray(np.unique(self.images, axis=0).astype("<u4"))
         return hashlib.sha256(rows.tobytes()).hexdigest()
 
@@ -137,12 +137,12 @@ class Symmetries:
         return Symmetries(self.images[keeps])
 
     def are_least(self, covers: Stacks) -> npt.NDArray[np.bool_]:
-        """Return for each cover whether it is the least of its orbit, shape (n,).
+        """Tell for each cover whether it is the least of its orbit, shape (n,).
 
         Raises
         ------
         ProblemError
-            If the symmetries are of another problem, which has fewer options.
+            If the symmetries are of another problem with fewer options.
         """
         if covers.options.size and covers.options.max() >= self.images.shape[1]:
             raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
@@ -205,9 +205,9 @@ def _closed(images: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
 
 
 def _image(problem: ExactCover, items: Sequence[int]) -> npt.NDArray[np.uint32] | None:
-    """Return what becomes of each option if every item becomes another; None if that is none.
+    """Return the image of each option, given that of each item; None if an option has no image.
 
-    Of options that have the same items in the same colours, the first becomes the first.
+    Options with the same items in the same colours keep their order.
     """
     if any(_kind(problem, i) != _kind(problem, j) for i, j in enumerate(items)):
         return None
@@ -227,13 +227,13 @@ def _image(problem: ExactCover, items: Sequence[int]) -> npt.NDArray[np.uint32] 
 
 
 def _kind(problem: ExactCover, i: int) -> tuple[int, ...]:
-    """Return what items must share to become one another."""
+    """Return a key that an item shares with its image."""
     if i >= problem.n_primary:
         return ()
     return (1, 1) if problem.bounds is None else tuple(problem.bounds[i].tolist())
 
 
-# ---- those of boards ------------------------------------------------------------------------
+# ---- symmetries of boards -------------------------------------------------------------------
 
 
 def symmetries(problem: ExactCover) -> Symmetries:
@@ -248,13 +248,13 @@ def symmetries(problem: ExactCover) -> Symmetries:
     Returns
     -------
     Symmetries
-        At most 8 of a board, 48 of one with layers, and 2 of a line; the identity alone if no item
+        Up to 8 of a board, 48 of one with layers, and 2 of a line; only the identity if no item
         has such a name.
 
     Raises
     ------
     ProblemError
-        If the problem is a grid of Sudoku, which has too many to try them.
+        If the problem is a grid of Sudoku, which has too many symmetries to try.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
 
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
-    """Return what becomes of all items, if what becomes of some leaves no choice."""
+    """Return the images of all items if those of some determine them, else None."""
     of_items: dict[frozenset[int], int] = {}
     parts = [
         [i for i in problem.option(o).tolist() if i in known] for o in range(problem.n_options)
@@ -307,7 +307,7 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
 
 
 def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
-    """Yield what turning and reflecting a board makes of the items that have a place."""
+    """Yield, for each way to turn and reflect a board, the images of items that have a place."""
     places: dict[int, tuple[dict[str, int], str]] = {}
     for i in range(problem.n_items):
         if match := _PLACE.fullmatch(problem.item_name(i)):
@@ -345,7 +345,7 @@ def _length(ends: tuple[int, int]) -> int:
 
 
 def read_generators(text: str) -> list[dict[str, str]]:
-    """Read symmetries from JSON: a list of objects that say what becomes of items, by name.
+    """Read symmetries from JSON: a list of objects that map items to their images, by name.
 
     Examples
     --------

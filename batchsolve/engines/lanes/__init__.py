@@ -1,19 +1,19 @@
 """Sudoku, many grids side by side in the lanes of vector registers.
 
 Every lane searches below one stack: it propagates its grid with all the others (`passes`), and
-where that leads no further it guesses: it puts its candidates aside and tries the candidates of the
-branch cell in ascending order. A lane that is done takes the next stacks, or, where none is left,
-branches of another lane. Where a limit or an allowance has to be kept exactly, the stacks of one
-root go through one lane, one after another.
+where that leads no further it guesses: it saves its grid and tries the candidates of the branch
+cell in ascending order. A lane that is done takes the next stacks or, if none is left, branches of
+another lane. To keep a limit or an allowance exactly, one lane searches the stacks of one root, one
+after another.
 
-A *node* is a partial cover that is propagated: the stack itself, and every guess. Propagation ends
-in the one fixpoint that the options selected so far lead to, on which the branch cell depends; so
-the tree depends on the partial cover alone, and its order is the lexicographic order of the stacks.
-Lanes share the task's budget and room, hence what is left of which root depends on the number of
-lanes; sums do not.
+A *node* is a partial cover that is propagated: the stack itself, and every guess. The options
+selected so far determine the fixpoint in which propagation ends, and that determines the branch
+cell; so the tree depends on the partial cover alone, and its order is the lexicographic order of
+the stacks. Lanes share the task's budget and room, so the frontier of a root depends on the number
+of lanes; sums do not.
 
-The width of a vector is chosen for the machine at hand. That propagation in SIMD lanes pays for
-Sudoku was shown by tdoku (Dillon, 2019), which uses the lanes within one grid.
+The width of a vector is chosen for the machine at hand. tdoku (Dillon, 2019), which uses the lanes
+within one grid, showed that propagation in SIMD lanes pays for Sudoku.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class SudokuLanes:
     Parameters
     ----------
     width : int, optional
-        Number of lanes: 8, 16 or 32; by default what suits the machine. Only the time depends on
-        it, and under a budget, which stacks are left.
+        Number of lanes: 8, 16 or 32; by default the one that suits the machine. Only the time
+        depends on it and, under a budget, the stacks that are left.
     """
 
     width: int | None = None

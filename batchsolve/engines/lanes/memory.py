@@ -1,4 +1,4 @@
-"""The memory of the engine `lanes`: what its compiled search reads and writes."""
+"""The memory of the engine `lanes`: the arrays that its compiled search reads and writes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Lanes(NamedTuple):
     is_split: np.ndarray  # first stack of a root -> whether several lanes search below it
     is_open: np.ndarray  # cell -> whether neither the stack nor a guess fills it
     bits: np.ndarray  # one bit a lane: the sets of lanes named below
-    left: np.ndarray  # what the lanes share, named below
+    left: np.ndarray  # the amounts that the lanes share, named below
 
 
-# Sets of lanes: that have a root; that contradict themselves; that are solved; that need attention;
-# whose node is propagated, but not dealt with.
+# Sets of lanes: those that have a root; contradict themselves; are solved; need attention; have a
+# node that is propagated, but not dealt with.
 BUSY, BAD, SOLVED, EVENTS, NEW = range(5)
 # Nodes and covers that the task may still count; the first stack no lane has taken; the first stack
 # of the root before it; covers kept; stacks of the frontier; segments.
@@ -58,7 +58,7 @@ class TaskArrays(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What an `Outcome` tells, stack by stack."""
+    """The fields of an `Outcome` that have an entry per stack."""
 
     counts: np.ndarray
     nodes: np.ndarray
@@ -71,12 +71,12 @@ class Result(NamedTuple):
 
 
 class Covers(NamedTuple):
-    """Room for covers, each with the segment it is found in; one cover more than origins.
+    """Room for covers, each with the segment it is found in; for one cover more than origins.
 
     If the order of their options is left open, they are written as digits, into the same memory.
     """
 
-    options: np.ndarray  # cover after cover, each as many as there are cells
+    options: np.ndarray  # cover after cover, each with one option per cell
     digits: np.ndarray  # cover, cell
     origins: np.ndarray
 
@@ -121,11 +121,11 @@ class Frontier(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What the search writes; of covers, frontier and segments, as many as `Lanes.left` says.
+    """The output of a search; `Lanes.left` has the number of covers, stacks and segments written.
 
     A *segment* is a part of a tree, without gaps in tree order, that one lane searches. It has the
     number of the stack at its top; if a lane takes over the last branches of another, they get a
-    new number, and `following` tells for every segment which one comes next below the same stack.
+    new number, and `following` has for every segment the next one below the same stack.
     """
 
     result: Result
@@ -163,7 +163,7 @@ _MOST_BYTES = 10_000_000  # of covers, for each thread
 
 
 def workspace(form: Form, task: Task) -> Lanes:
-    """Return the memory of a search that has not begun; a thread keeps that of its last one."""
+    """Return memory for a new search; a thread reuses that of its last one."""
     width, n_digits = len(form.lanes), len(form.box_rows) * len(form.box_columns)
     kept: Lanes | None = getattr(_THREAD, "lanes", None)
     if kept is None or kept.branch.size != width or kept.is_open.size != n_digits**2:
@@ -209,7 +209,7 @@ def _new_lanes(width: int, n_digits: int) -> Lanes:
 
 
 def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
-    """Return room for a cover of every stack, or what the thread has kept if that is more.
+    """Return room for a cover of every stack, or the room that the thread has kept if that is more.
 
     The first use of fresh memory costs page faults.
     """
@@ -222,7 +222,7 @@ def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
 
 
 def keep_room(covers: Covers) -> None:
-    """Keep room for covers, whose content is of no more use, for the next task of the thread."""
+    """Keep the room of covers that are no longer needed for the next task of the thread."""
     if covers.options[covers.n_cells :].nbytes <= _MOST_BYTES:
         _THREAD.covers = covers
 
@@ -230,7 +230,7 @@ def keep_room(covers: Covers) -> None:
 def room_for_frontier(longest: int, n_cells: int) -> Frontier:
     """Return room for as many stacks as most frontiers have, given the longest of the task.
 
-    What is not written takes no memory; to double the room takes longer than to make it.
+    Room that is not written takes no memory; doubling it takes longer than making it large.
     """
     n = 1024
     return Frontier(

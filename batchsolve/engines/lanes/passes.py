@@ -11,10 +11,10 @@ possible. One pass deduces, for all grids at once,
   candidates in a segment as it has cells, its line and its box have them there, and if its line
   and its box need as many digits there, it has no others.
 
-Locked candidates are a matter of segments alone, too. The rows of a band, or the columns of a
+Locked candidates depend on segments alone, too. The rows of a band, or the columns of a
 stack, and their boxes are made of the same segments; such a *chute* is dealt with as a whole, so
-that what is known of it stays in registers. The columns already miss the candidates that are locked
-out in the rows.
+that its vectors stay in registers. Columns are reviewed without the candidates that are locked out
+in the rows.
 
 All deductions are monotone (fewer candidates never allow fewer deductions), so passes lead to one
 fixpoint, whatever they deduce first. Contradictions are found on the way or, at the latest, at
@@ -48,7 +48,7 @@ from batchsolve.engines.lanes.vectors import (
 
 
 class Form(NamedTuple):
-    """What a search is compiled for, as tuples whose lengths say it.
+    """The numbers that a search is compiled for, as the lengths of tuples.
 
     The length of a tuple is known when code is compiled.
     """
@@ -88,9 +88,9 @@ def _naked(x: Vector) -> Vector:
     return (x & (x - 1)).equals(0).select(x, x & 0)
 
 
-# What a pass gathers from all units: digits without a place; that are the only candidate of one
-# cell and possible in another; with one place, in a cell with other candidates; with several
-# places; candidates taken away.
+# The findings of a pass in all units: digits without a place; digits that are the only candidate of
+# one cell and possible in another; digits with one place, in a cell with other candidates; digits
+# with several places; candidates taken away.
 MISSING, CLASH, LONE, OPEN, CHANGED = range(5)
 
 
@@ -105,7 +105,7 @@ class _Chute:
         Line and box, and the cells where the two meet. They are asked for one by one, so that few
         vectors are in use at a time.
     gathered : VectorArray
-        What is found out about all units, named above.
+        The findings in all units, named above.
     """
 
     def __init__(
@@ -153,12 +153,12 @@ class _Chute:
 
 
 class _Emitter:
-    """What code over the grids of all lanes is written with, for one shape of box.
+    """A writer of code over the grids of all lanes, for one shape of box.
 
     Parameters
     ----------
     builder
-        Where the code is written.
+        The builder that writes the code.
     grid : VectorArray
         The candidates of every cell.
     form : Form
@@ -191,9 +191,9 @@ class _Pass(_Emitter):
     """A pass of propagation."""
 
     def emit(self) -> list[Any]:
-        """Write it; return bits for the lanes that contradict, stay the same, are solved."""
+        """Write the pass; return bits for the lanes that contradict, stay the same, are solved."""
         self.row, self.column, self.box = self.array(self.n), self.zeros(self.n), self.array(self.n)
-        # by segment of a row: what is locked out, and what has several places in row and box
+        # by segment of a row: digits locked out, and digits with several places in row and box
         self.out, self.not_single = (self.array(self.n * self.rows) for _ in range(2))
         self.gathered = self.zeros(5)
         repeat(self.builder, self.columns, self._find_naked_singles)
@@ -275,17 +275,17 @@ class _Pass(_Emitter):
 class _Choice(_Emitter):
     """The choice of the branch cell of every grid.
 
-    It is a cell with the fewest candidates, two or more. Of those with as many it is one whose
-    candidates count most: a candidate counts once for its row and once for its column, if two or
-    more pairs (cells with two candidates) there have it, and once for its box, if it has three or
-    more places there. Ties go to the first.
+    It is a cell with the fewest candidates, two or more. Of those, it is one whose candidates count
+    most: a candidate counts once for its row and once for its column, if two or more pairs (cells
+    with two candidates) there have it, and once for its box, if it has three or more places there.
+    Ties go to the first.
 
-    The largest rank wins. From the highest bit down it holds n less the number of candidates, what
-    they count, and how many columns follow.
+    The largest rank wins. From the highest bit down it holds n less the number of candidates, their
+    counts, and the number of columns that follow.
     """
 
     def emit(self, place: VectorArray) -> Any:
-        """Write it; return bits for the lanes where a cell has no candidate.
+        """Write the choice; return bits for the lanes where a cell has no candidate.
 
         The branch cells go to the first vector of an array.
         """
@@ -301,7 +301,7 @@ class _Choice(_Emitter):
 
     @property
     def column_unit(self) -> int:
-        """What the counts of candidates are multiplied with in a rank."""
+        """The factor of the counts of candidates in a rank."""
         return int(2 ** (self.n - 1).bit_length())
 
     def _count(self, band: Place) -> None:
@@ -348,7 +348,7 @@ class _Choice(_Emitter):
 def _emitter(
     kind: type[_Emitter], context: Any, builder: Any, signature: Any, args: Any
 ) -> tuple[Any, VectorArray]:
-    """Prepare an intrinsic for vectors; return what writes its code, and its second array."""
+    """Prepare an intrinsic for vectors; return its emitter and its last array."""
     align_stack(builder)
     form = signature.args[-1]
     n_lanes, rows, columns = (axis.count for axis in form)
@@ -397,7 +397,7 @@ def choose_cells(typing_context, grid, place, form):
     grid, form
         As for `propagate`.
     place : ndarray, shape (n_lanes,), dtype of `grid`
-        Gets the cells.
+        Receives the cells.
 
     Returns
     -------

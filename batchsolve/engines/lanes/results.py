@@ -1,4 +1,4 @@
-"""From what the engine `lanes` wrote to an `Outcome`: covers and frontier in tree order."""
+"""The `Outcome` of the engine `lanes`: its covers and frontier, put in tree order."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from batchsolve.problems.sudoku import SolvedGrids
 
 
 def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
-    """Return the outcome of a task, given what was written and `Lanes.left`."""
+    """Return the outcome of a task from the output of its search and `Lanes.left`."""
     roots = task.stacks.roots
     order, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
         written.covers, written.frontier, written.following, left, roots, task.keep
     )
-    if task.unordered:  # then it is digits that were written
+    if task.unordered:  # then covers were written as digits
         solutions: Stacks = SolvedGrids(written.covers.digits.take(order, axis=0), of_covers)
     else:
         covers = written.covers

@@ -1,8 +1,8 @@
 """The search of the engine `lanes`, compiled.
 
 Helpers are compiled into the search (`forceinline`), and so is the number of lanes ``n``: the cells
-of a lane are a constant distance apart. The search ends whenever an array has to grow and is called
-again after that, for arrays that stay where they are may be borrowed (see `borrowed`).
+of a lane are a constant distance apart. The search returns whenever an array has to grow and is
+called again after that, because only arrays that stay in place may be borrowed (see `borrowed`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OPEN_ENDED = UNLIMITED // 2  # limits and allowances above this will not be rea
 
 @helper
 def _clash_position(options, begin, end, box_rows, box_columns):
-    """Return -1, or where in a stack an option clashes with one before it or does not exist."""
+    """Return -1, or the position of an option that clashes with one before it or does not exist."""
     n = box_rows * box_columns
     stack = options[begin:end]
     covered = np.zeros((4, n, n), np.bool_)
@@ -105,8 +105,8 @@ def _is_filled(form, n, grid, lane):
 def _write_cover(form, n, w, task, covers, lane, k, level):
     """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
 
-    If any order will do, digits do, which takes a quarter of the time. An option written past the
-    end of the cover is overwritten by the next one; there is a cover to spare.
+    If any order will do, write digits, which takes a quarter of the time. The next cover overwrites
+    an option written past the end of this one; the array has a cover to spare.
     """
     n_digits = _n_digits(form)
     row = w.left[FOUND]
@@ -153,7 +153,7 @@ def _hand_back(w, task, frontier, lane, k, level):
 
 @inlined
 def _count_node(w, result, lane, k, one):
-    """Count a node, or with -1 take that back."""
+    """Count a node, or with -1 uncount it."""
     result.nodes[k] += one
     w.allowance[w.root[lane]] -= one
     w.left[BUDGET] -= one
@@ -172,7 +172,7 @@ def _count_cover(form, n, w, task, out, lane, k, level):
 
 @inlined
 def _guess(form, n, w, lane, level):
-    """Put the candidates of a lane aside; return the level of its guesses."""
+    """Save the grid of a lane before it guesses; return its new level."""
     n_digits = _n_digits(form)
     chosen = U(w.branch[lane])
     candidates = U(w.grid[chosen * n + lane])
@@ -186,7 +186,7 @@ def _guess(form, n, w, lane, level):
 
 @inlined
 def _leave_node(form, n, w, task, out, lane, k, level):
-    """Go on from a node that is propagated; return the level at which the search goes on."""
+    """Deal with a node that is propagated; return the level at which the search goes on."""
     bit, result = U(U(1) << lane), out.result
     hands_back = False
     if w.bits[BAD] & bit != 0:
@@ -212,7 +212,7 @@ def _leave_node(form, n, w, task, out, lane, k, level):
 
 @inlined
 def _is_shared(task, k):
-    """Whether many lanes may search below the stacks of a root, of which k is the first."""
+    """Tell whether several lanes may search below the stacks of a root, of which k is the first."""
     is_open_ended = task.limits[k] >= _OPEN_ENDED
     return task.allowances[k] >= _OPEN_ENDED and (is_open_ended or task.any_order)
 
@@ -238,7 +238,7 @@ def _take_stacks(w, task, lane):
 
 @helper
 def _find_donor(w, task, busy):
-    """Return the lane with the largest branch that another may take over; -1 if there is none."""
+    """Return the lane with the largest branch that another may take over; -1 if none has one."""
     donor, most = -1, 0.0
     for lane in range(w.level.size):
         if busy >> U(lane) & U(1) == 0 or not _is_shared(task, w.root[lane]):
@@ -281,7 +281,7 @@ def _give(w, task, following, donor, lane):
 
 @helper
 def _share_out(w, task, following, idle, busy):
-    """Give branches of busy lanes to idle ones; return the bits of these."""
+    """Give branches of busy lanes to idle ones; return the bits of the latter."""
     given = U(0)
     while idle != 0 and w.left[SEGMENTS] < following.size:
         donor = _find_donor(w, task, busy)
@@ -300,9 +300,9 @@ _ENTERED, _IDLE, _FULL = 0, 1, 2
 
 @inlined
 def _enter_node(form, n, w, task, out, lane, level, is_saved):
-    """Go on to the next node of a lane, of which `is_saved` says that it has just guessed.
+    """Go on to the next node of a lane; `is_saved` says that the lane has just guessed.
 
-    Returns `_ENTERED`, `_IDLE` if there is none, or `_FULL` if the frontier is.
+    Returns `_ENTERED`, `_IDLE` if no node is left, or `_FULL` if the frontier is full.
     """
     n_digits = _n_digits(form)
     k, result, frontier = w.stack[lane], out.result, out.frontier
@@ -362,7 +362,7 @@ def search_on(form, w, task, out):
     Returns
     -------
     bool
-        Whether all is done; if not, what is full must get more room.
+        True if all is done; otherwise some array of `out` is full and must grow.
     """
     w, task, out = borrowed(w), borrowed(task), borrowed(out)
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size

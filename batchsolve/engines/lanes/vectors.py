@@ -106,7 +106,7 @@ class Vector:
 class Place:
     """A place in an array that is known only when the code runs: an integer with operators.
 
-    It stands to the left of them.
+    It must be the left operand.
     """
 
     def __init__(self, builder: Any, value: Any) -> None:
@@ -130,13 +130,13 @@ class VectorArray:
     Parameters
     ----------
     builder
-        Where the code is written.
+        The builder that writes the code.
     kind
         The type of a vector.
     pointer
-        Where the memory begins.
+        The address of the first vector.
     alignment : int
-        What the address of every vector is a multiple of.
+        The alignment of every vector in bytes.
     """
 
     def __init__(self, builder: Any, kind: Any, pointer: Any, alignment: int) -> None:
@@ -149,7 +149,7 @@ class VectorArray:
     def on_stack(cls, builder: Any, kind: Any, n: int) -> VectorArray:
         """Make an array of n vectors that lasts as long as the function.
 
-        LLVM keeps its vectors in registers, where all places are known when the code is written.
+        LLVM keeps its vectors in registers if all places are known when the code is written.
         """
         pointer = alloca_once(builder, ir.ArrayType(kind, n))
         pointer.align = _CACHE_LINE
@@ -175,18 +175,18 @@ def repeat(builder: Any, n: int, write: Callable[[Place], None]) -> None:
 def forget(builder: Any) -> None:
     """Make LLVM read memory again from here on, instead of keeping what it read in registers.
 
-    It would keep more vectors than there are registers, and write them to memory for that.
+    Otherwise it keeps more vectors than there are registers, and has to spill them to memory.
     """
     nothing = ir.FunctionType(ir.VoidType(), [])
     builder.asm(nothing, "", "~{memory}", [], side_effect=True)
 
 
 def align_stack(builder: Any) -> None:
-    """Make the function that is being built keep its vectors on the stack where cache lines begin.
+    """Make the function under construction align its vectors on the stack to cache lines.
 
     Callers align the stack to 16 bytes only, and a vector that straddles two lines takes twice as
-    long to read: a pass took between 370 and 610 ns, as the environment's length had it.
+    long to read: a pass took 370 to 610 ns, depending on the length of the environment.
     """
     attributes = builder.function.attributes
     attributes.alignstack = 64
-    attributes.add("nounwind")  # true of what numba compiles; llvmlite writes no attribute without
+    attributes.add("nounwind")  # true of numba's code; without it llvmlite writes no attributes
