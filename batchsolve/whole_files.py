@@ -10,6 +10,11 @@ from typing import BinaryIO
 from batchsolve.errors import OutputError
 
 
+def followed(path: str) -> str:
+    """Return the path that a link leads to; any other path as it is."""
+    return os.path.realpath(path) if os.path.islink(path) else path
+
+
 def target_of(path: str | os.PathLike[str]) -> str:
     """Return the path that a whole file is to take: links are followed, so that they stay.
 
@@ -19,7 +24,7 @@ def target_of(path: str | os.PathLike[str]) -> str:
         If no file can take its place there.
     """
     name = os.fspath(path)
-    target = os.path.realpath(name) if os.path.islink(name) else name
+    target = followed(name)
     directory = os.path.dirname(target) or "."
     if not os.path.isdir(directory):
         raise OutputError(f"{name}: the directory {directory} does not exist")

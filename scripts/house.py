@@ -26,6 +26,7 @@ WAYS = {
     "row": ["solve", "datasets/hard9.csv", "-o", "{folder}/out.csv", "--jobs", "2"],
     "tree": ["count", "queens:12", "--jobs", "2"],
 }
+RIDERS = ("check", "as_json", "quiet", "jobs", "backend", "address", "on_progress", "box", "blank")
 # Runs in a process of its own: a profile of all threads, with a frame of each function noted once.
 TRACER = """
 import sys, threading
@@ -110,9 +111,6 @@ def measure(root: Path) -> dict[str, object]:
         **{f"parameter {name}": riders[name] for name in RIDERS},
         **{f"a {name}'s way": modules for name, modules in ways.items()},
     }
-
-
-RIDERS = ("check", "as_json", "quiet", "jobs", "backend", "address", "on_progress", "box", "blank")
 
 
 def main() -> None:

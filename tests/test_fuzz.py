@@ -15,7 +15,7 @@ import fuzz as script
 import numpy as np
 import pytest
 from fuzzing import grids, problems
-from fuzzing.cases import Draft, _misbehaved
+from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
 
 from batchsolve.engines.dlx import DancingLinks
@@ -168,7 +168,7 @@ def test_the_end_of_the_process_is_a_failure_of_the_case(command, why):
     with Process(3.0, 1000, misbehave, quick) as process:
         drafts = [Draft({}, [command]), Draft({}, [["merge"]])]
         outcomes = [process(draft) for draft in drafts]
-    wrong = outcomes[0].ended or _misbehaved(command, outcomes[0].done[0])
+    wrong = outcomes[0].ended or misbehaved(command, outcomes[0].done[0])
     assert wrong.startswith(why)
     if outcomes[0].ended:
         assert "batchsolve" in outcomes[0].ended  # where it stood

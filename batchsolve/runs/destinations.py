@@ -37,6 +37,7 @@ from batchsolve.tables.packing import ROW_GROUP
 from batchsolve.tables.places import child, is_address, local_path
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes
+from batchsolve.whole_files import followed
 from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-\d{6,}\.parquet")
@@ -149,8 +150,7 @@ def destination_of(path: str) -> Destination:
     """Return the destination that a path names: an address or a folder is one of parts."""
     if is_address(path) or path.endswith("/") or os.path.isdir(path):
         return Parts(path)
-    # beside the file that a link leads to, which is replaced, and not the link
-    return OneFile(os.path.realpath(path) if os.path.islink(path) else path)
+    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
 
 
 @dataclass(frozen=True)

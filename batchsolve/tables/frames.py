@@ -76,9 +76,8 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        That of pandas has the index and the very columns that were given, labels that are no text
-        included; integers and booleans
-        beside them are nullable ones (``Int64``, ``boolean``).
+        That of pandas has the index, the columns and the labels that were given; integers and
+        booleans beside them are nullable ones (``Int64``, ``boolean``).
     """
     library = _library(given)
     if library == "polars":

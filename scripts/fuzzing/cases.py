@@ -206,14 +206,14 @@ def complaint(drawn: Drawn, text: Draft, outcome: Outcome) -> str:
     if outcome.ended:
         return outcome.ended
     for words, done in zip(text.commands, outcome.done, strict=True):
-        if wrong := _misbehaved(words, done):
+        if wrong := misbehaved(words, done):
             return wrong
     damaged = any(change.packed for change, _ in drawn.changes)
     checked = replace(text, spoiled=text.spoiled or damaged, damaged=damaged)
     return drawn.case.check(checked, outcome)
 
 
-def _misbehaved(words: Sequence[str], done: Done) -> str:
+def misbehaved(words: Sequence[str], done: Done) -> str:
     """Return the fault of a command that no input excuses; empty if there is none."""
     if done.raised:
         return f"raised {done.raised.strip().splitlines()[-1][:300]}"
