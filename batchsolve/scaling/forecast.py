@@ -9,6 +9,7 @@ from typing import Any
 
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.interrupts import check_interrupt
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Run, Workload
@@ -112,7 +113,6 @@ def forecast(
     *,
     latency: float = 0.0,
     shape_seconds: float = 10.0,
-    check: Callable[[], None] = lambda: None,
 ) -> tuple[list[Forecast], list[str]]:
     """Simulate the search of a workload, as measured and on more workers.
 
@@ -128,8 +128,6 @@ def forecast(
         Seconds that a network adds between a worker's tasks.
     shape_seconds : float
         How long to sample the shape of the tree.
-    check : callable
-        Called before every simulation; may raise.
 
     Returns
     -------
@@ -145,7 +143,7 @@ def forecast(
         name = f"{workload.name}, {engine}, {backend}"
         try:
             tree = _tree(workload, engine, runs, shape_seconds)
-            found.append(_forecast(name, tree, runs, workers, latency, check))
+            found.append(_forecast(name, tree, runs, workers, latency))
         except BatchsolveError as error:  # it must not cost the others
             left_out.append(f"{name}: no forecast: {error}")
     return found, left_out
@@ -168,13 +166,12 @@ def _forecast(
     runs: list[Run],
     workers: Sequence[int],
     latency: float,
-    check: Callable[[], None],
 ) -> Forecast:
     nodes, known, shape = tree
     costs = measured_costs(runs)
 
     def simulated(jobs: int, how: Costs, rules: Rules | None = None) -> Simulated:
-        check()
+        check_interrupt()
         return simulate(nodes, jobs, how, shape, rules)
 
     checks = [_check(run, nodes, costs, simulated) for run in runs]

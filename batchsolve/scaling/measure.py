@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -20,6 +20,7 @@ import numpy as np
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
+from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
@@ -254,7 +255,6 @@ def run_plan(
     workloads: list[Workload],
     plan: Plan,
     made: Sequence[Run] = (),
-    check: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Run, TaskLog]]:
     """Make the runs of a grid, or those that are missing; yield each with its tasks.
 
@@ -267,8 +267,6 @@ def run_plan(
     plan : Plan
     made : sequence of Run
         The first runs, if they were made before.
-    check : callable
-        Called before every search and after every result; may raise.
 
     Raises
     ------
@@ -291,7 +289,7 @@ def run_plan(
     for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
         workload, engine, backend, jobs, depth = combination
         label = {"run": number, "repeat": repeat, "split_depth": depth}
-        run, log = measure(workload, engine, backend, jobs, plan, label, check)
+        run, log = measure(workload, engine, backend, jobs, plan, label)
         _check_begun(run)
         _check_same_work(run, seen)
         LOG.info("%s", run)
@@ -329,7 +327,6 @@ def measure(
     jobs: int | None,
     plan: Plan,
     label: dict[str, Any],
-    check: Callable[[], None] = lambda: None,
 ) -> tuple[Run, TaskLog]:
     """Make one run.
 
@@ -343,27 +340,25 @@ def measure(
         Whose budget, time limit and address are used.
     label : dict
         Run, repeat and split depth.
-    check : callable
-        Called before every search and after every result; may raise.
     """
     engines = engines_for(engine, workload.problem)
     with Pool(jobs, backend, plan.address) as pool, _naming(workload.name):
         jobs = pool.jobs
         stacks = workload.begin(jobs)
-        master = _result_seconds(pool, workload.problem, stacks, check)
+        master = _result_seconds(pool, workload.problem, stacks)
         for one in engines:
-            _warm_up(pool, one, workload.problem, stacks, check)
+            _warm_up(pool, one, workload.problem, stacks)
         settings = plan.settings(label["split_depth"])
         goal = TreeGoal(workload.problem, settings, Piece.whole(stacks))
         search = TreeSearch(goal, engines, pool)
-        check()
+        check_interrupt()
         usage.forget_peak()
         cpu = usage.cpu_seconds()
         epoch, begin = time.time(), time.perf_counter()
         log = TaskLog()
         for done in search.run():
             log.add(done, epoch)
-            check()
+            check_interrupt()
         wall = time.perf_counter() - begin
         cpu, peak = usage.cpu_seconds() - cpu, usage.peak_bytes(log.processes())
     if search.failures:
@@ -391,9 +386,7 @@ def measure(
     return run, log
 
 
-def _result_seconds(
-    pool: Pool, problem: ExactCover, stacks: Stacks, check: Callable[[], None]
-) -> float:
+def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     """Measure with short tasks what a result takes: to draw its task, hand it out, and collect it.
 
     A single worker may share the collecting thread, which has nothing else to do between two tasks.
@@ -401,16 +394,16 @@ def _result_seconds(
     Afterwards workers may have to be warmed up: joblib ends processes that a round left behind.
     """
     engine = engines_for(AUTO, problem)[0]
-    _warm_up(pool, engine, problem, stacks, check)
+    _warm_up(pool, engine, problem, stacks)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
     search = TreeSearch(TreeGoal(problem, settings, begin), [engine], pool)
-    check()
+    check_interrupt()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log = TaskLog()
     for done in search.run():
         log.add(done, 0.0)
-        check()
+        check_interrupt()
     here = os.getpid() in log.processes()
     if pool.jobs == 1 and here:
         spent = time.perf_counter() - wall - sum(log.seconds)
@@ -421,9 +414,7 @@ def _result_seconds(
     return max(0.0, spent) / max(1, len(log.seconds))
 
 
-def _warm_up(
-    pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks, check: Callable[[], None]
-) -> None:
+def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:
     """Hand out small tasks until every worker has done one, or has had time enough to start."""
     seen: set[str] = set()
     first = stacks.between(0, 1)
@@ -432,10 +423,10 @@ def _warm_up(
     work = TreeWork(engine, problem)
     deadline = float("inf")
     while len(seen) < pool.jobs and time.monotonic() < deadline:
-        check()
+        check_interrupt()
         for result in pool.start(work, enumerate([task] * (4 * pool.jobs))):
             if isinstance(result, Lost):
                 raise ScalingError(result.reason)
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)
             seen.add(result.timing.worker)
-            check()
+            check_interrupt()

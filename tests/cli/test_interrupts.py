@@ -25,8 +25,8 @@ def press_while(module, signum=signal.SIGINT):
 
 
 def run(work):
-    with interrupts() as check:
-        work(check)
+    with interrupts():
+        work(check_interrupt)
 
 
 def test_a_swallowed_interrupt_is_raised_at_the_next_check():
@@ -133,9 +133,9 @@ def test_other_errors_stay_what_they_are():
 def test_ignored_interrupts_stay_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts() as check:
+        with interrupts():
             press()
-            check()
+            check_interrupt()
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

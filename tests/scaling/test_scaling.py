@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.cli import app
+from batchsolve.interrupts import asking
 from batchsolve.scaling.experiment import (
     Experiment,
     Series,
@@ -138,8 +139,8 @@ def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
 
     monkeypatch.setattr(DancingLinks, "search", noted)
     grid = Plan(jobs=(1,), engines=("dlx",), repeat=1, budget=100)
-    with pytest.raises(KeyboardInterrupt):
-        list(run_plan([read_workload("queens:8")], grid, check=check))
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        list(run_plan([read_workload("queens:8")], grid))
     assert len(calls) <= before + 1
 
 
@@ -344,8 +345,8 @@ def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, mo
 
     monkeypatch.setattr("batchsolve.scaling.forecast.simulate", noted)
     workload = read_workload("queens:8")
-    with pytest.raises(KeyboardInterrupt):
-        forecast(workload, experiment, [4], shape_seconds=0.05, check=check)
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        forecast(workload, experiment, [4], shape_seconds=0.05)
     assert len(made) == 15
 
 
