@@ -223,7 +223,7 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
         ["odd", "doubtful: outliers"],
     ]
     note = figure.get_supxlabel().replace("\n", " ")
-    assert note.startswith("Not drawn, for the runs are too short: a-name-that-")
+    assert note.startswith("Not drawn, because the runs are too short: a-name-that-")
 
 
 @with_matplotlib
