@@ -18,7 +18,7 @@ def press(signum=signal.SIGINT):
 
 
 def press_while(module, signum=signal.SIGINT):
-    """Press Ctrl-C in a function of a module of that name."""
+    """Press Ctrl-C in a function of a module with the given name."""
     space = {"__name__": module, "press": lambda: press(signum)}
     exec("def function():\n    press()", space)
     space["function"]()
