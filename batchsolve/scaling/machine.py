@@ -1,4 +1,4 @@
-"""Describe the machine, the versions and the commit that a measurement was made with."""
+"""A description of the machine, the versions and the commit behind a measurement."""
 
 from __future__ import annotations
 

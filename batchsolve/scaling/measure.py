@@ -42,7 +42,7 @@ BURST_STACKS = 256  # to begin with, because a problem may be small
 
 
 class ScalingError(BatchsolveError):
-    """Runs that should have done the same work did not."""
+    """An error for runs of the same work that differ in it, or for work that was lost."""
 
 
 @dataclass(frozen=True, eq=False)

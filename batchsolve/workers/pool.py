@@ -97,7 +97,7 @@ class Lost:
 
 
 class Pool:
-    """Workers, and the rounds of tasks that they search.
+    """Workers, and the rounds of tasks that they run.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Pool:
     Raises
     ------
     InputError
-        If `batchsolve.workers.get_workers` does; on entering, if the cluster cannot be reached.
+        If `batchsolve.workers.get_workers` raises it; on entering, if no cluster can be reached.
 
     Notes
     -----
