@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from batchsolve.cli import app
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.graphs.solution_graph import SolutionGraph
+from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import SearchSettings
 
 
@@ -18,7 +19,7 @@ def press(signum=signal.SIGINT):
 
 
 def press_while(module, signum=signal.SIGINT):
-    """Press Ctrl-C in a function of a module of that name."""
+    """Press Ctrl-C in a function of a module with the given name."""
     space = {"__name__": module, "press": lambda: press(signum)}
     exec("def function():\n    press()", space)
     space["function"]()

@@ -1,4 +1,4 @@
-"""Items with bounds: covers by definition, and problems whose answers are known from elsewhere."""
+"""Items with bounds: covers by definition, and problems whose answers are known."""
 
 from itertools import combinations, product
 
@@ -66,7 +66,7 @@ def test_a_stack_may_take_and_refuse_options(data, problem):
         taken = {o for o in stack if o < problem.n_options}
         refused = {o - problem.n_options for o in stack if o >= problem.n_options}
         expected = bounded_covers(problem, tuple(taken), tuple(refused))
-        # options without primary items are in covers only if the stack takes them
+        # covers contain options without primary items only if the stack takes them
     found = [frozenset(cover.tolist()) for cover in outcome.solutions]
     roots = outcome.solutions.roots.tolist()
     for root, covers in enumerate([everything, expected, expected, everything]):
@@ -97,7 +97,7 @@ def test_limits_and_workers_change_nothing(problem, limit):
 
 
 def dominating_queens(n, queens):
-    """Place so many queens that every square is attacked or taken."""
+    """Place a number of queens so that every square is attacked or occupied."""
     squares = list(product(range(n), repeat=2))
 
     def reached(a, b):

@@ -60,8 +60,8 @@ def test_known_counts(text, count):
 
 
 def test_triple_systems_on_13_points():
-    # The triples of one point are a perfect matching of the other 12: there are 11!! of them. There
-    # are two systems but for the names of points, of 6 and 39 symmetries (de Pasquale 1899).
+    # The triples of one point are a perfect matching of the other 12: there are 11!! of them. Up to
+    # the names of points there are two systems, with 6 and 39 symmetries (de Pasquale 1899).
     problem = family("steiner:13")
     option = {problem.option_name(o): o for o in range(problem.n_options)}
     of_one_point = [option[f"1 {a} {a + 1}"] for a in range(2, 13, 2)]

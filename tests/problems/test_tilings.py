@@ -89,7 +89,7 @@ def test_a_named_set_has_every_piece_once_and_each_its_own_name(name, kind):
 @pytest.mark.parametrize(
     ("board", "named", "how", "count"),
     [
-        # 6x10 is one of the families
+        # 6x10 is tested as a family
         ("3x20", "pentominoes", {}, 4 * 2),
         (CHESSBOARD, "pentominoes", {}, 8 * 65),  # D. S. Scott, 1958
         ("8x8", "dominoes", {"use": "any number"}, 12_988_816),  # P. W. Kasteleyn, 1961
@@ -136,7 +136,7 @@ def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
     slow = [(orientations(piece.shape, kind, solid), *piece.use) for piece in named]
     try:
         problem = placements(cells, named, kind, fill=fill)
-    except ProblemError:  # the sizes say that there is no tiling
+    except ProblemError:  # the sizes prove that no tiling exists
         assert not chosen or tilings(cells, slow, fill) == 0
         return
     assert n_covers(problem) == tilings(cells, slow, fill)

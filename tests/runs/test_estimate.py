@@ -11,7 +11,7 @@ from batchsolve.interrupts import asking
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.estimate import Estimate, estimate, probe
 
-TRUTH = {  # nodes by dlx, solutions
+TRUTH = {  # number of nodes by dlx, number of solutions
     "queens:14": (None, 365_596),
     "pentominoes:6x10": (4_280_102, 9_356),
     "datasets/many16.csv#3": (46_758_757, 1_634_329),

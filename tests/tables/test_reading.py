@@ -43,7 +43,7 @@ ROWS = NINE.split()
 
 
 def drawn(bars, rule, blank=".", gap=" "):
-    """The grid with a rule after every third row."""
+    """Return the grid with a rule after every third row."""
     lines = [rule]
     for r, row in enumerate(ROWS):
         cells = [blank if c == "." else c for c in row]
@@ -173,7 +173,7 @@ def test_picture_of_a_file_is_a_file(save):
 
 
 def grid_of(n, symbols, separator, filled=None):
-    """A solved grid, or its first cells, N to a line; symbols as `split` parts them."""
+    """Return a solved grid, or its first cells, N to a line, with a separator between symbols."""
     rows, columns = default_box(n)
     cells = [(c + r * columns + r // rows) % n for r in range(n) for c in range(n)]
     written = [symbols[d] if filled is None or k < filled else "." for k, d in enumerate(cells)]
@@ -445,7 +445,7 @@ def test_what_is_written_as_dlx_is_read_back(problem):
     assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
     again = read_dlx("| a comment\n\n" + write_dlx(problem))
     if problem.costs is not None and not problem.costs.any():
-        assert again.costs is None  # what costs nothing is written as if there were no costs
+        assert again.costs is None  # costs that are all 0 are not written
     else:
         assert same(again, problem)
 
@@ -695,7 +695,7 @@ def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, monkeypatch)
     np.savez_compressed(buffer, **(CSR | {"padding": np.zeros(10_000)}))
     files = [save("a.npz", buffer.getvalue()), save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
     monkeypatch.setattr(packed, "MOST_UNPACKED", 20_000)
-    monkeypatch.setattr(np, "load", None)  # the directory says enough
+    monkeypatch.setattr(np, "load", None)  # the directory has the sizes, so nothing is loaded
     for path in files:
         with pytest.raises(InputError, match=rf"^{path}: unpacks to more than"):
             read_problem(path)
