@@ -6,8 +6,6 @@ A backend declares its `Capabilities`; the pool asks for those and never for a n
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing
@@ -16,12 +14,12 @@ from itertools import starmap
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count, delayed
 
 from batchsolve.errors import WorkersError
+from batchsolve.workers.private import Parallel
 
 LOG = logging.getLogger("batchsolve")
-LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 
 
@@ -123,7 +121,7 @@ class Workers:
 
     def __enter__(self) -> Workers:
         backend, options = self._open()
-        self._parallel = _Parallel(
+        self._parallel = Parallel(
             n_jobs=self.jobs,
             backend=backend,
             return_as="generator_unordered" if self.capabilities.streams else "list",
@@ -173,12 +171,7 @@ class Workers:
         One of `deaths`
             If a worker died, and the backend could not make up for it.
         """
-        with self._parallel._lock:
-            # Forget the results of an abandoned round, because joblib would fail on them: those
-            # that have arrived since are among the jobs, and without an id those that still arrive
-            # are ignored.
-            self._parallel._call_id = None
-            self._parallel._jobs.clear()
+        self._parallel.forget()
         # unlike a generator, `starmap` can be asked again after it had nothing
         calls = starmap(delayed(function), arguments)
         if self.capabilities.streams:
@@ -194,39 +187,6 @@ class Workers:
 
     def _run_whole(self, calls: Iterator[Any]) -> Generator[Any]:
         yield from self._parallel(calls)
-
-
-class _Parallel(Parallel):
-    """joblib's `Parallel`, but it learns at once that a call has ended, instead of every 10 ms.
-
-    It also omits joblib's warning about abandoned calls, as after Ctrl-C.
-    """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._ended = threading.Lock()  # free if a call has ended since it was last taken
-
-    def print_progress(self) -> None:
-        """Note that a call has ended; joblib calls this then, in one thread at a time."""
-        if self._ended.locked():
-            self._ended.release()
-
-    def _warn_exit_early(self) -> None:
-        pass
-
-    def await_result(self) -> None:
-        """Wait until a result arrives, or no more can."""
-        while self._is_awaited():
-            if self.n_dispatched_tasks - self.n_completed_tasks > self.n_jobs:
-                time.sleep(LOOK_SECONDS)  # more calls wait, and workers are faster undisturbed
-            else:
-                self._ended.acquire(timeout=LOOK_SECONDS)
-
-    def _is_awaited(self) -> bool:
-        with self._lock:
-            return not (self._jobs or self._aborting) and (
-                self.n_completed_tasks < self.n_dispatched_tasks
-            )
 
 
 def nobody_left(where: str, seconds: float) -> WorkersError:

@@ -16,8 +16,7 @@ from uuid import uuid4
 
 import dask
 import distributed
-from distributed.comm.addressing import get_address_host_port, parse_address
-from joblib._dask import DaskDistributedBackend
+from distributed.comm import get_address_host_port, parse_address
 
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.memory import keep_memory
@@ -27,6 +26,13 @@ from batchsolve.workers.base import (
     cannot_load,
     nobody_left,
     say_that_ports_are_open,
+)
+from batchsolve.workers.private import (
+    dask_backend,
+    dask_calls,
+    dask_connection,
+    dask_cores,
+    leave_at_exit,
 )
 from batchsolve.workers.settling import keeping_ctrl_c
 from batchsolve.workers.watchdog import Watchdog
@@ -69,7 +75,10 @@ class _Bring(distributed.WorkerPlugin):
         _works.pop(self._key, None)
 
 
-class _Backend(DaskDistributedBackend):
+_OfJoblib: Any = dask_backend()
+
+
+class _Backend(_OfJoblib):
     """joblib's backend, but it also reports tasks that Dask has given up."""
 
     def effective_n_jobs(self, n_jobs: int) -> int:
@@ -78,12 +87,11 @@ class _Backend(DaskDistributedBackend):
         Without workers, joblib would try one call, and be unusable if that failed. Here all calls
         wait for workers, and `DaskWorkers` gives up if none joins.
         """
-        width = int(sum(self.client.ncores().values()))
-        return max(2, width or n_jobs)
+        return max(2, dask_cores(self.client) or n_jobs)
 
     def cancel(self) -> None:
         """Cancel all calls, which thus fail for joblib."""
-        self.client.cancel(list(self.waiting_futures.futures))
+        self.client.cancel(dask_calls(self))
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit calls; report those that fail in Dask itself; joblib would await them for ever."""
@@ -99,9 +107,9 @@ class _Backend(DaskDistributedBackend):
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         """Cancel abandoned calls, so that they do not delay the next ones."""
-        abandoned = list(self.waiting_futures.futures)
+        abandoned = dask_calls(self)
         super().abort_everything(ensure_ready)
-        if self.client.status == "running":
+        if dask_connection(self.client) is not None:
             self.client.cancel(abandoned)
 
 
@@ -142,7 +150,7 @@ class DaskWorkers(Workers):
                     "write tcp://host:port, or tls://host:port for one with TLS"
                 ) from error
             self._client = opened.enter_context(client)
-            self._connection = client.scheduler_comm
+            self._connection = dask_connection(client)
             try:
                 listens_at = client.scheduler_info()["address"]
                 self.jobs = self._width()
@@ -150,17 +158,17 @@ class DaskWorkers(Workers):
                 raise self._lost() from error
             if not listens_at.startswith(("tls://", *LOOPBACK)):
                 say_that_ports_are_open(listens_at, "set up TLS")
-            backend = _Backend(client=client)
+            self._backend = _Backend(client=client)
             watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
-        return backend, {}
+        return self._backend, {}
 
     def _stuck(self) -> Any:
         """Return joblib's backend if no worker is left."""
         with suppress(Exception):  # the scheduler may be lost, which Dask itself reports
-            if not self._client.ncores(callback_timeout=ASK_SECONDS):
-                return self._parallel._backend
+            if not dask_cores(self._client, ASK_SECONDS):
+                return self._backend
         return None
 
     def _give_up(self, backend: _Backend) -> None:
@@ -189,8 +197,8 @@ class DaskWorkers(Workers):
     @property
     def _is_connected(self) -> bool:
         """True if the scheduler was never lost; one that was started again has no work."""
-        client = self._client
-        return client.status == "running" and client.scheduler_comm is self._connection
+        connection = dask_connection(self._client)
+        return connection is not None and connection is self._connection
 
     def _check_scheduler(self) -> None:
         """Raise `WorkersError` if the scheduler is lost."""
@@ -211,7 +219,7 @@ class DaskWorkers(Workers):
             self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
         except TimeoutError as error:
             raise InputError(f"{self._where}: no worker has joined in {JOIN_SECONDS} s") from error
-        width = int(sum(self._client.ncores().values()))
+        width = dask_cores(self._client)
         if not width:  # the worker was lost in that moment
             raise WorkersError(f"{self._where}: no worker is left; start others")
         return width
@@ -287,7 +295,7 @@ class _LocalCluster(distributed.LocalCluster):
         except BaseException:
             with suppress(Exception):
                 self.close(timeout=CLOSE_SECONDS)
-            self.shutdown_on_close = False
+            leave_at_exit(self)
             raise
 
 

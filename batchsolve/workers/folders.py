@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 
-from joblib.externals.loky.backend import resource_tracker
-
 from batchsolve.held_folder import HeldFolder
+from batchsolve.workers.private import resource_tracker
 
 IN_MEMORY = "/dev/shm"  # a file system in memory, on systems that have it
 PREFIX = "batchsolve-workers-"

@@ -16,78 +16,25 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
-import signal
 import tempfile
-import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from multiprocessing import util
-from multiprocessing.connection import wait
 from typing import Any
 
-import joblib.executor
 import numpy as np
 import numpy.typing as npt
-from joblib.externals.loky import reusable_executor
-from joblib.parallel import LokyBackend
 
 from batchsolve.workers.base import Numbers, Workers
 from batchsolve.workers.folders import SharedFolder
+from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
 from batchsolve.workers.settling import keeping_ctrl_c, settle_in
 from batchsolve.workers.watchdog import Watchdog
 
 LARGE_BYTES = 64 << 10
 ALIGNED = 64  # bytes: the alignment that numpy and pyarrow prefer
 GRACE_SECONDS = 5.0  # much longer than loky itself takes to notice a death
-BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
-
-_KEPT = (  # where joblib keeps its one executor of loky, and the arguments that it was made with
-    (reusable_executor, "_executor"),
-    (reusable_executor, "_executor_kwargs"),
-    (joblib.executor, "_executor_args"),
-)
-_ours: dict[str, Any] = {}  # the same values of our executor, by name
-
-
-class _Backend(LokyBackend):
-    """joblib's backend, with an executor of its own.
-
-    The executor that joblib keeps is the user's. If ours replaced it, a `Parallel` that the user
-    still has in use would hand its calls to our workers, or wait for ever.
-    """
-
-    def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
-        """Start workers, or reuse those of the last call."""
-        with reusable_executor._executor_lock:
-            before = _ours.get("_executor")
-            _exchange()
-            try:
-                width: int = super().configure(n_jobs, parallel, **options)
-            finally:
-                _exchange()
-        if self._workers is not before:
-            ours = weakref.ref(self._workers)
-            util.Finalize(self._workers, _end_with_us, [ours], exitpriority=BEFORE_QUEUES)
-        return width
-
-
-def _end_with_us(ours: weakref.ref[Any]) -> None:
-    """End workers; a process that `multiprocessing` has started would wait for them for ever.
-
-    loky ends them too, but only after that wait.
-    """
-    executor = ours()
-    if executor is not None:
-        executor.terminate(kill_workers=True)
-
-
-def _exchange() -> None:
-    """Swap our executor and the one that joblib keeps."""
-    for module, name in _KEPT:
-        ours, _ours[name] = _ours.get(name), getattr(module, name)
-        setattr(module, name, ours)
 
 
 class Processes(Workers):
@@ -98,15 +45,16 @@ class Processes(Workers):
     def _open(self) -> tuple[Any, dict[str, Any]]:
         self._shared = SharedFolder()
         self.folder = self._shared.path
-        self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
         # An initializer, because a worker may be idle: if we were killed before its first task, it
         # would wait for minutes.
-        return _Backend(initializer=settle_in, initargs=(os.getpid(),)), {}
+        self._backend = OwnLokyBackend(initializer=settle_in, initargs=(os.getpid(),))
+        self._watchdog = Watchdog(self._stuck, end_wait, GRACE_SECONDS)
+        return self._backend, {}
 
     def _stuck(self) -> Any:
         """Return loky's executor if it waits for the dead; joblib makes another after deaths."""
-        executor = getattr(getattr(self._parallel, "_backend", None), "_workers", None)
-        return executor if executor is not None and _waits_for_the_dead(executor) else None
+        executor = self._backend.executor
+        return executor if executor is not None and waits_for_the_dead(executor) else None
 
     def _close(self) -> None:
         if self._watchdog is not None:
@@ -150,28 +98,6 @@ class _Mapped:
 @lru_cache(maxsize=2)
 def _mapped(path: str) -> npt.NDArray[np.int64]:
     return np.asarray(np.memmap(path, np.int64, "r+"))
-
-
-def _waits_for_the_dead(executor: Any) -> bool:
-    """Return True if a worker died or the executor broke, but its thread goes on."""
-    manager = executor._executor_manager_thread
-    if manager is None or not manager.is_alive():
-        return False
-    if executor._flags.broken is not None:
-        return True
-    with suppress(OSError):  # loky has just noticed a death, and closed a sentinel
-        return bool(wait([process.sentinel for process in list(executor._processes.values())], 0))
-    return False
-
-
-def _end(executor: Any) -> None:
-    """Kill the other workers, and close the ends of pipes that keep threads waiting."""
-    for process in list(executor._processes.values()):
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-    with suppress(OSError, AttributeError):  # an executor that has ended has no queues
-        executor._result_queue._writer.close()  # so that the reader finds the end of the pipe
-        executor._call_queue._reader.close()  # so that the writer finds a pipe without reader
 
 
 def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:

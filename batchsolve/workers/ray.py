@@ -23,9 +23,7 @@ os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
-from joblib.parallel import ThreadingBackend
 from ray.util.multiprocessing import Pool
-from ray.util.multiprocessing.pool import ResultThread
 
 from batchsolve.errors import InputError, first_line
 from batchsolve.memory import keep_memory
@@ -35,6 +33,12 @@ from batchsolve.workers.base import (
     cannot_load,
     nobody_left,
     say_that_ports_are_open,
+)
+from batchsolve.workers.private import (
+    EagerPool,
+    PoolBackend,
+    asks_for_a_token as _asks_for_a_token,
+    ray_threads,
 )
 from batchsolve.workers.watchdog import Watchdog
 
@@ -68,41 +72,13 @@ def _unpickled(pickled: ray.ObjectRef) -> Any:
     return work
 
 
-class _Pool(Pool):
-    """Ray's pool, but it hands out calls before its actors have started, as some may never do."""
-
-    def _start_actor_pool(self, processes: int) -> None:
-        self._pool_actor = None
-        self._actor_pool = [self._new_actor_entry() for _ in range(processes)]
+class _Pool(EagerPool, Pool):
+    """Ray's pool, but it hands out calls at once, and can be given up."""
 
     def give_up(self) -> None:
         """Kill all actors, also those that wait for a machine; all calls out then fail."""
-        for actor, _ in self._actor_pool:
+        for actor in self.actors:
             ray.kill(actor)
-
-
-class _Backend(ThreadingBackend):
-    """joblib's backend of threads, with a pool of Ray that starts at the first call.
-
-    Ray's own backend would permanently turn all of joblib's pools of processes into pools of Ray.
-    """
-
-    pool: _Pool | None = None
-
-    def _get_pool(self) -> _Pool:
-        if self.pool is None:
-            self.pool = _Pool(self.parallel.n_jobs, ray_remote_args=REMOTE)
-        return self.pool
-
-    def terminate(self) -> None:
-        """Stop the workers."""
-        if self.pool is not None:
-            self.pool.terminate()
-            self.pool = None
-
-    def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Stop the workers; new ones start at the next call."""
-        self.terminate()
 
 
 class RayWorkers(Workers):
@@ -130,7 +106,8 @@ class RayWorkers(Workers):
         )
         self._opened = ExitStack()
         self._shared: tuple[Any, _InStore] | None = None
-        self._backend = _Backend()
+        # Ray's own backend would permanently turn joblib's pools of processes into pools of Ray
+        self._backend = PoolBackend(lambda: _Pool(self.jobs, ray_remote_args=REMOTE))
         self._given_up = threading.Event()  # set if machines were lost for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
@@ -229,18 +206,8 @@ class RayWorkers(Workers):
 
 def _let_threads_end() -> None:
     """Wait for threads of Ray's pools, which would ask for results after Ray's shutdown."""
-    for thread in threading.enumerate():
-        if isinstance(thread, ResultThread):
-            thread.join(END_SECONDS)
-
-
-def _asks_for_a_token() -> bool:
-    """Return True if Ray requires a token; old versions cannot, and lack the function to ask."""
-    try:
-        from ray._private.authentication.authentication_utils import is_token_auth_enabled
-    except ImportError:
-        return False
-    return bool(is_token_auth_enabled())
+    for thread in ray_threads():
+        thread.join(END_SECONDS)
 
 
 def _cpus() -> int:

@@ -13,10 +13,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
-from joblib.parallel import ThreadingBackend
 
 from batchsolve.errors import WorkersError, counted
 from batchsolve.workers.base import Numbers, Workers
+from batchsolve.workers.private import PoolBackend
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
 
@@ -25,22 +25,11 @@ class Threads(Workers):
     """Threads of this process."""
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        return _Backend(), {}
+        return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
 
     def numbers(self, n: int) -> Numbers:
         """See `Workers.numbers`."""
         return np.zeros(n, np.int64)
-
-
-class _Backend(ThreadingBackend):
-    """joblib's backend of threads, with our pool."""
-
-    _pool: _ThreadPool | None = None
-
-    def _get_pool(self) -> _ThreadPool:
-        if self._pool is None:
-            self._pool = _ThreadPool(self._n_jobs)
-        return self._pool
 
 
 class _ThreadPool:
