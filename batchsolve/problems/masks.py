@@ -1,4 +1,4 @@
-"""Masked arrays of NumPy, of which `numpy.asarray` would show what lies below the mask."""
+"""Masked arrays of NumPy; `numpy.asarray` would return the values below the mask."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
 
 
 def refuse_masked(values: Any, what: str) -> None:
-    """Raise `InputError` if some of the values are masked: nobody knows what they stand for.
+    """Raise `InputError` if some of the values are masked: their meaning is unknown.
 
     Examples
     --------
