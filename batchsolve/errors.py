@@ -180,7 +180,7 @@ def shortened(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text for a terminal: invisible characters are escaped.
+    r"""Return a text as a terminal may get it: what is no character to be seen is escaped.
 
     Names come from files, and a terminal obeys the control characters in them.
 

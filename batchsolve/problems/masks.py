@@ -25,7 +25,7 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
 
 
 def refuse_masked(values: Any, what: str) -> None:
-    """Raise `InputError` if some of the values are masked: their meaning is unknown.
+    """Raise `InputError` if some of the values are masked: nobody knows what they stand for.
 
     Examples
     --------

@@ -308,7 +308,7 @@ def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
 
 
 def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
-    """Return the true places of an array of 2 or 3 dimensions."""
+    """Return where an array of 2 or 3 dimensions is true."""
     try:
         array = np.asarray(values, dtype=bool)
     except ValueError as error:
