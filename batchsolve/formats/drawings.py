@@ -110,6 +110,7 @@ def read_grid(
         raise InputError(f"a puzzle is text, {not_but(text)}")
     box = checked_box(box, alphabet=alphabet, blank=blank)
     rows = _rows(text)
+    # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in row.characters for row in rows):
         rows = _rows(text, dashes_are_cells=True)
     cells, are_words = _find_cells(rows, box, alphabet, name)

@@ -142,6 +142,7 @@ class Survey:
         if self._named is not None:  # then they are not digits
             taken = {*self._named.lower(), *self._named.upper()}
             known = [n for n in known if not taken & set(n.symbols)]
+        # of two kinds of blanks in a value, one may be a digit of another alphabet
         loose = {n: _score(n, rows, most_blanks=len(self._blanks)) for n in known}
         strict = loose if self._named else {n: _score(n, rows, most_blanks=1) for n in known}
         if any(loose.values()) and not any(strict.values()):
@@ -158,6 +159,7 @@ class Survey:
                 f"name yours with `alphabet`"
             )
         best = [notation for notation, score in scores.items() if score == most]
+        # a column of nothing but blanks fits every alphabet; any other has to leave one
         used = self._symbols_used(rows, best[0])
         all_blanks = set(self._blanks)
         if len(best) > 1 and not used <= all_blanks - set("".join(n.symbols for n in best)):
