@@ -305,7 +305,13 @@ def symmetries_for(
             "a part of a search cannot be counted up to symmetry: what symmetries make of its "
             "solutions may be in other parts"
         )
-    return group.that_keep([o for o in begin[0].tolist() if o < problem.n_options])
+    kept = group.that_keep([o for o in begin[0].tolist() if o < problem.n_options])
+    if len(kept) == 1:
+        LOG.warning(
+            "no symmetries are known that leave the problem and its clues as they are: every "
+            "solution counts; name some in a group of Symmetries (--symmetries FILE)"
+        )
+    return kept
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:
