@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 from batchsolve.errors import InputError, listed, not_but, quoted
 
@@ -177,23 +177,32 @@ _Settings = TypeVar("_Settings")
 
 
 def settings_of(
-    kind: type[_Settings], given: _Settings | None, each: Mapping[str, object]
+    caller: Callable[..., object],
+    kind: type[_Settings],
+    given: _Settings | None,
+    each: Mapping[str, object],
 ) -> _Settings:
-    """Return settings that are given whole, or else field by field.
+    """Return the settings that a function was given whole, or else field by field.
 
     Raises
     ------
     InputError
         If they are given in both ways, for one of them would be ignored.
+    TypeError
+        If the function has no such keyword.
 
     Examples
     --------
-    >>> settings_of(SearchSettings, SearchSettings(), {"limit": 1})
+    >>> settings_of(print, SearchSettings, SearchSettings(), {"limit": 1})
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
     """
     if given is None:
+        known = [declared.name for declared in fields(kind)]  # type: ignore[arg-type]
+        for name in each:
+            if name not in known:
+                raise TypeError(_no_keyword(caller, name))
         return kind(**each)
     if each:
         raise InputError(
@@ -203,6 +212,17 @@ def settings_of(
     if not isinstance(given, kind):
         raise InputError(f"settings are a {kind.__name__}, not {quoted(given)}")
     return given
+
+
+def _no_keyword(caller: Callable[..., object], name: str) -> str:
+    """Say, as Python does, that a function has no such keyword, and which may be meant."""
+    from difflib import get_close_matches
+
+    hints = get_type_hints(caller)
+    [each] = get_args(hints.pop("settings"))
+    near = get_close_matches(name, [*hints, *get_type_hints(each)], 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{caller.__qualname__}() got an unexpected keyword argument {name!r}{meant}"
 
 
 @dataclass(frozen=True)

@@ -184,6 +184,26 @@ def test_wrong_arguments_are_one_error_that_names_them(message):
         WRONG[message]()
 
 
+UNKNOWN = {
+    "solve_file\\(\\) got an unexpected keyword argument 'foo'$": lambda: bs.solve_file(
+        "a", "b", foo=1
+    ),
+    "solve_file\\(\\) .* 'limt'; did you mean 'limit'": lambda: bs.solve_file("a", "b", limt=1),
+    "solve_file\\(\\) .* 'colum'; did you mean 'column'": lambda: bs.solve_file("a", "b", colum=1),
+    "dedupe\\(\\) .* 'colum'; did you mean 'column'": lambda: bs.dedupe("a", "b", colum=1),
+    "count\\(\\) .* 'job'; did you mean 'jobs'": lambda: bs.count("queens:6", job=1),
+    "solutions\\(\\) .* 'limt'": lambda: next(bs.solutions("queens:6", limt=1)),
+    "cheapest\\(\\) .* 'limt'": lambda: bs.cheapest(PRICED, limt=1),
+    "Run.search\\(\\) .* 'limt'; did you mean 'limit'": lambda: bs.Run.search(None, limt=1),
+}
+
+
+@pytest.mark.parametrize("message", UNKNOWN)
+def test_unknown_keywords_name_the_function_and_the_keyword_that_is_meant(message):
+    with pytest.raises(TypeError, match=message):
+        UNKNOWN[message]()
+
+
 def test_a_directory_without_a_name_harms_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mine = Path("solutions", "mine.txt")
