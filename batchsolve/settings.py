@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
-from batchsolve.errors import InputError, listed, not_but, quoted
+from batchsolve.errors import InputError, argument_errors, listed, not_but, quoted
 
 AUTO = "auto"
 """The engine that suits the problem."""
@@ -110,6 +110,21 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     return number
 
 
+def text_of(what: str, value: Any) -> str:
+    """Return an argument that must be text; raise `InputError` if it is not.
+
+    Examples
+    --------
+    >>> text_of("a family", None)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: a family is text, not None
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} is text, {not_but(value)}")
+    return value
+
+
 def path_of(what: str, path: Any) -> str:
     """Return the name of a file or a directory as text.
 
@@ -157,17 +172,15 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     >>> checked_box("2x3")
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3'
+    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3' (...
     """
     for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise InputError(f"{name} is text, not {quoted(text)}")
+        if text is not None:
+            text_of(name, text)
     if box is None:
         return None
-    try:
+    with argument_errors("box is a pair, such as (2, 3)", box):
         rows, columns = map(operator.index, box)
-    except (TypeError, ValueError):
-        raise InputError(f"box is a pair, such as (2, 3), not {quoted(box)}") from None
     if min(rows, columns) < 1:
         raise InputError(f"a box has 1 row and column or more, not {box}")
     return rows, columns
@@ -200,9 +213,8 @@ def settings_of(
     """
     if given is None:
         known = [declared.name for declared in fields(kind)]  # type: ignore[arg-type]
-        for name in each:
-            if name not in known:
-                raise TypeError(_no_keyword(caller, name))
+        if unknown := [name for name in each if name not in known]:
+            raise _no_keyword(caller, unknown[0])
         return kind(**each)
     if each:
         raise InputError(
@@ -214,15 +226,16 @@ def settings_of(
     return given
 
 
-def _no_keyword(caller: Callable[..., object], name: str) -> str:
-    """Say, as Python does, that a function has no such keyword, and which may be meant."""
+def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
+    """Return Python's error of a keyword that a function lacks, with the one that may be meant."""
     from difflib import get_close_matches
 
     hints = get_type_hints(caller)
     [each] = get_args(hints.pop("settings"))
     near = get_close_matches(name, [*hints, *get_type_hints(each)], 1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{caller.__qualname__}() got an unexpected keyword argument {name!r}{meant}"
+    called = f"{caller.__qualname__}()"
+    return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
 
 
 @dataclass(frozen=True)

@@ -276,7 +276,7 @@ class SolutionGraph:
         Raises
         ------
         InputError
-            If a number is out of range.
+            If a number is out of range, or not a whole number.
 
         Examples
         --------
@@ -285,7 +285,7 @@ class SolutionGraph:
         >>> [sorted(cover.tolist()) for cover in graph.covers(range(graph.count))][0]
         [1, 9, 17, 18, 26, 34]
         """
-        wanted = list(map(int, numbers))
+        wanted = option_numbers(numbers, "numbers of covers")
         count = self.count
         if wanted and not 0 <= min(wanted) <= max(wanted) < count:
             wrong = min(wanted) if min(wanted) < 0 else max(wanted)
