@@ -135,6 +135,26 @@ def named_errors(name: str) -> Iterator[None]:
 
 
 @contextmanager
+def argument_errors(rule: str, value: object) -> Iterator[None]:
+    """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
+
+    Examples
+    --------
+    >>> with argument_errors("numbers are a sequence", 3):
+    ...     list(3)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: numbers are a sequence, not 3 ('int' object is not iterable)
+    """
+    try:
+        yield
+    except BatchsolveError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{rule}, not {quoted(value)} ({first_line(error)})") from error
+
+
+@contextmanager
 def disk_errors(path: str) -> Iterator[None]:
     """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:
@@ -220,7 +240,7 @@ def not_but(value: object) -> str:
     Examples
     --------
     >>> print(not_but(["1.....2..3.....4"]))
-    not a list: solve_batch takes arrays and lists of puzzles
+    not a list: solve_batch takes arrays and lists of puzzles, canonical_forms arrays
     """
     calls = (
         (isinstance(value, bytes), "decode it to text: value.decode()"),
@@ -235,7 +255,10 @@ def not_but(value: object) -> str:
             "solve_batch",
         ),
         (is_unordered(value), "make it a list: solve_batch(list(puzzles))"),
-        (hasattr(value, "__len__"), "solve_batch takes arrays and lists of puzzles"),
+        (
+            hasattr(value, "__len__"),
+            "solve_batch takes arrays and lists of puzzles, canonical_forms arrays",
+        ),
     )
     call = next((call for applies, call in calls if applies), "")
     return f"not a {type(value).__name__}: {call}" if call else f"not {quoted(value)}"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
-from batchsolve.errors import InputError, listed, not_but, quoted
+from batchsolve.errors import InputError, argument_errors, listed, not_but, quoted
 
 AUTO = "auto"
 """The name of the engine that suits the problem."""
@@ -111,6 +111,21 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     return number
 
 
+def text_of(what: str, value: Any) -> str:
+    """Return an argument that must be text; raise `InputError` if it is not.
+
+    Examples
+    --------
+    >>> text_of("a family", None)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: a family is text, not None
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} is text, {not_but(value)}")
+    return value
+
+
 def path_of(what: str, path: Any) -> str:
     """Return the name of a file or a directory as text.
 
@@ -158,17 +173,15 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     >>> checked_box("2x3")
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3'
+    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3' (...
     """
     for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise InputError(f"{name} is text, not {quoted(text)}")
+        if text is not None:
+            text_of(name, text)
     if box is None:
         return None
-    try:
+    with argument_errors("box is a pair, such as (2, 3)", box):
         rows, columns = map(operator.index, box)
-    except (TypeError, ValueError):
-        raise InputError(f"box is a pair, such as (2, 3), not {quoted(box)}") from None
     if min(rows, columns) < 1:
         raise InputError(f"a box has 1 row and column or more, not {box}")
     return rows, columns
@@ -178,23 +191,31 @@ _Settings = TypeVar("_Settings")
 
 
 def settings_of(
-    kind: type[_Settings], given: _Settings | None, each: Mapping[str, object]
+    caller: Callable[..., object],
+    kind: type[_Settings],
+    given: _Settings | None,
+    each: Mapping[str, object],
 ) -> _Settings:
-    """Return settings that are given whole, or else field by field.
+    """Return the settings that a function was given whole, or else field by field.
 
     Raises
     ------
     InputError
         If they are given in both ways, for one of them would be ignored.
+    TypeError
+        If the function has no such keyword.
 
     Examples
     --------
-    >>> settings_of(SearchSettings, SearchSettings(), {"limit": 1})
+    >>> settings_of(print, SearchSettings, SearchSettings(), {"limit": 1})
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
     """
     if given is None:
+        known = [declared.name for declared in fields(kind)]  # type: ignore[arg-type]
+        if unknown := [name for name in each if name not in known]:
+            raise _no_keyword(caller, unknown[0])
         return kind(**each)
     if each:
         raise InputError(
@@ -204,6 +225,18 @@ def settings_of(
     if not isinstance(given, kind):
         raise InputError(f"settings are a {kind.__name__}, not {quoted(given)}")
     return given
+
+
+def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
+    """Return Python's error of a keyword that a function lacks, with the one that may be meant."""
+    from difflib import get_close_matches
+
+    hints = get_type_hints(caller)
+    [each] = get_args(hints.pop("settings"))
+    near = get_close_matches(name, [*hints, *get_type_hints(each)], 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    called = f"{caller.__qualname__}()"
+    return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
 
 
 @dataclass(frozen=True)

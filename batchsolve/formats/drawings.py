@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.errors import InputError, not_but
+from batchsolve.errors import InputError
 from batchsolve.problems.notation import (
     BLANKS,
     Notation,
@@ -29,7 +29,7 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
-from batchsolve.settings import checked_box
+from batchsolve.settings import checked_box, text_of
 
 _COMMENT = re.compile(r"(^|\s+)#.*")
 _SECTION = re.compile(r"\s*\[\w*\]\s*")
@@ -106,8 +106,7 @@ def read_grid(
     >>> problem, notation.name, grid.tolist()
     (Sudoku(2, 2), '1-4', [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
     """
-    if not isinstance(text, str):
-        raise InputError(f"a puzzle is text, {not_but(text)}")
+    text_of("a puzzle", text)
     box = checked_box(box, alphabet=alphabet, blank=blank)
     rows = _rows(text)
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import ProblemError
-from batchsolve.problems.masks import refuse_masked
+from batchsolve.problems.masks import array_of
 
 if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover
@@ -32,8 +32,7 @@ def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.
     ProblemError
         If their number is wrong, or one is not an integer or out of bounds.
     """
-    refuse_masked(values, "costs")
-    costs = np.array(values)
+    costs = array_of(values, "costs")
     if costs.shape != (n_options,):
         raise ProblemError(f"costs of shape {costs.shape} for {n_options} options; give one each")
     if costs.size and not np.issubdtype(costs.dtype, np.integer):

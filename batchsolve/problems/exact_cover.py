@@ -16,16 +16,17 @@ import hashlib
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import ProblemError, counted, quoted
+from batchsolve.errors import ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.bounds import bounds_by_name, checked_bounds
 from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
 from batchsolve.problems.costs import checked_costs
-from batchsolve.problems.masks import refuse_masked
+from batchsolve.problems.masks import array_of
 from batchsolve.settings import whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
@@ -176,10 +177,15 @@ class ExactCover:
         >>> ExactCover.from_options([["a", "b"], ["a"], ["b"]], bounds={"a": (1, 2)})
         ExactCover(n_items=2, n_primary=2, n_options=3, n_bounded=1)
         """
-        rows = [list(option) for option in options]
+        with argument_errors("options are lists of items, such as [['a', 'b'], ['c']]", options):
+            options = list(options)
+            if any(isinstance(option, str) for option in options):
+                raise TypeError("text is not a list of items")
+            rows = [list(option) for option in options]
+            named = dict.fromkeys(chain.from_iterable(rows))
         if primary is None:
             known = set(secondary)
-            primary = list(dict.fromkeys(i for row in rows for i in row if i not in known))
+            primary = [item for item in named if item not in known]
         items = [*primary, *secondary]
         number = {item: k for k, item in enumerate(items)}
         if len(number) != len(items):
@@ -233,8 +239,7 @@ class ExactCover:
             n_columns = sparse.shape[1]
             indptr, columns, values = sparse.indptr, sparse.indices, sparse.data
         else:
-            refuse_masked(matrix, "the matrix")
-            dense = np.asarray(matrix)
+            dense = array_of(matrix, "the matrix")
             if dense.ndim != 2:
                 raise ProblemError(f"a matrix has 2 dimensions, this one has {dense.ndim}")
             n_columns = dense.shape[1]
@@ -532,12 +537,12 @@ def check_kind(problem: object, kind: type[ExactCover]) -> None:
         )
 
 
-def option_numbers(options: Iterable[int]) -> list[int]:
-    """Return options as integers of Python.
+def option_numbers(options: Iterable[int], what: str = "options") -> list[int]:
+    """Return options, or other numbers, as integers of Python.
 
     Raises
     ------
-    ProblemError
+    InputError
         If some are not integers.
 
     Examples
@@ -547,23 +552,16 @@ def option_numbers(options: Iterable[int]) -> list[int]:
     >>> option_numbers([0.5])
     Traceback (most recent call last):
         ...
-    batchsolve.errors.ProblemError: options are a sequence of whole numbers, not [0.5]
+    batchsolve.errors.InputError: options are a sequence of whole numbers, not [0.5] ('float' ...
     """
-    given: Any = options
-    try:
-        given = list(options)
-        return [*map(operator.index, given)]
-    except TypeError:
-        raise ProblemError(
-            f"options are a sequence of whole numbers, not {quoted(given)}"
-        ) from None
+    with argument_errors(f"{what} are a sequence of whole numbers", options):
+        return [*map(operator.index, options)]
 
 
 def _whole_numbers(
     values: npt.ArrayLike, what: str, n_dimensions: int = 1
 ) -> npt.NDArray[np.int64]:
-    refuse_masked(values, what)
-    array = np.array(values)
+    array = array_of(values, what)
     if array.ndim != n_dimensions:
         raise ProblemError(
             f"{what} must have {counted(n_dimensions, 'dimension')}, not {array.ndim}"

@@ -15,6 +15,7 @@ from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.problems.tilings import MOST_OPTIONS, tiling
+from batchsolve.settings import text_of
 
 Shape = tuple[tuple[int, int], ...]
 
@@ -290,7 +291,7 @@ def family(text: str) -> ExactCover:
     >>> family("sudoku:2x3")
     Sudoku(2, 3)
     """
-    name, _, sizes = text.partition(":")
+    name, _, sizes = text_of("a family", text).partition(":")
     if name not in FAMILIES:
         raise InputError(f"no family is called {name[:60]!r}; there is: {known_families()}")
     known = FAMILIES[name]

@@ -19,13 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.kernels import kernel
-from batchsolve.problems.exact_cover import ExactCover, option_numbers
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.settings import text_of, whole_number
 
 
 @kernel
@@ -130,8 +131,10 @@ class Sudoku(ExactCover):
 
     Raises
     ------
+    InputError
+        If a box has no rows or no columns.
     ProblemError
-        If N is not in 1 .. 255.
+        If N is more than 255.
 
     Examples
     --------
@@ -142,9 +145,10 @@ class Sudoku(ExactCover):
     """
 
     def __init__(self, box_rows: int = 3, box_columns: int = 3) -> None:
-        box_rows, box_columns = option_numbers([box_rows, box_columns])
+        box_rows = whole_number("box_rows", box_rows, 1)
+        box_columns = whole_number("box_columns", box_columns, 1)
         n = box_rows * box_columns
-        if box_rows < 1 or box_columns < 1 or n > MOST_DIGITS:
+        if n > MOST_DIGITS:
             raise ProblemError(
                 f"a box of {box_rows}×{box_columns} gives {n} digits; "
                 f"1 to {MOST_DIGITS} are possible"
@@ -226,7 +230,8 @@ class Sudoku(ExactCover):
         if array.ndim == 3 and array.shape[1:] == (n, n):
             array = array.reshape(len(array), -1)
         if array.ndim != 2 or array.shape[1] != n * n:
-            raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}")
+            texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
+            raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}{texts}")
         if not np.issubdtype(array.dtype, np.integer):
             raise InputError(
                 f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
@@ -252,6 +257,10 @@ class Sudoku(ExactCover):
         """
         if isinstance(stacks, SolvedGrids):
             return stacks.digits
+        if not isinstance(stacks, Stacks):
+            raise InputError(
+                f"stacks are Stacks, not {quoted(stacks)}; Stacks.from_lists makes them of lists"
+            )
         if stacks.options.size and stacks.options.max() >= self.n_options:
             raise ProblemError(
                 f"option {stacks.options.max()} does not exist: {self!r} has {self.n_options}"
@@ -287,7 +296,7 @@ class Sudoku(ExactCover):
         >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
         [1, 2, 0, 0, 3, 4]
         """
-        notation = self.notation_of(text, alphabet)
+        notation = self.notation_of(text_of("a grid", text), alphabet)
         grids, faults = notation.encode(pa.array([text]))
         if faults[0] != -1:
             raise InputError(notation.explain(text, int(faults[0])))

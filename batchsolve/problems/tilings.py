@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted, first_line, quoted
+from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.masks import refuse_masked
+from batchsolve.problems.masks import array_of
 from batchsolve.problems.polyominoes import (
     SETS,
     Cell,
@@ -309,11 +309,7 @@ def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
 
 def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
     """Return where an array of 2 or 3 dimensions is true."""
-    try:
-        array = np.asarray(values, dtype=bool)
-    except ValueError as error:
-        raise InputError(f"the {what} is no array: {first_line(error)}") from error
-    refuse_masked(values, f"the {what}")
+    array = array_of(values, f"the {what}").astype(bool)
     if array.ndim not in (2, 3):
         raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
     found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()

@@ -375,10 +375,7 @@ def _is_column(grids: Any) -> bool:
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:
     """Return grids that are no texts as an array."""
-    try:
-        array = as_grids_array(grids)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"grids are an array, or texts in a list: {error}") from error
+    array = as_grids_array(grids)
     if array.ndim == 1 and array.size:
         raise InputError(
             f"grids must have shape (n, N²) or (n, N, N), or be texts (str), not {array.shape}; "

@@ -211,7 +211,7 @@ def solve_file(
     names = {declared.name for declared in fields(SearchSettings)}
     wanted = {name: value for name, value in settings.items() if name in names}
     others = {name: value for name, value in settings.items() if name not in names}
-    chosen = settings_of(SearchSettings, search, wanted)
+    chosen = settings_of(solve_file, SearchSettings, search, wanted)
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     given = paths_of("the input", inputs)
@@ -221,7 +221,7 @@ def solve_file(
             files_of(given),
             path_of("the output", output),
             replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
-            settings_of(FileSettings, files, others),
+            settings_of(solve_file, FileSettings, files, others),
             Pool(jobs, backend, address),
             tell,
         ).run()

@@ -420,3 +420,17 @@ def test_wrong_usage(wrong, saved):
     result = cli(*(saved if argument == "SAVED" else argument for argument in wrong))
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_covers_are_found_in_blocks_between_which_ctrl_c_is_heard(monkeypatch):
+    graph, sizes, descend = bs.solution_graph("queens:8"), [], graphs._descend
+
+    def noted(*arguments):
+        sizes.append(len(arguments[-3]))
+        return descend(*arguments)
+
+    whole = sets(graph.sample(25, seed=3))
+    monkeypatch.setattr(graphs, "_descend", noted)
+    monkeypatch.setattr(graphs, "BLOCK", 10)
+    assert sets(graph.sample(25, seed=3)) == whole
+    assert sizes == [10, 10, 5]

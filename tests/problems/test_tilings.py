@@ -224,7 +224,7 @@ def test_the_function_refuses_what_it_cannot_use():
         ("2x2", {"A": ""}, {}, "piece A: the piece is empty"),
         ("2x2", "I4", {"kind": "both"}, "unknown kind of pieces 'both'"),
         ([1, 1], "I2", {}, "a board has 2 or 3 dimensions, not 1"),
-        ([[1], [1, 1]], "I2", {}, "the board is no array"),
+        ([[1], [1, 1]], "I2", {}, "the board is an array, or lists of equal length"),
     ]:
         with pytest.raises((InputError, ProblemError)) as caught:
             tiling(board, named, **how)
