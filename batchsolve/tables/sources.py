@@ -88,8 +88,14 @@ class Source(Protocol):
 
 
 def name_of(path: str) -> str:
-    """Return what messages call a path."""
-    return "standard input" if path == "-" else path
+    r"""Return what messages and tables call a path, as UTF-8.
+
+    Examples
+    --------
+    >>> print(name_of("-"), name_of(os.fsdecode(b"in\xff.csv")))
+    standard input in\xff.csv
+    """
+    return "standard input" if path == "-" else os.fsencode(path).decode(errors="backslashreplace")
 
 
 def split_suffixes(path: str) -> tuple[str, str]:

@@ -367,6 +367,27 @@ def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_pa
         bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
+def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
+    path, out = (
+        os.path.join(tmp_path, os.fsdecode(name)) for name in (b"\xff.csv", b"\xff.parquet")
+    )
+    shown = f"{tmp_path}/\\xff.csv"
+    with open(path, "w") as file:
+        file.write("puzzle\n" + "1.....2..3.....4\n" * 2 + "12\n")
+    bs.solve_file(path, out, filename=True)
+    with open(out, "rb") as file:
+        assert pq.read_table(file)["filename"].to_pylist() == [shown] * 3
+    bs.dedupe(path, tmp_path / "out.csv", mark=True)
+    assert (tmp_path / "out.csv").read_text().splitlines()[2] == f"1.....2..3.....4,{shown}#1"
+    with pytest.raises(bs.InputError) as caught:
+        bs.read_problem(f"{path}#3")
+    assert str(caught.value).startswith(f"{shown}#3: 2 characters")
+    with pytest.raises(bs.InputError) as caught:
+        bs.read_problem(f"{path}#4")
+    assert str(caught.value) == f"{shown}: there is no row 4; the last one is 3"
+
+
 def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):
     """As ``hf://`` is, by a class that the package huggingface_hub brings."""
     fsspec = pytest.importorskip("fsspec")
