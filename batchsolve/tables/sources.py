@@ -485,6 +485,8 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     if end == begin:
         if is_open:
             raise never_closed(head[begin:])
+        if len(head) >= HEAD_BYTES - len(BOM):
+            raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
