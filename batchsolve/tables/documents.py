@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
+from batchsolve.json_records import loads
 from batchsolve.problems.notation import default_box, numbers, usual_notation
 from batchsolve.tables.layouts import JsonLines
 
@@ -86,7 +87,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
 
 def _json_table(data: bytes) -> pa.Table:
     try:
-        values = json.loads(data.decode("utf-8-sig"))
+        values = loads(data.decode("utf-8-sig"))
     except Exception as error:
         raise InputError(
             f"is not JSON ({error}); expected an array, or an object a line"
@@ -94,10 +95,7 @@ def _json_table(data: bytes) -> pa.Table:
     records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
     if not records:
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
-    try:
-        lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
-    except UnicodeEncodeError:
-        raise InputError("has half of a surrogate pair in a text") from None
+    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
     return JsonLines.of(lines).rows(lines).table
 
 

@@ -168,6 +168,23 @@ def test_other_arrays_of_json_are_refused(content, why, tmp_path):
         bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.jsonl", '{"puzzle": "\\ud800"}'),
+        ("in.jsonl", '{"puzzle": "1.....2..3.....4", "\\udfff": 1}\n'),
+        ("in.json", '{"options": [["\\ud800"]]}'),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_one_error(name, content, tmp_path):
+    (tmp_path / name).write_text(content)
+    said = rf"^{tmp_path}/{name}: .*\(half of a surrogate pair\)"
+    with pytest.raises(bs.InputError, match=said):
+        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
+    with pytest.raises(bs.InputError, match=said):
+        bs.read_problem(f"{tmp_path / name}{'#1' if name == 'in.jsonl' else ''}")
+
+
 def test_a_row_of_such_a_file_is_a_problem(tmp_path):
     (tmp_path / "in.json").write_text(json.dumps(PUZZLES))
     assert bs.count(f"{tmp_path / 'in.json'}#1").count == 1
