@@ -179,17 +179,19 @@ def shortened(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
-def printable(text: str) -> str:
+def printable(text: str, but: str = "") -> str:
     r"""Return a text as a terminal may get it: what is no character to be seen is escaped.
 
-    Names come from files, and a terminal obeys the control characters in them.
+    Names come from files, and a terminal obeys the control characters in them. A text of several
+    lines needs those in `but`.
 
     Examples
     --------
-    >>> print(printable("a\x1b[2Jb"))
-    a\x1b[2Jb
+    >>> print(printable("a\x1b[2Jb\n"), printable("a\x1b\nb", but="\n"))
+    a\x1b[2Jb\n a\x1b
+    b
     """
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
 
 
 def quoted(value: object) -> str:
