@@ -277,14 +277,18 @@ class Journal:
                 f"{mine['kind']}"
             )
         settings = json.loads(json.dumps(mine["settings"]))
-        for name in settings.keys() | theirs["settings"].keys():
+        for name in {**theirs["settings"], **settings}:
             now, then = settings.get(name), theirs["settings"].get(name)
             if now != then:
                 then, now = _difference(then, now)
+                names = [about.get("notes", {}).get("name") for about in (theirs, mine)]
+                if name == "problem" or (name == "stack" and names[0] != names[1]):
+                    name, (then, now) = "problem", names  # hashes and numbers say less
+                changed = " with other contents" if then == now else ""
                 raise JournalError(
-                    f"{self.path}: the interrupted run had {name} = {then!r}, this one has "
-                    f"{now!r}; resume with the same input and options, or delete the journal and "
-                    f"what the run has written to begin again"
+                    f"{self.path}: the interrupted run had {name} = {then!r}{changed}, this one "
+                    f"has {now!r}; resume with the same input and options, or delete the journal "
+                    f"and what the run has written to begin again"
                 )
 
     def damaged(self, why: object) -> JournalError:
