@@ -80,7 +80,7 @@ class JournalError(BatchsolveError):
     ...     pass
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
     """
 
 

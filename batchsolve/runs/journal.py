@@ -104,6 +104,7 @@ class Journal:
             mine["notes"] = dict(notes)
         with disk_errors(path):  # it says why, where SQLite says "unable to open database file"
             open(path, "ab").close()
+        self._file = _identity(path)
         self._db = _connected(path)
         try:
             with self._errors():
@@ -117,7 +118,6 @@ class Journal:
                     self._check()
                     self._compare(mine)
                 self._db.execute("COMMIT")
-            self._file = _identity(path)
         except BaseException:
             self._db.close()
             raise
@@ -308,8 +308,12 @@ class Journal:
             ) from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise JournalError(f"{self.path}: in use by another process") from error
+            is_gone = _identity(self.path) != self._file  # the other run has just ended
+            if is_gone or code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise JournalError(
+                    f"{self.path}: in use by another process; wait until that has ended, or name "
+                    f"another output"
+                ) from error
             if code in _UNWRITABLE:
                 raise OutputError(
                     f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
