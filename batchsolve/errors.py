@@ -130,7 +130,8 @@ def named_errors(name: str) -> Iterator[None]:
                 f"it, or pipe it to - (as by curl)"
             ) from error
         if isinstance(error, OSError):
-            raise InputError(f"{name}: {error.strerror or first_line(error)}") from error
+            why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            raise InputError(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 

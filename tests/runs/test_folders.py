@@ -351,8 +351,10 @@ def test_a_corpus_is_read_over_http(corpora, tmp_path):
     with served(corpora, Ranges) as address:
         files = [f"{address}/{name}" for name in ("a.csv", "more/c.csv")]
         bs.solve_file(files, tmp_path / "out.parquet", filename=True)
-        with pytest.raises(bs.InputError, match=r"none.csv: "):
+        with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
             bs.solve_file(f"{address}/none.csv", tmp_path / "none.csv")
+    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
+        bs.solve_file(files[0], tmp_path / "none.csv")
     assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
     names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
     assert names == [files[0]] * 40 + [files[1]] * 40
