@@ -80,7 +80,7 @@ class JournalError(BatchsolveError):
     ...     pass
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
     """
 
 
@@ -130,7 +130,8 @@ def named_errors(name: str) -> Iterator[None]:
                 f"it, or pipe it to - (as by curl)"
             ) from error
         if isinstance(error, OSError):
-            raise InputError(f"{name}: {error.strerror or first_line(error)}") from error
+            why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            raise InputError(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
@@ -199,17 +200,19 @@ def shortened(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
-def printable(text: str) -> str:
+def printable(text: str, but: str = "") -> str:
     r"""Return a text as a terminal may get it: what is no character to be seen is escaped.
 
-    Names come from files, and a terminal obeys the control characters in them.
+    Names come from files, and a terminal obeys the control characters in them. A text of several
+    lines needs those in `but`.
 
     Examples
     --------
-    >>> print(printable("a\x1b[2Jb"))
-    a\x1b[2Jb
+    >>> print(printable("a\x1b[2Jb\n"), printable("a\x1b\nb", but="\n"))
+    a\x1b[2Jb\n a\x1b
+    b
     """
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
 
 
 def quoted(value: object) -> str:

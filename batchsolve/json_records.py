@@ -61,6 +61,23 @@ TEXT = Kind("a text", lambda value: isinstance(value, str))
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 
 
+def loads(text: str) -> Any:
+    """Parse JSON, all of whose texts can be written as UTF-8.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, or has half of a surrogate pair in a text.
+    """
+    value = json.loads(text)
+    if "\\u" in text:
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a surrogate pair") from None
+    return value
+
+
 def parse(text: str, form: Form) -> dict[str, Any]:
     """Read a record; fields beyond the form are allowed.
 

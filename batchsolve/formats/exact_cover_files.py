@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats.packed import arrays_of
+from batchsolve.json_records import loads
 from batchsolve.problems.bounds import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -119,7 +120,7 @@ def read_json(text: str) -> ExactCover:
     ExactCover(n_items=3, n_primary=2, n_options=2)
     """
     try:
-        fields = json.loads(text)
+        fields = loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
     except Exception as error:  # too deep; a number too long; too large

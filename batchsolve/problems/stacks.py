@@ -214,7 +214,6 @@ class Stacks:
                 "line 1: expected the header that `Stacks.to_jsonl` writes, "
                 f'{{"batchsolve": "stacks", "version": 2, "problem": …}}: {error}'
             ) from error
-        _check_problem(header["problem"], problem)
         records = []
         for number, line in enumerate(rest.splitlines(), 2):
             try:
@@ -225,8 +224,10 @@ class Stacks:
                 ) from error
         if not is_whole(header, rest):
             raise InputError(
-                "the stacks are damaged: the seal in line 1 is not that of the file; split anew"
+                "the stacks are damaged: the file was changed after it was written (the seal in "
+                "line 1 is not that of the file); split anew"
             )
+        _check_problem(header["problem"], problem)
         batch = cls.from_lists([r["stack"] for r in records], [r["root"] for r in records])
         if batch.options.size and batch.options.max() >= problem.n_decisions:
             raise InputError("stacks are damaged: they name options that the problem lacks")

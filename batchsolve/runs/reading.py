@@ -427,9 +427,9 @@ def _read_row(
                 break
             place -= len(batch)
     except (InputError, ProblemError) as error:
-        told = str(error)
-        raise InputError(told if told.startswith(f"{path}: ") else f"{path}: {told}") from error
-    name = f"{path}#{row}"
+        told, name = str(error), name_of(path)
+        raise InputError(told if told.startswith(f"{name}: ") else f"{name}: {told}") from error
+    name = f"{name_of(path)}#{row}"
     if place in batch.faults:
         raise InputError(f"{name}: {batch.faults[place]}")
     return Reading(

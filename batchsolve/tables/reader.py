@@ -15,7 +15,7 @@ from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block, one_chunk
-from batchsolve.tables.number_columns import with_numbers
+from batchsolve.tables.number_columns import retyped, with_numbers
 
 AS_TEXT = (
     "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
@@ -98,9 +98,7 @@ class Reader:
     @property
     def schema(self) -> pa.Schema:
         """The columns of what is read."""
-        schema = self.input_schema
-        for name, kind in self.numbers.items():
-            schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+        schema = retyped(self.input_schema, self.numbers)
         return schema.append(FILENAME) if self.filename else schema
 
     def read(self, block: Block) -> Batch:

@@ -330,6 +330,9 @@ def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, 
 def test_a_graph_of_another_problem_and_one_without_an_order_are_refused(saved, tmp_path):
     with pytest.raises(bs.InputError, match="belongs to another problem"):
         bs.SolutionGraph.load(saved, bs.family("queens:7"))
+    (tmp_path / "g.zdd").write_bytes(saved.read_bytes().replace(b'"count": ', b'"count": 1'))
+    with pytest.raises(bs.InputError, match="the graph is damaged"):
+        bs.SolutionGraph.load(tmp_path / "g.zdd", bs.family("queens:7"))
     graph = draw(bs.family("queens:6"), ordered=False)
     loose = bs.SolutionGraph(graph.problem, graph.option, graph.low, graph.high, graph.root)
     with pytest.raises(bs.InputError, match="only a graph with options in one order"):
