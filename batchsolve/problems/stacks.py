@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -232,6 +232,13 @@ class Stacks:
         if batch.options.size and batch.options.max() >= problem.n_decisions:
             raise InputError("stacks are damaged: they name options that the problem lacks")
         return batch
+
+
+class Group(NamedTuple):
+    """Stacks over one problem, as one of several groups that are searched together."""
+
+    problem: ExactCover
+    stacks: Stacks
 
 
 def _check_problem(fingerprint: str, problem: ExactCover) -> None:

@@ -491,6 +491,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         else None,
         np.array([g != "" for g in given_], bool) if has_solutions else None,
         {k: "is bad" for k in range(n) if kinds[k] == "bad"},
+        problem,
     )
     found = [k for k in range(n) if counts[k]]
     answers = Answers(
