@@ -1,4 +1,4 @@
-"""The errors this package raises: each says what was wrong, where, and what would be right."""
+"""The errors of this package: each names the fault, its place, and a correct value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InputError(BatchsolveError, ValueError):
     """
 
     def of(self, name: str) -> InputError:
-        """Return the same error about a file of this name."""
+        """Return the error with the name of a file in front."""
         return InputError(f"{name}: {self}")
 
 
@@ -80,12 +80,12 @@ class JournalError(BatchsolveError):
     ...     pass
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
     """
 
 
 class WorkersError(BatchsolveError, RuntimeError):
-    """Nobody is left to search: the workers of a cluster are gone, and none has come since.
+    """No worker is left to search: those of a cluster are gone, and no new one has come.
 
     Examples
     --------
@@ -97,10 +97,10 @@ class WorkersError(BatchsolveError, RuntimeError):
 
 @contextmanager
 def named_errors(name: str) -> Iterator[None]:
-    """Raise whatever goes wrong in reading a file as one `InputError` that begins with its name.
+    """Turn every error in reading a file into one `InputError` that begins with its name.
 
-    This is the boundary of a file: what is read here may be damaged in any way, and libraries that
-    parse it raise what they like, so no list of exceptions would be whole.
+    Files may be damaged in any way, and the libraries that parse them raise any exception, so no
+    list of exceptions would be complete.
 
     Examples
     --------
@@ -130,13 +130,34 @@ def named_errors(name: str) -> Iterator[None]:
                 f"it, or pipe it to - (as by curl)"
             ) from error
         if isinstance(error, OSError):
-            raise InputError(f"{name}: {error.strerror or first_line(error)}") from error
+            why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            raise InputError(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
 @contextmanager
+def argument_errors(rule: str, value: object) -> Iterator[None]:
+    """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
+
+    Examples
+    --------
+    >>> with argument_errors("numbers are a sequence", 3):
+    ...     list(3)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: numbers are a sequence, not 3 ('int' object is not iterable)
+    """
+    try:
+        yield
+    except BatchsolveError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{rule}, not {quoted(value)} ({first_line(error)})") from error
+
+
+@contextmanager
 def disk_errors(path: str) -> Iterator[None]:
-    """Say that a file cannot be written, and why; a closed pipe is for the caller to notice."""
+    """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:
         yield
     except (BrokenPipeError, OutputError):
@@ -147,7 +168,7 @@ def disk_errors(path: str) -> Iterator[None]:
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number with what it counts.
+    """Return a number with the name of the counted things.
 
     Examples
     --------
@@ -158,7 +179,7 @@ def counted(n: int, thing: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of what an error of a library says, or its kind if it says nothing.
+    r"""Return the first line of the message of an error, or its class if the message is empty.
 
     Examples
     --------
@@ -169,7 +190,7 @@ def first_line(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text that a message shows; files hold names of any length.
+    """Return the beginning of a text for a message, because names in files can have any length.
 
     Examples
     --------
@@ -179,21 +200,23 @@ def shortened(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
-def printable(text: str) -> str:
+def printable(text: str, but: str = "") -> str:
     r"""Return a text as a terminal may get it: what is no character to be seen is escaped.
 
-    Names come from files, and a terminal obeys the control characters in them.
+    Names come from files, and a terminal obeys the control characters in them. A text of several
+    lines needs those in `but`.
 
     Examples
     --------
-    >>> print(printable("a\x1b[2Jb"))
-    a\x1b[2Jb
+    >>> print(printable("a\x1b[2Jb\n"), printable("a\x1b\nb", but="\n"))
+    a\x1b[2Jb\n a\x1b
+    b
     """
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() or c in but else repr(c)[1:-1] for c in text)
 
 
 def quoted(value: object) -> str:
-    """Return a name or a value as messages show it, between quotation marks if it is text.
+    """Return a name or a value for a message, in quotation marks if it is text.
 
     Examples
     --------
@@ -210,17 +233,17 @@ def is_table(value: object) -> bool:
 
 
 def is_unordered(value: object) -> bool:
-    """Return True for what can be iterated and has no places: iterators, sets, views of dicts."""
+    """Return True for iterables without places: iterators, sets, views of dicts."""
     return hasattr(value, "__iter__") and not hasattr(value, "__getitem__")
 
 
 def not_but(value: object) -> str:
-    """Return the end of a message: what was given instead, and the call that takes it.
+    """Return the end of a message: the given value, and the call that takes it.
 
     Examples
     --------
     >>> print(not_but(["1.....2..3.....4"]))
-    not a list: solve_batch takes arrays and lists of puzzles
+    not a list: solve_batch takes arrays and lists of puzzles, canonical_forms arrays
     """
     calls = (
         (isinstance(value, bytes), "decode it to text: value.decode()"),
@@ -235,14 +258,17 @@ def not_but(value: object) -> str:
             "solve_batch",
         ),
         (is_unordered(value), "make it a list: solve_batch(list(puzzles))"),
-        (hasattr(value, "__len__"), "solve_batch takes arrays and lists of puzzles"),
+        (
+            hasattr(value, "__len__"),
+            "solve_batch takes arrays and lists of puzzles, canonical_forms arrays",
+        ),
     )
     call = next((call for applies, call in calls if applies), "")
     return f"not a {type(value).__name__}: {call}" if call else f"not {quoted(value)}"
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return the first of some names as messages show them, parted by commas.
+    """Return the first of some names for a message, quoted and separated by commas.
 
     Examples
     --------
@@ -255,11 +281,12 @@ def listed(names: Iterable[object]) -> str:
 
 
 def check_installed(who: str, module: str, extra: str) -> None:
-    """Ask whether a module is installed that an extra of this package brings.
+    """Check that the module of an extra of this package is installed.
 
     Raises
     ------
     InputError
+        If it is not; the message has the command that installs it.
 
     Examples
     --------
@@ -281,7 +308,7 @@ def how_to_install(extra: str) -> str:
 
 
 def twice(names: Iterable[str]) -> str | None:
-    """Return the first name that occurs again; None if each occurs once.
+    """Return the first name that occurs more than once, or None.
 
     Examples
     --------

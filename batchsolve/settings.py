@@ -1,7 +1,7 @@
-"""What can be set, declared once: names, defaults, bounds and help, for functions and commands.
+"""Settings of functions and commands, declared once: names, defaults, bounds and help.
 
-Arguments of functions are checked here, too: what is no whole number, or no text, is one error that
-names it, and not a limit that is never met.
+Checks of arguments are here, too: a value that is not an integer, or not text, raises one error
+that names the argument.
 
 This module imports nothing heavy, so that ``--help`` answers at once.
 """
@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
-from batchsolve.errors import InputError, listed, not_but, quoted
+from batchsolve.errors import InputError, argument_errors, listed, not_but, quoted
 
 AUTO = "auto"
-"""The engine that suits the problem."""
+"""The name of the engine that suits the problem."""
 
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
@@ -27,13 +27,13 @@ MOST_SEED = 2**128 - 1
 """The largest seed of random numbers."""
 
 GRAPH_MEGABYTES = 1024
-"""What a graph of covers may take by default."""
+"""The default memory of a graph of covers, in megabytes."""
 
 MOST_FORECAST_WORKERS = 250_000
-"""Workers of a simulation, which takes up to ten seconds for as many and is not interrupted."""
+"""The upper bound of simulated workers; the simulation takes ten seconds and is not interrupted."""
 
 MOST_LATENCY = 1_000_000
-"""Seconds that a forecast adds to every task."""
+"""The upper bound of the seconds that a forecast adds to every task."""
 
 
 def setting(default: Any, what: str, *, least: float | None = None, metavar: str = "N") -> Any:
@@ -43,21 +43,22 @@ def setting(default: Any, what: str, *, least: float | None = None, metavar: str
     ----------
     default : object
     what : str
-        What it means, as the help of a command says it.
+        The meaning, for the help of a command.
     least : float, optional
-        The least value; no bounded setting is larger than `UNLIMITED`.
+        The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
     metavar : str
-        What stands for its value in the help of a command.
+        The placeholder of the value in the help of a command.
     """
     return field(default=default, metadata={"help": what, "least": least, "metavar": metavar})
 
 
 def check_bounds(settings: Any) -> None:
-    """Make settings that have bounds integers, unless they are None; refuse all others.
+    """Convert settings with bounds to integers, unless they are None.
 
     Raises
     ------
     InputError
+        If one is not an integer, or out of bounds.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     Parameters
     ----------
     name : str
-        What messages call it.
+        The name of the argument, for messages.
     value : object
         An integer of Python or NumPy.
     least, most : int
@@ -87,7 +88,7 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     Raises
     ------
     InputError
-        If it is no whole number, or out of bounds.
+        If it is not an integer, or out of bounds.
 
     Examples
     --------
@@ -110,13 +111,28 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     return number
 
 
+def text_of(what: str, value: Any) -> str:
+    """Return an argument that must be text; raise `InputError` if it is not.
+
+    Examples
+    --------
+    >>> text_of("a family", None)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: a family is text, not None
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} is text, {not_but(value)}")
+    return value
+
+
 def path_of(what: str, path: Any) -> str:
     """Return the name of a file or a directory as text.
 
     Raises
     ------
     InputError
-        If it is no name, or an empty one, which a script has where a variable is not set.
+        If it is not a name, or is empty, as from a script with an unset variable.
 
     Examples
     --------
@@ -139,7 +155,7 @@ def paths_of(what: str, paths: Any) -> list[str]:
 
 
 def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
-    """Check what is said of how grids are written; return the rows and columns of a box.
+    """Check the settings of the notation of grids; return the rows and columns of a box.
 
     Parameters
     ----------
@@ -150,24 +166,22 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     Raises
     ------
     InputError
-        If one of them is something else.
+        If a text is not text, or the box is not two integers of at least 1.
 
     Examples
     --------
     >>> checked_box("2x3")
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3'
+    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3' (...
     """
     for name, text in texts.items():
-        if text is not None and not isinstance(text, str):
-            raise InputError(f"{name} is text, not {quoted(text)}")
+        if text is not None:
+            text_of(name, text)
     if box is None:
         return None
-    try:
+    with argument_errors("box is a pair, such as (2, 3)", box):
         rows, columns = map(operator.index, box)
-    except (TypeError, ValueError):
-        raise InputError(f"box is a pair, such as (2, 3), not {quoted(box)}") from None
     if min(rows, columns) < 1:
         raise InputError(f"a box has 1 row and column or more, not {box}")
     return rows, columns
@@ -177,23 +191,31 @@ _Settings = TypeVar("_Settings")
 
 
 def settings_of(
-    kind: type[_Settings], given: _Settings | None, each: Mapping[str, object]
+    caller: Callable[..., object],
+    kind: type[_Settings],
+    given: _Settings | None,
+    each: Mapping[str, object],
 ) -> _Settings:
-    """Return settings that are given whole, or else field by field.
+    """Return the settings that a function was given whole, or else field by field.
 
     Raises
     ------
     InputError
         If they are given in both ways, for one of them would be ignored.
+    TypeError
+        If the function has no such keyword.
 
     Examples
     --------
-    >>> settings_of(SearchSettings, SearchSettings(), {"limit": 1})
+    >>> settings_of(print, SearchSettings, SearchSettings(), {"limit": 1})
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
     """
     if given is None:
+        known = [declared.name for declared in fields(kind)]  # type: ignore[arg-type]
+        if unknown := [name for name in each if name not in known]:
+            raise _no_keyword(caller, unknown[0])
         return kind(**each)
     if each:
         raise InputError(
@@ -205,25 +227,37 @@ def settings_of(
     return given
 
 
+def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
+    """Return Python's error of a keyword that a function lacks, with the one that may be meant."""
+    from difflib import get_close_matches
+
+    hints = get_type_hints(caller)
+    [each] = get_args(hints.pop("settings"))
+    near = get_close_matches(name, [*hints, *get_type_hints(each)], 1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    called = f"{caller.__qualname__}()"
+    return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
+
+
 @dataclass(frozen=True)
 class SearchSettings:
-    """What to search for, and how; none but the first three and the engine changes an answer.
+    """The goal and the method of a search; only the first three and the engine affect answers.
 
     Attributes
     ----------
     limit : int, optional
-        Solutions wanted of each row, or of the problem. For rows 2, which proves uniqueness, is
-        usual; for one problem all are wanted by default.
+        The upper bound of solutions of each row, or of the problem. For rows, 2 proves uniqueness
+        and is usual; one problem is unbounded by default.
     node_limit : int, optional
         Nodes after which the search of a row, or of the problem, stops. Such a row is searched in
-        tree order by one worker at a time, so that where it stops depends on nothing else.
+        tree order by one worker at a time, so that it stops at the same node in every run.
     time_limit : float, optional
         Seconds after which the search of one problem stops; rows have none.
     split_depth : int, optional
-        Expand the tree to this depth first; by default, that of a problem as deep as gives every
-        worker enough to do, and that of a row not at all.
+        The depth to which the tree is expanded first; by default deep enough for all workers for a
+        problem, and 0 for a row.
     budget : int, optional
-        Nodes a task may visit before it hands back its frontier; sized by time by default.
+        Nodes a task may visit before it hands back its frontier; by default set by time.
     engine : str
         Name of the engine; ``auto`` is one that suits the problem.
 
@@ -260,7 +294,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class FileSettings:
-    """How a corpus is read and its answers are written.
+    """The notation of a corpus, and the output of its answers.
 
     Attributes
     ----------
@@ -271,17 +305,17 @@ class FileSettings:
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
     blank : str, optional
-        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
+        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
     box : (int, int), optional
         Rows and columns of a box; by default from the size of the puzzles.
     chunk : int, optional
-        Rows that a task reads at most; by default about a megabyte of text.
+        The upper bound of rows that a task reads; by default up to 1.75 MB of text.
     filename : bool
-        Write a column ``filename`` that says which file a row is from.
+        Write a column ``filename`` with the file of each row.
     stats : bool
         Write the columns ``nodes`` and ``seconds``.
     canonical : bool
-        Write the column ``canonical``, the least puzzle that is the same up to symmetry.
+        Write the column ``canonical`` with the canonical form of each puzzle.
     stop_on_invalid : bool
         Raise `InputError` at the first invalid row instead of reporting it in its place.
     resume : bool
@@ -301,7 +335,7 @@ class FileSettings:
     )
     blank: str | None = setting(
         None,
-        "Characters of blank cells, such as ?x; by default .0*_- as far as they are no digits.",
+        "Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.",
         metavar="C",
     )
     box: tuple[int, int] | None = setting(
@@ -310,7 +344,7 @@ class FileSettings:
     chunk: int | None = setting(
         None, "Most rows a task reads; by default up to 1.75 MB of text.", least=1
     )
-    filename: bool = setting(False, "Add a column that says which file a row is from.")
+    filename: bool = setting(False, "Add a column with the file of each row.")
     stats: bool = setting(False, "Add the columns nodes and seconds.")
     canonical: bool = setting(
         False, "Add a column with the least puzzle that is the same up to symmetry (row-minlex)."
@@ -326,7 +360,7 @@ class FileSettings:
 
 
 class SearchFields(TypedDict, total=False):
-    """The fields of `SearchSettings`, as functions take them one by one."""
+    """The fields of `SearchSettings`, as keywords of functions."""
 
     limit: int | None
     node_limit: int | None
@@ -337,7 +371,7 @@ class SearchFields(TypedDict, total=False):
 
 
 class FileFields(TypedDict, total=False):
-    """The fields of `FileSettings`, as functions take them one by one."""
+    """The fields of `FileSettings`, as keywords of functions."""
 
     column: str | None
     solution_column: str | None

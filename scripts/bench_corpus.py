@@ -58,7 +58,8 @@ def read_and_write(path: str) -> None:
     table, encoder = AnswerTable(corpus.reader, limit=2, stats=False), encoder_for("x.csv")
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
-        answers.covers = batch.stacks(corpus.problem)
+        [group] = batch.groups()
+        answers.covers = group.stacks
         encoder.rows(table.rows(batch, answers)[0])
 
 
@@ -88,7 +89,7 @@ def speed(path: str, rows: int | None, repeat: int, folder: str) -> dict[str, An
     corpus = Corpus([path])
     problem = corpus.problem
     engine = engine_for_rows(AUTO, problem)
-    stacks = [batch.stacks(problem) for batch in corpus.batches()]
+    stacks = list(corpus.stacks())
     n = sum(map(len, stacks))
     out = os.path.join(folder, "out.csv")
     main_seconds: list[float] = []

@@ -27,8 +27,7 @@ LIMIT = 20
 def known(name):
     """Return the problem of a data set, its rows as stacks, and the results of dancing links."""
     corpus = Corpus([str(DATASETS / name)])
-    batches = [batch.stacks(corpus.problem) for batch in corpus.batches(1 << 30)]
-    stacks = Stacks.concatenate(batches)
+    stacks = Stacks.concatenate(list(corpus.stacks()))
     every = max(1, len(stacks) // 1000)
     stacks = stacks.take(np.arange(0, len(stacks), every))
     task = Task.of(stacks, limit=LIMIT, keep=LIMIT)

@@ -18,6 +18,7 @@ pl = pytest.importorskip("polars")
 GRID = "1.....2..3.....4"
 SEVERAL = "1.....2..3......"
 PRICED = bs.ExactCover.from_options([["a"], ["a"]], costs=[1, 2])
+SUDOKU, QUEENS = bs.Sudoku(2, 2), bs.solution_graph("queens:6")
 SOME = bs.Stacks.from_lists([[1], [2]])
 NUMBERS = {"puzzle": [GRID], "other": [10**80]}
 
@@ -151,7 +152,37 @@ WRONG = {
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
     "alphabet is text, not 5": lambda: bs.solve(GRID, alphabet=5),
     "blank is text, not 5": lambda: bs.solve_batch([GRID], blank=5),
-    "grids are an array, or texts in a list": lambda: bs.solve_batch([[1, 2], [1]]),
+    "grids are an array, or lists of equal length, not \\[\\[1, 2\\], \\[1": lambda: bs.solve_batch(
+        [[1, 2], [1]]
+    ),
+    "lists of equal length, not \\[\\[3\\], \\[": lambda: bs.canonical_forms(SUDOKU, [[3], []]),
+    "the matrix is an array, or lists of equal": lambda: bs.ExactCover.from_matrix([[1, 0], [1]]),
+    "bounds is an array, or lists of equal": lambda: bs.ExactCover(
+        [0, 1], [0], 1, bounds=[[1], [1, 1]]
+    ),
+    "options are lists of items, .*, not None": lambda: bs.ExactCover.from_options(None),
+    "options are lists of items, .*, not 3": lambda: bs.ExactCover.from_options(3),
+    "options are lists of items, .*, not \\[3\\]": lambda: bs.ExactCover.from_options([3]),
+    "not 'ab' \\(text is not a list": lambda: bs.ExactCover.from_options("ab"),
+    "not \\['ab'\\] \\(text is not": lambda: bs.ExactCover.from_options(["ab"], ["a", "b"]),
+    "not \\[\\[\\['a'\\]\\]\\] \\(unhashable": lambda: bs.ExactCover.from_options([[["a"]]], ["a"]),
+    "a family is text, not None": lambda: bs.family(None),
+    "a grid is text, not 5": lambda: SUDOKU.parse(5),
+    "parse makes an array of a text": lambda: bs.canonical_forms(SUDOKU, [GRID]),
+    "canonical_forms arrays": lambda: bs.canonical([GRID]),
+    "box_rows is a whole number, not 1.5": lambda: bs.Sudoku(1.5, 2),
+    "box_columns is 1 or more, not 0": lambda: bs.Sudoku(2, 0),
+    "stacks are Stacks, not \\[\\[0\\]\\]; .*from_lists": lambda: SUDOKU.grids([[0]]),
+    "numbers of covers are .* whole numbers, not 0": lambda: QUEENS.covers(0),
+    "numbers of covers are .* whole numbers, not 'a'": lambda: QUEENS.covers("a"),
+    "numbers of covers are .* whole numbers, not \\[0.5\\]": lambda: QUEENS.covers([0.5]),
+    "on_progress is a function or True, not 5": lambda: bs.count("queens:6", on_progress=5),
+    "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),
+    "number of jobs is 1 to 10,000, not 10,000,000": lambda: bs.count("queens:6", jobs=10**7),
+    "^1.*4: is a grid, not the name of a file; .*solve takes the grid": lambda: bs.count(GRID),
+    "a problem is text, .*, not a list: solve_batch takes arrays and lists": lambda: bs.count(
+        [GRID]
+    ),
     "grids must have shape": lambda: bs.solve_batch([GRID.encode()]),
     "the problem is a Sudoku, such as": lambda: bs.solve_batch([GRID], "2x2"),
     "the input needs a name, not 5": lambda: bs.solve_file(5, "out.csv"),
@@ -182,6 +213,26 @@ def test_minus_one_is_a_blank_of_arrays():
 def test_wrong_arguments_are_one_error_that_names_them(message):
     with pytest.raises((bs.InputError, bs.ProblemError), match=message):
         WRONG[message]()
+
+
+UNKNOWN = {
+    "solve_file\\(\\) got an unexpected keyword argument 'foo'$": lambda: bs.solve_file(
+        "a", "b", foo=1
+    ),
+    "solve_file\\(\\) .* 'limt'; did you mean 'limit'": lambda: bs.solve_file("a", "b", limt=1),
+    "solve_file\\(\\) .* 'colum'; did you mean 'column'": lambda: bs.solve_file("a", "b", colum=1),
+    "dedupe\\(\\) .* 'colum'; did you mean 'column'": lambda: bs.dedupe("a", "b", colum=1),
+    "count\\(\\) .* 'job'; did you mean 'jobs'": lambda: bs.count("queens:6", job=1),
+    "solutions\\(\\) .* 'limt'": lambda: next(bs.solutions("queens:6", limt=1)),
+    "cheapest\\(\\) .* 'limt'": lambda: bs.cheapest(PRICED, limt=1),
+    "Run.search\\(\\) .* 'limt'; did you mean 'limit'": lambda: bs.Run.search(None, limt=1),
+}
+
+
+@pytest.mark.parametrize("message", UNKNOWN)
+def test_unknown_keywords_name_the_function_and_the_keyword_that_is_meant(message):
+    with pytest.raises(TypeError, match=message):
+        UNKNOWN[message]()
 
 
 def test_a_directory_without_a_name_harms_no_file(tmp_path, monkeypatch):

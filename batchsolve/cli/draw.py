@@ -126,7 +126,7 @@ def draw(
         if covers:
             text = draw_all(reading, covers, board).as_format(kind)
             if output == "-":
-                sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+                sys.stdout.write(printable(text, but="\n") if sys.stdout.isatty() else text)
             else:
                 write_whole(output, text)
     if as_json:

@@ -126,30 +126,46 @@ class Handover:
     after: int
 
 
-def handover_for_rows(name: str, problem: Sudoku, limit: int) -> Handover | None:
-    """Return the fallback engine for rows with large search trees; None if there is none.
+@dataclass(frozen=True)
+class RowEngines:
+    """The engines for puzzles of one shape.
 
-    Only ``auto`` has one, and only if that engine is installed and few covers of each row are
-    wanted.
+    Attributes
+    ----------
+    engine : Engine
+    handover : Handover, optional
+        The fallback engine. Only ``auto`` has one, and only if it is installed and few covers of
+        each row are wanted.
+    missing : str
+        How to install the fallback engine; empty if nothing is missing.
     """
-    handover = _best_handover(name, problem, limit)
-    return handover if handover is not None and _takes(handover.engine, problem) else None
+
+    engine: Engine
+    handover: Handover | None = None
+    missing: str = ""
+
+    @property
+    def name(self) -> str:
+        """The names of both, as in ``lanes, sat``."""
+        names = [self.engine.name]
+        return ", ".join(names if self.handover is None else [*names, self.handover.engine.name])
 
 
-def missing_for_rows(name: str, problem: Sudoku, limit: int) -> str:
-    """Return a hint how to install the fallback engine for rows with large search trees.
+def engines_for_rows(name: str, problem: Sudoku, limit: int) -> RowEngines:
+    """Return the engines that a name stands for when puzzles of one shape are solved.
 
-    Returns
-    -------
-    str
-        Empty if nothing is missing.
+    Raises
+    ------
+    InputError
+        As `engine_for_rows`.
     """
-    best = _best_handover(name, problem, limit)
-    if best is None or _takes(best.engine, problem):
-        return ""
-    return (
-        f"rows of more than {best.after:,} nodes would go to the engine {best.engine.name!r}: "
-        f"{how_to_install(best.engine.capabilities.extra)}"
+    engine, fallback = engine_for_rows(name, problem), _best_handover(name, problem, limit)
+    if fallback is None or _takes(fallback.engine, problem):
+        return RowEngines(engine, fallback)
+    return RowEngines(
+        engine,
+        missing=f"rows of more than {fallback.after:,} nodes would go to the engine "
+        f"{fallback.engine.name!r}: {how_to_install(fallback.engine.capabilities.extra)}",
     )
 
 

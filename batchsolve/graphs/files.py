@@ -119,13 +119,13 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
         raise InputError(
             f"the line behind the full stop says nothing about a graph: {error}"
         ) from error
+    if not is_whole(about, lines):
+        raise InputError("the graph is damaged: its seal is not that of the file; draw it again")
     if about["problem"] != problem.fingerprint:
         raise InputError(
             f"this graph belongs to another problem: its fingerprint is {about['problem'][:16]}…, "
             f"that of the problem at hand {problem.fingerprint[:16]}…"
         )
-    if not is_whole(about, lines):
-        raise InputError("the graph is damaged: its seal is not that of the file; draw it again")
     order = np.array(about["options"], np.uint32)
     if not np.array_equal(np.sort(order), np.arange(problem.n_options)):
         raise InputError("the graph is damaged: 'options' does not name every option once")

@@ -29,7 +29,7 @@ from batchsolve.settings import MOST_SEED, whole_number
 
 W = uint64
 
-BLOCK = 4096  # covers listed at a time
+BLOCK = 4096  # covers that are found at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64
 
@@ -276,7 +276,7 @@ class SolutionGraph:
         Raises
         ------
         InputError
-            If a number is out of range.
+            If a number is out of range, or not a whole number.
 
         Examples
         --------
@@ -285,7 +285,7 @@ class SolutionGraph:
         >>> [sorted(cover.tolist()) for cover in graph.covers(range(graph.count))][0]
         [1, 9, 17, 18, 26, 34]
         """
-        wanted = list(map(int, numbers))
+        wanted = option_numbers(numbers, "numbers of covers")
         count = self.count
         if wanted and not 0 <= min(wanted) <= max(wanted) < count:
             wrong = min(wanted) if min(wanted) < 0 else max(wanted)
@@ -304,11 +304,16 @@ class SolutionGraph:
         -------
         Stacks
         """
-        n, longest = numbers.shape[0], self._longest
-        covers, sizes = np.zeros((n, max(longest, 1)), np.uint32), np.zeros(n, np.int64)
-        _descend(self.option, self.low, self.high, self._counts, self.root, numbers, covers, sizes)
-        options = covers[np.arange(covers.shape[1]) < sizes[:, None]]
-        return Stacks(np.concatenate([[0], np.cumsum(sizes)]), options, np.arange(n))
+        n, width = numbers.shape[0], max(self._longest, 1)
+        sizes, parts = np.zeros(n, np.int64), [np.empty(0, np.uint32)]
+        diagram = self.option, self.low, self.high, self._counts, self.root
+        for begin in range(0, n, BLOCK):  # Ctrl-C is heard between blocks
+            some = slice(begin, begin + BLOCK)
+            covers = np.zeros((len(numbers[some]), width), np.uint32)
+            _descend(*diagram, numbers[some], covers, sizes[some])
+            parts.append(covers[np.arange(width) < sizes[some, None]])
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return Stacks(offsets, np.concatenate(parts), np.arange(n))
 
     def sample(self, n: int, seed: int = 0, *, distinct: bool = False) -> Stacks:
         """Draw covers at random, each with the same chance.

@@ -1,4 +1,4 @@
-"""Masked arrays of NumPy, of which `numpy.asarray` would show what lies below the mask."""
+"""Masked arrays of NumPy; `numpy.asarray` would return the values below the mask."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, argument_errors
 
 
 def as_grids_array(grids: Any) -> npt.NDArray[Any]:
@@ -19,20 +19,28 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
     >>> as_grids_array(grid).tolist(), as_grids_array([grid]).tolist()
     ([1, 0, 2, 1], [[1, 0, 2, 1]])
     """
-    if isinstance(grids, list | tuple) and any(map(np.ma.isMaskedArray, grids)):
-        grids = [as_grids_array(grid) for grid in grids]
-    return np.asarray(grids.filled(0) if np.ma.isMaskedArray(grids) else grids)
+    with argument_errors("grids are an array, or lists of equal length", grids):
+        if isinstance(grids, list | tuple) and any(map(np.ma.isMaskedArray, grids)):
+            grids = [as_grids_array(grid) for grid in grids]
+        return np.asarray(grids.filled(0) if np.ma.isMaskedArray(grids) else grids)
 
 
-def refuse_masked(values: Any, what: str) -> None:
-    """Raise `InputError` if some of the values are masked: nobody knows what they stand for.
+def array_of(values: Any, what: str) -> npt.NDArray[Any]:
+    """Return a copy of values as an array.
+
+    Raises
+    ------
+    InputError
+        If some of them are masked, so that what they stand for is unknown, or lengths differ.
 
     Examples
     --------
-    >>> refuse_masked(np.ma.array([0, 1], mask=[0, 1]), "indices")
+    >>> array_of(np.ma.array([0, 1], mask=[0, 1]), "indices")
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
     """
     if np.ma.is_masked(values):
         raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
+    with argument_errors(f"{what} is an array, or lists of equal length", values):
+        return np.array(values)

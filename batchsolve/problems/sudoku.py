@@ -1,11 +1,11 @@
 """Sudoku of every box shape as an exact cover problem; grids ↔ stacks.
 
 A grid of N = box rows × box columns digits has N² cells. Option ``cell · N + digit`` (digits
-counted from 0) puts a digit into a cell; it covers four items: the cell, and the digit in the
-cell's row, column and box. So a grid's clues are a stack, and a cover is a solved grid.
+counted from 0) puts a digit into a cell and covers four items: the cell, and the digit in the
+cell's row, column and box. So the clues of a grid are a stack, and a cover is a solved grid.
 
-Grids and stacks of unknown origin are checked before a kernel uses their digits or options as
-indices: by `as_grids`, `grids` and `check`.
+`as_grids`, `grids` and `check` check grids and stacks of unknown origin before a kernel uses their
+digits or options as indices.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.kernels import kernel
-from batchsolve.problems.exact_cover import ExactCover, option_numbers
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.settings import text_of, whole_number
 
 
 @kernel
@@ -59,7 +60,7 @@ def _fill_grids(offsets, options, cells, digits, grids):
 @kernel
 def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
     n = box_rows * box_columns
-    # the grid, counted from 1, that had a digit in a row, column or box last
+    # the last grid, counted from 1, with a digit in a row, column or box
     seen = np.zeros((3, n, n + 1), np.int64)
     for k in range(puzzles.shape[0]):
         good, cell = True, 0
@@ -82,7 +83,7 @@ def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
 
 
 class SolvedGrids(Stacks):
-    """Covers that are solved grids: their digits, and their options once somebody asks for them.
+    """Covers that are solved grids: their digits, and their options on demand.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class SolvedGrids(Stacks):
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """One grid after the other."""
+        """The offsets of grids with equally many options."""
         return np.arange(len(self.digits) + 1) * self.digits.shape[1]
 
     @cached_property
@@ -130,8 +131,10 @@ class Sudoku(ExactCover):
 
     Raises
     ------
+    InputError
+        If a box has no rows or no columns.
     ProblemError
-        If N is not in 1 .. 255.
+        If N is more than 255.
 
     Examples
     --------
@@ -142,9 +145,10 @@ class Sudoku(ExactCover):
     """
 
     def __init__(self, box_rows: int = 3, box_columns: int = 3) -> None:
-        box_rows, box_columns = option_numbers([box_rows, box_columns])
+        box_rows = whole_number("box_rows", box_rows, 1)
+        box_columns = whole_number("box_columns", box_columns, 1)
         n = box_rows * box_columns
-        if box_rows < 1 or box_columns < 1 or n > MOST_DIGITS:
+        if n > MOST_DIGITS:
             raise ProblemError(
                 f"a box of {box_rows}×{box_columns} gives {n} digits; "
                 f"1 to {MOST_DIGITS} are possible"
@@ -182,7 +186,7 @@ class Sudoku(ExactCover):
         return f"{self.item_name(cell)}#{digit + 1}"
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
-        """Say which two clues clash, and where."""
+        """Return the digit, the unit and the places of two clues that clash."""
         if not 0 <= stack[position] < self.n_options:
             return super().explain_clash(stack, position)
         n = self.n_digits
@@ -206,7 +210,7 @@ class Sudoku(ExactCover):
         Parameters
         ----------
         grids : array_like of int, shape (n, N²) or (n, N, N)
-            Digits 1 .. N; cells are blank that hold 0 or -1, or are masked.
+            Digits 1 .. N; 0, -1 and masked cells are blank.
 
         Returns
         -------
@@ -218,15 +222,16 @@ class Sudoku(ExactCover):
         return Stacks(offsets, options, np.arange(len(array)))
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-        """Return grids as a uint8 array of shape (n, N²) after checking shape and digits."""
+        """Return grids as a uint8 array of shape (n, N²); check shape and digits."""
         array = as_grids_array(grids)
         n = self.n_digits
-        if array.shape == (0,):  # no grids at all, in a list
+        if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n * n), np.uint8)
         if array.ndim == 3 and array.shape[1:] == (n, n):
             array = array.reshape(len(array), -1)
         if array.ndim != 2 or array.shape[1] != n * n:
-            raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}")
+            texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
+            raise InputError(f"grids must have shape (n, {n * n}), not {array.shape}{texts}")
         if not np.issubdtype(array.dtype, np.integer):
             raise InputError(
                 f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
@@ -248,10 +253,14 @@ class Sudoku(ExactCover):
         Raises
         ------
         ProblemError
-            If the problem has no such options.
+            If an option does not exist.
         """
         if isinstance(stacks, SolvedGrids):
             return stacks.digits
+        if not isinstance(stacks, Stacks):
+            raise InputError(
+                f"stacks are Stacks, not {quoted(stacks)}; Stacks.from_lists makes them of lists"
+            )
         if stacks.options.size and stacks.options.max() >= self.n_options:
             raise ProblemError(
                 f"option {stacks.options.max()} does not exist: {self!r} has {self.n_options}"
@@ -263,7 +272,7 @@ class Sudoku(ExactCover):
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.bool_]:
-        """Return for each pair whether the second grid solves the first; no engine is involved.
+        """Return True for each pair whose second grid solves the first, without any engine.
 
         Raises
         ------
@@ -287,7 +296,7 @@ class Sudoku(ExactCover):
         >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
         [1, 2, 0, 0, 3, 4]
         """
-        notation = self.notation_of(text, alphabet)
+        notation = self.notation_of(text_of("a grid", text), alphabet)
         grids, faults = notation.encode(pa.array([text]))
         if faults[0] != -1:
             raise InputError(notation.explain(text, int(faults[0])))
@@ -301,7 +310,7 @@ class Sudoku(ExactCover):
         return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
 
     def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
-        """Return how a grid is written: in the alphabet named, or in one that fits."""
+        """Return the notation of a grid: the named alphabet, or one that fits."""
         if alphabet is not None:
             return Notation.from_name(alphabet, self.n_digits)
         survey = Survey()
@@ -316,5 +325,5 @@ class Sudoku(ExactCover):
 
 @lru_cache(maxsize=16)
 def sudoku(box_rows: int, box_columns: int) -> Sudoku:
-    """Return a shared `Sudoku`; problems of one shape are built once in each process."""
+    """Return a shared `Sudoku`; each process builds the problem of a shape once."""
     return Sudoku(box_rows, box_columns)

@@ -123,7 +123,7 @@ def cheapest(
     >>> cheapest(problem).covers
     [PricedCover(cost=22, options=[1, 2])]
     """
-    chosen = settings_of(SearchSettings, search, settings)
+    chosen = settings_of(cheapest, SearchSettings, search, settings)
     problem, begin = problem_and_stack(problem, stack)
     best = the_cheapest(problem, wanted)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:

@@ -150,7 +150,7 @@ def count(
     >>> count("queens:8").count, count("queens:8", up_to_symmetry=True).count
     (92, 12)
     """
-    chosen = settings_of(SearchSettings, search, settings)
+    chosen = settings_of(count, SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
@@ -207,7 +207,7 @@ def solutions(
     >>> len(next(found)), len(list(found))
     (16, 287)
     """
-    chosen = settings_of(SearchSettings, search, settings)
+    chosen = settings_of(solutions, SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool:
@@ -246,7 +246,7 @@ def write_covers(
     -------
     Count
     """
-    chosen = settings_of(SearchSettings, search, settings)
+    chosen = settings_of(write_covers, SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
     renderer = CoverRenderer(problem, notation)
 
@@ -305,7 +305,13 @@ def symmetries_for(
             "a part of a search cannot be counted up to symmetry: what symmetries make of its "
             "solutions may be in other parts"
         )
-    return group.that_keep([o for o in begin[0].tolist() if o < problem.n_options])
+    kept = group.that_keep([o for o in begin[0].tolist() if o < problem.n_options])
+    if len(kept) == 1:
+        LOG.warning(
+            "no symmetries are known that leave the problem and its clues as they are: every "
+            "solution counts; name some in a group of Symmetries (--symmetries FILE)"
+        )
+    return kept
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:

@@ -199,7 +199,7 @@ def dedupe(
             path_of("the output", output),
             up_to_symmetry,
             mark,
-            settings_of(FileSettings, files, settings),
+            settings_of(dedupe, FileSettings, files, settings),
             Pool(jobs, backend, address),
             tell,
         )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError
+from batchsolve.errors import InputError, JournalError, quoted
 from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.journal import Journal, Part
@@ -176,12 +176,10 @@ class Solutions:
 def check_problem(directory: str, problem: ExactCover) -> None:
     """Raise `InputError` unless a run is of this problem."""
     with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-        its = str(journal.about["settings"]["problem"])
-    if its != problem.fingerprint:
-        raise InputError(
-            f"{directory}: is a run of another problem: its fingerprint is {its[:16]}…, that of "
-            f"the problem at hand {problem.fingerprint[:16]}…"
-        )
+        about = journal.about
+    if about["settings"]["problem"] != problem.fingerprint:
+        name = quoted(about.get("notes", {}).get("name"))
+        raise InputError(f"{directory}: is a run of another problem, {name}, and not of {problem}")
 
 
 def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:

@@ -104,6 +104,7 @@ class Journal:
             mine["notes"] = dict(notes)
         with disk_errors(path):  # it says why, where SQLite says "unable to open database file"
             open(path, "ab").close()
+        self._file = _identity(path)
         self._db = _connected(path)
         try:
             with self._errors():
@@ -117,7 +118,6 @@ class Journal:
                     self._check()
                     self._compare(mine)
                 self._db.execute("COMMIT")
-            self._file = _identity(path)
         except BaseException:
             self._db.close()
             raise
@@ -277,14 +277,18 @@ class Journal:
                 f"{mine['kind']}"
             )
         settings = json.loads(json.dumps(mine["settings"]))
-        for name in settings.keys() | theirs["settings"].keys():
+        for name in {**theirs["settings"], **settings}:
             now, then = settings.get(name), theirs["settings"].get(name)
             if now != then:
                 then, now = _difference(then, now)
+                names = [about.get("notes", {}).get("name") for about in (theirs, mine)]
+                if name == "problem" or (name == "stack" and names[0] != names[1]):
+                    name, (then, now) = "problem", names  # hashes and numbers say less
+                changed = " with other contents" if then == now else ""
                 raise JournalError(
-                    f"{self.path}: the interrupted run had {name} = {then!r}, this one has "
-                    f"{now!r}; resume with the same input and options, or delete the journal and "
-                    f"what the run has written to begin again"
+                    f"{self.path}: the interrupted run had {name} = {then!r}{changed}, this one "
+                    f"has {now!r}; resume with the same input and options, or delete the journal "
+                    f"and what the run has written to begin again"
                 )
 
     def damaged(self, why: object) -> JournalError:
@@ -304,8 +308,12 @@ class Journal:
             ) from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise JournalError(f"{self.path}: in use by another process") from error
+            is_gone = _identity(self.path) != self._file  # the other run has just ended
+            if is_gone or code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise JournalError(
+                    f"{self.path}: in use by another process; wait until that has ended, or name "
+                    f"another output"
+                ) from error
             if code in _UNWRITABLE:
                 raise OutputError(
                     f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"

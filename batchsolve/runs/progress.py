@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from batchsolve.errors import counted
+from batchsolve.errors import InputError, counted, quoted
 
 if TYPE_CHECKING:
     from batchsolve.runs.solve_file import Progress
@@ -71,4 +71,6 @@ def shown(
         with tqdm(**how) as bar:
             yield follow(bar)
     else:
+        if on_progress and not callable(on_progress):
+            raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
         yield on_progress or (lambda progress: None)

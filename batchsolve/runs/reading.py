@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 
@@ -23,6 +24,7 @@ from batchsolve.errors import (
     ProblemError,
     listed,
     named_errors,
+    not_but,
     quoted,
     shortened,
 )
@@ -147,7 +149,7 @@ def read_problem(
     """
     if not isinstance(text, str | os.PathLike):
         raise InputError(
-            f"a problem is text, such as 'queens:8' or the name of a file, not {quoted(text)}"
+            f"a problem is text, such as 'queens:8' or the name of a file, {not_but(text)}"
         )
     text = os.fsdecode(text)
     if text == "-" or os.path.exists(text):
@@ -158,12 +160,23 @@ def read_problem(
     if row is not None:
         return _read_row(path, row, box, alphabet, column, blank)
     if text.partition(":")[0] not in FAMILIES:
+        if _is_grid(text):
+            raise InputError(
+                f"{shortened(text)}: is a grid, not the name of a file; name a file that holds it, "
+                f"or - for standard input (in Python, solve takes the grid itself)"
+            )
         raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
     if (box, alphabet, column, blank) != (None,) * 4:
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )
     return _reading(family(text), text)
+
+
+def _is_grid(text: str) -> bool:
+    with suppress(InputError):
+        return bool(read_grid(text))
+    return False
 
 
 Puzzle = ExactCover | Reading | str | os.PathLike[str]
@@ -414,9 +427,9 @@ def _read_row(
                 break
             place -= len(batch)
     except (InputError, ProblemError) as error:
-        told = str(error)
-        raise InputError(told if told.startswith(f"{path}: ") else f"{path}: {told}") from error
-    name = f"{path}#{row}"
+        told, name = str(error), name_of(path)
+        raise InputError(told if told.startswith(f"{name}: ") else f"{name}: {told}") from error
+    name = f"{name_of(path)}#{row}"
     if place in batch.faults:
         raise InputError(f"{name}: {batch.faults[place]}")
     return Reading(

@@ -199,7 +199,7 @@ class Run:
         Count
             The sums of this and all earlier searches of the run.
         """
-        chosen = settings_of(SearchSettings, search, settings)
+        chosen = settings_of(Run.search, SearchSettings, search, settings)
         chosen = replace(chosen, engine=self._engine)
         self._journal.parts()  # raises an error if the run is closed
         if not self._one_at_a_time.acquire(blocking=False):

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.engines.choice import engine_for_rows, handover_for_rows
+from batchsolve.engines.choice import engines_for_rows
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import html_grid, read_grid
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.masks import as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.search.rows import Writer, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
@@ -210,7 +210,7 @@ def solve_batch(
     with Pool(jobs, backend, address) as pool:
         parts = list(answered(corpus, writer, settings, pool))
     if not parts:
-        nothing = _GridBatch(np.zeros((0, corpus.problem.n_cells), np.uint8))
+        nothing = _GridBatch(corpus.problem, np.zeros((0, corpus.problem.n_cells), np.uint8))
         parts = [writer.write(nothing, Answers.unknown(0))]
     columns = ("solutions", "status", "n_solutions", "nodes")
     joined: dict[str, Any] = {
@@ -229,10 +229,8 @@ def answered(
     corpus: Corpus | _GridArray, writer: Writer, settings: SearchSettings, pool: Pool
 ) -> Iterator[Any]:
     """Yield what a writer makes of the answers to the blocks of a corpus, in order."""
-    engine = engine_for_rows(settings.engine, corpus.problem)
-    limit = settings.limit or UNLIMITED
-    handover = handover_for_rows(settings.engine, corpus.problem, limit)
-    how = corpus.problem, engine, pool, settings, corpus.reader, writer, handover
+    engines = engines_for_rows(settings.engine, corpus.problem, settings.limit or UNLIMITED)
+    how = engines.engine, pool, settings, corpus.reader, writer, engines.handover
     for _, written in search_rows(corpus.blocks(), *how):
         yield written
 
@@ -257,21 +255,25 @@ def _corpus_of(
 class _GridBatch:
     """Some consecutive grids of an array."""
 
+    problem: Sudoku
     puzzles: npt.NDArray[np.uint8]
     faults: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.puzzles)
 
-    def stacks(self, problem: Sudoku) -> Stacks:
-        return problem.stacks(self.puzzles)
+    def groups(self) -> list[Group]:
+        return [Group(self.problem, self.problem.stacks(self.puzzles))]
 
 
+@dataclass(frozen=True)
 class _ReadAlready:
     """Reads blocks that are arrays of grids."""
 
+    problem: Sudoku
+
     def read(self, block: npt.NDArray[np.uint8]) -> _GridBatch:
-        return _GridBatch(block)
+        return _GridBatch(self.problem, block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +282,10 @@ class _GridArray:
 
     problem: Sudoku
     grids: npt.NDArray[np.uint8]
-    reader: _ReadAlready = field(default_factory=_ReadAlready)
+
+    @property
+    def reader(self) -> _ReadAlready:
+        return _ReadAlready(self.problem)
 
     @property
     def notation(self) -> Notation:
@@ -375,10 +380,7 @@ def _is_column(grids: Any) -> bool:
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:
     """Return grids that are no texts as an array."""
-    try:
-        array = as_grids_array(grids)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"grids are an array, or texts in a list: {error}") from error
+    array = as_grids_array(grids)
     if array.ndim == 1 and array.size:
         raise InputError(
             f"grids must have shape (n, N²) or (n, N, N), or be texts (str), not {array.shape}; "

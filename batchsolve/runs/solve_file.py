@@ -17,8 +17,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from batchsolve.engines import Engine
-from batchsolve.engines.choice import Handover, engine_for_rows, handover_for_rows, missing_for_rows
+from batchsolve.engines.choice import RowEngines, engines_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed, quoted
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import blocks_for, reader_of_numbers
@@ -42,7 +41,6 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, facts_of, files_of, is_address
-from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -211,7 +209,7 @@ def solve_file(
     names = {declared.name for declared in fields(SearchSettings)}
     wanted = {name: value for name, value in settings.items() if name in names}
     others = {name: value for name, value in settings.items() if name not in names}
-    chosen = settings_of(SearchSettings, search, wanted)
+    chosen = settings_of(solve_file, SearchSettings, search, wanted)
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     given = paths_of("the input", inputs)
@@ -221,7 +219,7 @@ def solve_file(
             files_of(given),
             path_of("the output", output),
             replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
-            settings_of(FileSettings, files, others),
+            settings_of(solve_file, FileSettings, files, others),
             Pool(jobs, backend, address),
             tell,
         ).run()
@@ -298,32 +296,23 @@ class FileRun:
             filename=settings.filename,
             size=self.destination.block_size,
         )
-        engine = engine_for_rows(self.search.engine, corpus.problem)
         limit = self.search.limit or UNLIMITED
-        handover = handover_for_rows(self.search.engine, corpus.problem, limit)
-        missing = missing_for_rows(self.search.engine, corpus.problem, limit)
-        names = [engine.name] if handover is None else [engine.name, handover.engine.name]
-        self.search = replace(self.search, engine=", ".join(names))
+        engines = engines_for_rows(self.search.engine, corpus.problem, limit)
+        self.search = replace(self.search, engine=engines.name)
         with self.pool as pool:  # before any file is made, for a cluster may not be there
             self.totals.jobs = pool.jobs
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            table = AnswerTable(
-                reader,
-                self.search.limit or PROVES_UNIQUENESS,
-                settings.stats,
-                settings.canonical,
-                is_array,
-            )
+            table = AnswerTable(reader, limit, settings.stats, settings.canonical, is_array)
             if self.output == "-":
-                self._solve(corpus, reader, table, engine, handover, None)
+                self._solve(corpus, table, engines, None)
             else:
-                with self._journal(corpus, handover) as journal:
-                    self._solve(corpus, reader, table, engine, handover, journal)
+                with self._journal(corpus, engines) as journal:
+                    self._solve(corpus, table, engines, journal)
         self.totals.engine = self.search.engine
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
         met_limit = self.totals.unfinished and self.search.node_limit is not None
-        self.totals.advice = missing if met_limit else ""
+        self.totals.advice = engines.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
         new_rows = self.totals.rows - self.rows_before
         self.totals.rows_per_second = new_rows / self.totals.seconds
@@ -332,10 +321,8 @@ class FileRun:
     def _solve(
         self,
         corpus: Corpus,
-        reader: Reader,
         table: AnswerTable,
-        engine: Engine,
-        handover: Handover | None,
+        engines: RowEngines,
         journal: Journal | None,
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
@@ -348,13 +335,12 @@ class FileRun:
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         rows = search_rows(
             numbered(blocks, len(parts)),
-            corpus.problem,
-            engine,
+            engines.engine,
             self.pool,
             self.search,
-            reader,
+            table.reader,
             writer,
-            handover,
+            engines.handover,
             max(1, self.destination.block_size.most // TASKS.most),
             corpus.waits,
         )
@@ -448,11 +434,11 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _journal(self, corpus: Corpus, handover: Handover | None) -> Journal:
+    def _journal(self, corpus: Corpus, engines: RowEngines) -> Journal:
         search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
-        if handover is not None:
-            search["engine"] += f" after {handover.after} nodes"
+        if engines.handover is not None:
+            search["engine"] += f" after {engines.handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
         settings = {**search, **same, "box": box, "inputs": inputs}

@@ -13,6 +13,8 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import whole_number
 
+BLOCK = 4096  # stacks expanded by one level at a time; Ctrl-C is heard in between
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -80,5 +82,16 @@ def split(
     problem, begin = problem_and_stack(problem, stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)
-    outcome = kernel.search(problem, Task.of(begin, depth=depth))
-    return Split(outcome.frontier, int(outcome.counts[0]), int(outcome.nodes[0]))
+    count, nodes = 0, 0
+    for _ in range(max(depth, 1)):
+        parts = []
+        for k in range(0, len(begin), BLOCK):
+            some = begin.between(k, min(k + BLOCK, len(begin)))
+            outcome = kernel.search(problem, Task.of(some, depth=min(depth, 1)))
+            count += int(outcome.counts.sum())
+            nodes += int(outcome.nodes.sum())
+            parts.append(outcome.frontier)
+        begin = Stacks.concatenate(parts)
+        if not len(begin):
+            break
+    return Split(begin, count, nodes)

@@ -102,8 +102,7 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
         stack = Stacks.from_lists([found.stack.tolist()])
         return Workload(text, found.problem, stack, per_worker)
     corpus = Corpus([text], **reading)
-    parts = [batch.stacks(corpus.problem) for batch in corpus.batches(10_000)]
-    stacks = Stacks.concatenate(parts)
+    stacks = Stacks.concatenate(list(corpus.stacks()))
     if not len(stacks):
         raise InputError(f"{text}: no row can be searched")
     return Workload(text, corpus.problem, stacks, per_worker)

@@ -21,7 +21,8 @@ from batchsolve.problems.costs import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree_goal import Found, Totals, TreeGoal
+from batchsolve.search.scheduler import Result
+from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 
@@ -146,10 +147,10 @@ class CheapestGoal(TreeGoal):
         wanted, ceilings = self._cheapest.wanted, self._cheapest.ceilings(piece.stacks)
         return piece, replace(begun[1], cheapest=wanted, ceilings=ceilings)
 
-    def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
+    def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
-        covers: list[Any] = found.output or []
-        left = super().accept(piece, replace(found, output=None))
+        covers: list[Any] = result.output or []
+        left = super().accept(piece, replace(result, output=None))
         self._consistent = False
         self._cheapest.add(covers)
         self.totals.count = len(self._cheapest.covers)

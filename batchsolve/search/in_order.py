@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from batchsolve.errors import BatchsolveError, InputError
-from batchsolve.search.scheduler import Goal, Scheduler, run_round
+from batchsolve.search.scheduler import Goal, Result, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool, Work
 
@@ -48,25 +48,6 @@ class WriteTask(BlockTask):
     answers: Any
 
 
-@dataclass(frozen=True, eq=False)
-class Made:
-    """The result of a task for a block.
-
-    Attributes
-    ----------
-    output : object
-    error : BatchsolveError or None
-        The reason why the block cannot be read or written.
-    n_nodes, seconds : int, float
-        Nodes visited, and the time that took.
-    """
-
-    output: Any = None
-    error: BatchsolveError | None = None
-    n_nodes: int = 0
-    seconds: float = 0.0
-
-
 class BlockGoal(Goal):
     """A goal that returns the blocks of an input in their order, each with its output."""
 
@@ -74,7 +55,7 @@ class BlockGoal(Goal):
 
     def __init__(self) -> None:
         self._blocks: dict[int, Any] = {}  # those not returned yet, by number
-        self._made: dict[int, Made] = {}
+        self._results: dict[int, Result] = {}
         self._n_opened = self._n_returned = 0
 
     @property
@@ -91,7 +72,7 @@ class BlockGoal(Goal):
 
     def end_with(self, error: InputError) -> None:
         """Note that the next block of the input cannot be read; it is the last."""
-        self._made[self.open(None).number] = Made(error=error)
+        self._results[self.open(None).number] = Result(error=error)
 
     def settled(self) -> Iterator[tuple[Any, Any]]:
         """Yield the next blocks of the input with their output, up to the first that is open.
@@ -101,21 +82,21 @@ class BlockGoal(Goal):
         BatchsolveError
             If the next block cannot be read or written.
         """
-        while self._n_returned in self._made:
-            made = self._made.pop(self._n_returned)
+        while self._n_returned in self._results:
+            result = self._results.pop(self._n_returned)
             block = self._blocks.pop(self._n_returned)
             self._n_returned += 1
-            if made.error is not None:
-                raise made.error
-            yield block, made.output
+            if result.error is not None:
+                raise result.error
+            yield block, result.output
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return a block as its own task."""
         return piece, piece
 
-    def accept(self, piece: Any, result: Made) -> list[Any]:
+    def accept(self, piece: Any, result: Result) -> list[Any]:
         """Take the result of a block."""
-        self._made[piece.number] = result
+        self._results[piece.number] = result
         return []
 
     def lose(self, piece: Any, reason: str) -> list[Any]:

@@ -44,21 +44,23 @@ class OpenRows:
     ----------
     n : int
         Number of rows.
-    stacks : Stacks
-        One stack for every row that is searched, in order.
+    stacks : list of Stacks
+        One stack for every row that is searched; those over one problem in order.
     settings : SearchSettings
     after : int
         Nodes after which a row moves to the fallback engine; `UNLIMITED` for never.
     """
 
-    def __init__(self, n: int, stacks: Stacks, settings: SearchSettings, after: int) -> None:
+    def __init__(self, n: int, stacks: list[Stacks], settings: SearchSettings, after: int) -> None:
         self._limit = settings.limit or UNLIMITED  # covers wanted of each row
         self._node_limit = node_limit = settings.node_limit or UNLIMITED
         self._answers = Answers.unknown(n)
-        self._own = stacks if after < node_limit else Stacks.empty()  # of rows that may still move
+        # of rows that may still move
+        self._own = Stacks.concatenate(stacks if after < node_limit else [])
         self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet
-        self._pending[stacks.roots] = 1
+        for group in stacks:
+            self._pending[group.roots] = 1
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
         self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
@@ -82,11 +84,11 @@ class OpenRows:
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
         answers, rows = self._answers, piece.stacks.roots
-        left, covers = outcome.frontier.roots, outcome.solutions
+        covers = outcome.solutions
         rate = seconds / max(1, int(outcome.nodes.sum()))
         sums = answers.counts, answers.nodes, answers.seconds, answers.clash
         found = outcome.counts, outcome.nodes, outcome.clash
-        _add_up(sums, self._pending, self._shared, rows, found, rate, left)
+        _add_up(sums, self._pending, self._shared, rows, found, rate, outcome.frontier.roots)
         alone = ~self._shared[covers.roots]
         if alone.any():
             self._covers.append(covers.take(alone))
@@ -96,7 +98,8 @@ class OpenRows:
                 self._best[row] = cover
         weights = piece.weights[outcome.parents] * outcome.weights
         ids = piece.ids[outcome.parents]
-        pieces = self._hand_over(Piece(outcome.frontier, weights, ids, piece.keeps_roots))
+        left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem)
+        pieces = self._hand_over(left)
         return [piece for piece in pieces if len(piece)]
 
     def _hand_over(self, left: Piece) -> list[Piece]:
@@ -113,7 +116,9 @@ class OpenRows:
         self._forget(own.roots)
         self._pending[own.roots] = 1
         self._most_nodes[own.roots] = self._node_limit
-        handed_over = LatePiece(own, np.ones(len(own)), np.full(len(own), left.ids[0]))
+        handed_over = LatePiece(
+            own, np.ones(len(own)), np.full(len(own), left.ids[0]), problem=left.problem
+        )
         stay = left.take(np.isin(rows, own.roots, invert=True))
         return [handed_over, self.drop_unwanted(stay)]
 

@@ -16,12 +16,11 @@ from batchsolve.errors import BatchsolveError
 from batchsolve.search.in_order import (
     BlockGoal,
     BlockTask,
-    Made,
     ReadTask,
     WriteTask,
     work_in_order,
 )
-from batchsolve.search.scheduler import Scheduler
+from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Pool
 
@@ -42,11 +41,11 @@ class Passes(Protocol):
 class _Work:
     function: Callable[[Any], Any]
 
-    def do(self, task: BlockTask) -> Made:
+    def do(self, task: BlockTask) -> Result:
         try:
-            return Made(self.function(task))
+            return Result(self.function(task))
         except BatchsolveError as error:
-            return Made(error=error)
+            return Result(error=error)
 
 
 def in_one_pass(
@@ -88,13 +87,13 @@ class _Goal(BlockGoal):
     def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
         super().__init__()
         self._decide = decide
-        self._found: dict[int, Made] = {}  # no decision yet
+        self._found: dict[int, Result] = {}  # no decision yet
         self._n_decided = 0
 
-    def accept(self, piece: ReadTask | WriteTask, made: Made) -> list[Any]:
+    def accept(self, piece: ReadTask | WriteTask, result: Result) -> list[Any]:
         if isinstance(piece, WriteTask):
-            return super().accept(piece, made)
-        self._found[piece.number] = made
+            return super().accept(piece, result)
+        self._found[piece.number] = result
         decided: list[Any] = []
         while self._n_decided in self._found:
             number = self._n_decided
@@ -103,7 +102,7 @@ class _Goal(BlockGoal):
             if found.error is None:
                 decided.append(WriteTask(number, block, self._decide(block, found.output)))
             else:
-                self._made[number] = found
+                self._results[number] = found
         return decided
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.rules import piece_bounds
 
@@ -33,12 +34,15 @@ class Piece:
         Keys for the goal: each stack's own number, or the number of the block of its row.
     keeps_roots : bool
         True if stacks of one root must stay together.
+    problem : ExactCover, optional
+        Their problem, where one search is of several.
     """
 
     stacks: Stacks
     weights: npt.NDArray[np.float64]
     ids: npt.NDArray[np.int64]
     keeps_roots: bool = False
+    problem: ExactCover | None = None
     is_fresh: ClassVar[bool] = False
 
     @classmethod

@@ -15,17 +15,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from batchsolve.engines import Engine, Task
+from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import Handover
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
-from batchsolve.search.in_order import BlockGoal, Made, ReadTask, WriteTask, work_in_order
+from batchsolve.problems.stacks import Group
+from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import LatePiece, OpenRows, with_order_where_left
 from batchsolve.search.pieces import Piece
-from batchsolve.search.scheduler import Scheduler
-from batchsolve.search.tree_goal import Found
+from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
@@ -37,8 +36,8 @@ class Batch(Protocol):
 
     def __len__(self) -> int: ...
 
-    def stacks(self, problem: Any) -> Stacks:
-        """Return the stacks of the rows that can be searched; their roots are rows."""
+    def groups(self) -> list[Group]:
+        """Return the stacks of the rows that can be searched, problem by problem."""
         ...
 
 
@@ -59,13 +58,11 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class OpenBlock:
-    """The result of a block with open rows: the rows, and the pieces left of them."""
+class StackTask:
+    """The task of searching stacks of open rows; `problem` is theirs."""
 
-    rows: OpenRows
-    left: list[Piece]
-    n_nodes: int
-    seconds: float
+    problem: ExactCover
+    task: Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,60 +70,68 @@ class RowWork:
     """The work of a worker on tasks of rows."""
 
     engine: Engine
-    problem: ExactCover
     settings: SearchSettings
     reader: Reader
     writer: Writer
     handover: Handover | None
 
-    def do(self, task: ReadTask | WriteTask | Task) -> Made | OpenBlock | Found:
+    def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, Task):  # only the fallback engine searches whole stacks
-            engine = self.handover.engine if self.handover and task.whole else self.engine
+        if isinstance(task, StackTask):  # only the fallback engine searches whole stacks
+            engine = self.handover.engine if self.handover and task.task.whole else self.engine
             begin = time.perf_counter()
-            outcome = engine.search(self.problem, task)
+            outcome = engine.search(task.problem, task.task)
             seconds = time.perf_counter() - begin
-            return Found(outcome, None, seconds, int(outcome.counts.sum()))
+            return Result(None, int(outcome.nodes.sum()), seconds, outcome)
         try:
             batch = self.reader.read(task.block)
         except InputError as error:
-            return Made(error=error)
+            return Result(error=error)
         if isinstance(task, WriteTask):
             return self._written(batch, task.answers)
         return self._searched(batch, task.number, task.budget)
 
     def _written(
         self, batch: Batch, answers: Answers, n_nodes: int = 0, seconds: float = 0
-    ) -> Made:
+    ) -> Result:
         try:
-            return Made(self.writer.write(batch, answers), None, n_nodes, seconds)
+            return Result(self.writer.write(batch, answers), n_nodes, seconds)
         except OutputError as error:
-            return Made(error=error)
+            return Result(error=error)
 
-    def _searched(self, batch: Batch, number: int, budget: int) -> Made | OpenBlock:
-        settings, whole = self.settings, self.engine.capabilities.whole_stacks
-        stacks = batch.stacks(self.problem)
+    def _searched(self, batch: Batch, number: int, budget: int) -> Result:
+        settings, groups = self.settings, batch.groups()
         after = self.handover.after if self.handover else UNLIMITED
-        rows = OpenRows(len(batch), stacks, settings, after)
-        n, keeps_roots = len(stacks), min(after, settings.node_limit or UNLIMITED) < UNLIMITED
-        piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots)
-        left = [piece]
+        rows = OpenRows(len(batch), [stacks for _, stacks in groups], settings, after)
+        keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
+        left: list[Piece] = []
         n_nodes, seconds = 0, 0.0
-        if budget > 0:
+        for problem, stacks in groups:
+            n = len(stacks)
+            piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
+            if n_nodes >= budget:
+                left.append(piece)
+                continue
             begin = time.perf_counter()
-            depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
-            # otherwise many solved rows would have stacks left
-            unordered = depth == UNLIMITED and not keeps_roots
-            task = rows.task_of(stacks, budget, whole)
-            task = replace(task, depth=depth, unordered=unordered)
-            outcome = self.engine.search(self.problem, task)
-            outcome = with_order_where_left(outcome, stacks, self.engine, self.problem)
-            seconds = time.perf_counter() - begin
-            n_nodes = int(outcome.nodes.sum())
-            left = rows.add(piece, outcome, seconds)
+            outcome = self._outcome_of(piece, rows, budget - n_nodes)
+            spent = time.perf_counter() - begin
+            n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
+            left += rows.add(piece, outcome, spent)
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
-        return OpenBlock(rows, left, n_nodes, seconds)
+        return Result(None, n_nodes, seconds, rows=rows, left=left)
+
+    def _outcome_of(self, piece: Piece, rows: OpenRows, budget: int) -> Outcome:
+        """Search the own stacks of rows over one problem."""
+        assert piece.problem is not None
+        whole = self.engine.capabilities.whole_stacks
+        depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
+        # otherwise many solved rows would have stacks left
+        unordered = depth == UNLIMITED and not piece.keeps_roots
+        task = rows.task_of(piece.stacks, budget, whole)
+        task = replace(task, depth=depth, unordered=unordered)
+        outcome = self.engine.search(piece.problem, task)
+        return with_order_where_left(outcome, piece.stacks, self.engine, piece.problem)
 
 
 class RowGoal(BlockGoal):
@@ -147,17 +152,19 @@ class RowGoal(BlockGoal):
         rows = self._open[number]
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
-            return wanted, rows.task_of(wanted.stacks, budget, self._whole or is_late)
+            assert wanted.problem is not None
+            task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
+            return wanted, StackTask(wanted.problem, task)
         written = self._with_written(number, [])
         return (written[0], written[0]) if written else (wanted, None)
 
-    def accept(self, piece: Any, result: Made | OpenBlock | Found) -> list[Any]:
+    def accept(self, piece: Any, result: Result) -> list[Any]:
         """Take a result; return the pieces and tasks that it leaves."""
-        if isinstance(result, Found):
+        if result.outcome is not None:
             number = int(piece.ids[0])
             left = self._open[number].add(piece, result.outcome, result.seconds)
             return self._with_written(number, left)
-        if isinstance(result, OpenBlock):
+        if result.rows is not None:
             self._open[piece.number] = result.rows
             return result.left
         return super().accept(piece, result)
@@ -182,7 +189,6 @@ class RowGoal(BlockGoal):
 
 def search_rows(
     blocks: Iterable[Any],
-    problem: ExactCover,
     engine: Engine,
     pool: Pool,
     settings: SearchSettings,
@@ -201,7 +207,6 @@ def search_rows(
     Parameters
     ----------
     blocks : iterable
-    problem : ExactCover
     engine : Engine
     pool : Pool
         Entered already.
@@ -224,7 +229,7 @@ def search_rows(
     whole = engine.capabilities.whole_stacks
     if whole or (handover and handover.after >= (settings.node_limit or UNLIMITED)):
         handover = None
-    work = RowWork(engine, problem, settings, reader, writer, handover)
+    work = RowWork(engine, settings, reader, writer, handover)
     goal = RowGoal(whole, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

@@ -14,14 +14,52 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from math import isqrt
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done, Lost, Pool, Work
+
+if TYPE_CHECKING:
+    from batchsolve.engines import Outcome
+    from batchsolve.errors import BatchsolveError
+    from batchsolve.search.open_rows import OpenRows
+    from batchsolve.search.pieces import Piece
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The result of a task, of stacks or of a block.
+
+    Attributes
+    ----------
+    output : object
+        What the task has made, such as encoded rows or rendered covers; None if there is nothing.
+    n_nodes, seconds : int, float
+        Nodes visited, and the time that took.
+    outcome : Outcome, optional
+        The sums of each stack, and the frontier.
+    n_covers : int
+        Number of wanted covers.
+    rows : OpenRows, optional
+        The rows of a block, if some of them have stacks left.
+    left : list of Piece
+        These stacks.
+    error : BatchsolveError, optional
+        The reason why a block cannot be read or written.
+    """
+
+    output: Any = None
+    n_nodes: int = 0
+    seconds: float = 0.0
+    outcome: Outcome | None = None
+    n_covers: int = 0
+    rows: OpenRows | None = None
+    left: list[Piece] = field(default_factory=list)
+    error: BatchsolveError | None = None
 
 
 class Goal(Protocol):
@@ -47,7 +85,7 @@ class Goal(Protocol):
         """
         ...
 
-    def accept(self, piece: Any, result: Any) -> list[Any] | None:
+    def accept(self, piece: Any, result: Result) -> list[Any] | None:
         """Take the result of a piece; return the pieces left of it, or None to reject it."""
         ...
 

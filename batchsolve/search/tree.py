@@ -19,8 +19,8 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
-from batchsolve.search.scheduler import Scheduler, run_round
-from batchsolve.search.tree_goal import Found, TreeGoal
+from batchsolve.search.scheduler import Result, Scheduler, run_round
+from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
@@ -52,7 +52,7 @@ class TreeWork:
     render: Render | None = None
     symmetries: Symmetries | None = None
 
-    def do(self, task: Task) -> Found:
+    def do(self, task: Task) -> Result:
         """Search a task."""
         begin = time.perf_counter()
         if self.render is not None and not task.cheapest:  # the renderer sorts by itself
@@ -67,7 +67,8 @@ class TreeWork:
         output = None
         if len(covers):
             output = covers if self.render is None else self.render(covers)
-        return Found(replace(outcome, solutions=Stacks.empty()), output, seconds, n_covers)
+        n_nodes, sums = int(outcome.nodes.sum()), replace(outcome, solutions=Stacks.empty())
+        return Result(output, n_nodes, seconds, sums, n_covers)
 
 
 def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:

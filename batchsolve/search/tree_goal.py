@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ from batchsolve.engines import Outcome, Task
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.scheduler import Result
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 STEP_SECONDS = 1.0
@@ -44,33 +44,6 @@ class Totals:
     subproblems: int = 0
     rounds: int = 0
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The result of a task of stacks.
-
-    Attributes
-    ----------
-    outcome : Outcome
-        The outcome, without covers if they were rendered.
-    output : object
-        The rendered covers; None if there are none.
-    seconds : float
-        Time of the search, without rendering.
-    n_covers : int
-        Number of wanted covers.
-    """
-
-    outcome: Outcome
-    output: Any
-    seconds: float
-    n_covers: int
-
-    @property
-    def n_nodes(self) -> int:
-        """Nodes visited."""
-        return int(self.outcome.nodes.sum())
 
 
 class TreeGoal:
@@ -147,10 +120,11 @@ class TreeGoal:
         keep = UNLIMITED if self.collect else 0
         return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room)
 
-    def accept(self, piece: Piece, found: Found) -> list[Piece] | None:
+    def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""
-        outcome, totals = found.outcome, self.totals
-        n_covers = found.n_covers
+        outcome, totals = result.outcome, self.totals
+        assert outcome is not None
+        n_covers = result.n_covers
         limit = self.settings.limit
         if limit is not None and totals.count + n_covers > limit:
             return None
@@ -158,14 +132,14 @@ class TreeGoal:
         searched = outcome.nodes > 0
         left = self._left_of(piece, outcome)
         totals.count += n_covers
-        totals.nodes += found.n_nodes
+        totals.nodes += result.n_nodes
         totals.subproblems += int(np.count_nonzero(searched))
         self.open_weight += float(left.weights.sum() - piece.weights.sum())
         is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
-        if found.output is not None:
-            self._changes.outputs.append((found.output, n_covers))
-            self._waiting += _bytes_of(found.output)
+        if result.output is not None:
+            self._changes.outputs.append((result.output, n_covers))
+            self._waiting += _bytes_of(result.output)
         self._consistent = True
         return [left]
 

@@ -122,6 +122,7 @@ class AnswerTable:
 
     Attributes
     ----------
+    reader : Reader
     schema : pyarrow.Schema
         The columns of the output.
     has_times : bool
@@ -143,7 +144,7 @@ class AnswerTable:
     ) -> None:
         if canonical:
             check_shape(reader.problem)
-        self._problem = reader.problem
+        self.reader, self._problem = reader, reader.problem
         kind = reader.input_schema.field(reader.column).type
         self._grids = GridColumn.like(kind, reader.notation)
         if as_digits:

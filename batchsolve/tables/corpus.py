@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, counted, listed, quoted, shortened, twice
 from batchsolve.problems.notation import Notation, default_box, usual_notation
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
@@ -179,6 +180,11 @@ class Corpus:
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Cut the corpus into blocks, and read them here."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
+
+    def stacks(self) -> Iterator[Stacks]:
+        """Read the corpus here; yield the stacks of each block, its rows as roots."""
+        for batch in self.batches():
+            yield from (group.stacks for group in batch.groups())
 
     def perhaps_numbers(self) -> list[str]:
         """Return the text columns that hold only numbers, judging by the first rows.

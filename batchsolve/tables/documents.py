@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
+from batchsolve.json_records import loads
 from batchsolve.problems.notation import default_box, numbers, usual_notation
 from batchsolve.tables.layouts import JsonLines
 
@@ -61,7 +63,7 @@ def _numpy_table(data: bytes) -> pa.Table:
 
 
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
-    """Write digits as a corpus has them."""
+    """Write digits as a corpus has them; 0 and -1 are blanks, and other numbers stay wrong."""
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -71,20 +73,21 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
             f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
             f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
         )
-    digits = array.reshape(n_rows, n_cells)
-    if n_rows and not 0 <= int(digits.min()) <= int(digits.max()) <= n:
-        row, cell = np.argwhere((digits < 0) | (digits > n))[0].tolist()
-        raise InputError(
-            f"row {row + 1} has {digits[row, cell]} in cell {cell + 1}; digits are 1 to {n}, and 0 "
-            f"is a blank"
-        )
+    digits = np.where(array == -1, 0, array).reshape(n_rows, n_cells)
+    wrong = (digits < 0) | (digits > n)
     notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
-    return notation.decode(digits.astype(np.uint8), np.ones(n_rows, np.bool_))
+    text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8), np.ones(n_rows, np.bool_))
+    bad, gap = wrong.any(axis=1), notation.separator
+    rows = [
+        gap.join(str(digit) if gap or 0 <= digit <= 9 else "?" for digit in row)
+        for row in digits[bad].tolist()
+    ]
+    return pc.replace_with_mask(text, pa.array(bad), pa.array(rows, pa.string()))
 
 
 def _json_table(data: bytes) -> pa.Table:
     try:
-        values = json.loads(data.decode("utf-8-sig"))
+        values = loads(data.decode("utf-8-sig"))
     except Exception as error:
         raise InputError(
             f"is not JSON ({error}); expected an array, or an object a line"
@@ -92,10 +95,7 @@ def _json_table(data: bytes) -> pa.Table:
     records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
     if not records:
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
-    try:
-        lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
-    except UnicodeEncodeError:
-        raise InputError("has half of a surrogate pair in a text") from None
+    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
     return JsonLines.of(lines).rows(lines).table
 
 

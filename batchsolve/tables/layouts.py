@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from batchsolve.errors import InputError, first_line, quoted
+from batchsolve.json_records import loads
 
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
 BOM = b"\xef\xbb\xbf"
@@ -250,15 +251,15 @@ class JsonLines:
     @classmethod
     def of(cls, data: bytes) -> JsonLines:
         """Choose columns and types by the first lines of a file."""
-        records = []
+        records, why = [], ""
         for line in data.decode(errors="replace").split("\n"):
             try:
                 records.append(_json_object(line))
-            except (ValueError, RecursionError):
-                continue  # `rows` says so
+            except (ValueError, RecursionError) as error:  # `rows` says so
+                why = why or (line.strip() and f" ({error})")
         keys = list(dict.fromkeys(key for record in records for key in record))
         if not keys:
-            raise InputError("no line is a JSON object; expected one on every line")
+            raise InputError(f"no line is a JSON object{why}; expected one on every line")
         return cls(_json_schema(records, keys))
 
     def rows(self, data: bytes) -> Rows:
@@ -291,14 +292,9 @@ class JsonLines:
 
 
 def _json_object(line: str) -> dict[str, Any]:
-    record = json.loads(line)
+    record = loads(line)
     if not isinstance(record, dict):
         raise ValueError("another kind of value")
-    if "\\u" in line:
-        try:
-            json.dumps(record, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ValueError("half of a surrogate pair") from None
     return record
 
 

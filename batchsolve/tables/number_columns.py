@@ -19,7 +19,7 @@ def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
     """Return the types that hold the values of text columns as they are written.
 
     A value must be empty, or a number as Arrow writes it, with or without ``.0``: ``007`` and
-    ``1.50`` are text, and so are 81 digits.
+    ``1.50`` are text, and so are whole numbers of 16 digits and more, which can be grids.
 
     Examples
     --------
@@ -69,22 +69,31 @@ def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
     InputError
         If a column holds something else by now.
     """
+    columns = dict(zip(table.column_names, table.columns, strict=True))
     for name, kind in types.items():
-        text = table[name]
+        text = columns[name]
         try:
-            numbers = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+            columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
         except pa.ArrowInvalid as error:
             raise InputError(
                 f"the column {quoted(name)} held only numbers when it was read before ({error}); "
                 f"begin again once nothing writes to the input"
             ) from error
-        table = table.set_column(table.schema.get_field_index(name), name, numbers)
-    return table
+    schema = retyped(table.schema, types)
+    return pa.Table.from_arrays(list(columns.values()), schema=schema)
+
+
+def retyped(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return a schema in which some columns have other types."""
+    fields = [field.with_type(types.get(field.name, field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
 
 
 def _holds(values: pa.ChunkedArray, kind: pa.DataType) -> bool:
     if not len(values) or pa.types.is_null(kind):
         return not len(values)
+    if pc.any(pc.match_substring_regex(values, r"^-?[0-9]{16}")).as_py():
+        return False
     try:
         numbers = values.cast(kind)
     except pa.ArrowInvalid:

@@ -94,7 +94,7 @@ def regroup(streams: GrowingFile, target: str, schema: pa.Schema) -> None:
     target : str
     schema : pyarrow.Schema
     """
-    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+    with open(target, "wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for table in _row_groups(streams):
             writer.write_table(table, row_group_size=ROW_GROUP)
 

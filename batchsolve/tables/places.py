@@ -124,7 +124,12 @@ def open_to_read(path: str) -> Any:
     if not is_address(path):
         return open(path, "rb")
     system, inner = file_system(path)
-    return system.open_input_file(inner)
+    try:
+        return system.open_input_file(inner)
+    except FileNotFoundError:
+        if isinstance(handler := getattr(system, "handler", None), fs.FSSpecHandler):
+            handler.fs.info(inner)  # raises again, and says why
+        raise
 
 
 def files_of(inputs: Iterable[str]) -> list[str]:

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.notation import Notation, buffers
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block, one_chunk
-from batchsolve.tables.number_columns import with_numbers
+from batchsolve.tables.number_columns import retyped, with_numbers
 
 AS_TEXT = (
     "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
@@ -40,6 +40,8 @@ class Batch:
         Where the given solution is not empty.
     faults : dict of int to str
         Malformed rows, and what is wrong with them.
+    problem : Sudoku
+        The shape of the grids.
     number : int
         Which block of the output it is.
     records : bytes or pyarrow.Table
@@ -51,20 +53,21 @@ class Batch:
     given: npt.NDArray[np.uint8] | None
     has_given: npt.NDArray[np.bool_] | None
     faults: dict[int, str]
+    problem: Sudoku
     number: int = 0
     records: bytes | pa.Table = b""
 
     def __len__(self) -> int:
         return len(self.table)
 
-    def stacks(self, problem: Sudoku) -> Stacks:
+    def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
         if not self.faults:
-            return problem.stacks(self.puzzles)
+            return [Group(self.problem, self.problem.stacks(self.puzzles))]
         good = np.ones(len(self), np.bool_)
         good[list(self.faults)] = False
         rows = np.flatnonzero(good)
-        return problem.stacks(self.puzzles[rows]).with_roots(rows)
+        return [Group(self.problem, self.problem.stacks(self.puzzles[rows]).with_roots(rows))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +101,7 @@ class Reader:
     @property
     def schema(self) -> pa.Schema:
         """The columns of what is read."""
-        schema = self.input_schema
-        for name, kind in self.numbers.items():
-            schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+        schema = retyped(self.input_schema, self.numbers)
         return schema.append(FILENAME) if self.filename else schema
 
     def read(self, block: Block) -> Batch:
@@ -132,7 +133,7 @@ class Reader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         faults |= rows.faults
-        return Batch(table, puzzles, given, has_given, faults, block.number, records)
+        return Batch(table, puzzles, given, has_given, faults, self.problem, block.number, records)
 
 
 def _encoded(

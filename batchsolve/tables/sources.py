@@ -88,8 +88,14 @@ class Source(Protocol):
 
 
 def name_of(path: str) -> str:
-    """Return what messages call a path."""
-    return "standard input" if path == "-" else path
+    r"""Return what messages and tables call a path, as UTF-8.
+
+    Examples
+    --------
+    >>> print(name_of("-"), name_of(os.fsdecode(b"in\xff.csv")))
+    standard input in\xff.csv
+    """
+    return "standard input" if path == "-" else os.fsencode(path).decode(errors="backslashreplace")
 
 
 def split_suffixes(path: str) -> tuple[str, str]:
@@ -479,6 +485,8 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     if end == begin:
         if is_open:
             raise never_closed(head[begin:])
+        if len(head) >= HEAD_BYTES - len(BOM):
+            raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]

@@ -20,6 +20,7 @@ _BACKENDS = {
 _NEEDS = {"dask": "distributed", "ray": "ray"}  # backend (also the name of its extra) -> module
 
 BACKENDS = tuple(_BACKENDS)
+MOST_JOBS = 10_000  # which are more than any one machine runs at once
 
 
 def get_workers(backend: str, jobs: int | None = None, address: str | None = None) -> Workers:
@@ -47,7 +48,7 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
     if backend not in _BACKENDS:
         raise InputError(f"no backend is called {backend!r}; there is: {', '.join(BACKENDS)}")
     if jobs is not None:
-        jobs = whole_number("the number of jobs", jobs, 1)
+        jobs = whole_number("the number of jobs", jobs, 1, MOST_JOBS)
     if backend in _NEEDS:
         check_installed(f"the backend {backend!r}", _NEEDS[backend], extra=backend)
     module, name = _BACKENDS[backend]

@@ -124,7 +124,7 @@ class Pool:
     ) -> None:
         self.backend = backend
         self._workers = get_workers(backend, jobs, address)
-        self._running: Generator[_Attempt] = (a for a in list[_Attempt]())
+        self._running: Generator[Done | Lost] = (none for none in list[Done]())
         self._tickets = count()
 
     @property
@@ -190,7 +190,7 @@ class Pool:
                 result = replace(result, timing=replace(result.timing, worker=""))
             yield result
 
-    def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[_Attempt]:
+    def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self._workers.share(work))
         try:
             self._running = self._workers.run(do, self._ticketed(tasks, out))
@@ -209,21 +209,18 @@ class Pool:
         return map(give, tasks)
 
     def _collect(
-        self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[_Attempt]
+        self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[Done | Lost]
     ) -> Generator[Done | Lost]:
         """Yield results; send tasks that were out when a worker died again, but only once."""
         seen_dying: set[int] = set()
         while True:
             has_died = False
             try:
-                for attempt in running:
-                    if attempt.ticket not in out:
+                for result in running:
+                    if result.number not in out:
                         continue  # joblib may hand over a result of an abandoned round
-                    number, task = out.pop(attempt.ticket)
-                    if attempt.error:
-                        yield Lost(number, task, attempt.error)
-                    else:
-                        yield Done(number, task, attempt.result, attempt.timing)
+                    number, task = out.pop(result.number)
+                    yield replace(result, number=number, task=task)
             except self._workers.deaths:
                 has_died = True
             except GeneratorExit:
@@ -245,19 +242,9 @@ class Pool:
             running = self._dispatch(work, chain(again, fresh), out)
 
 
-def _raising(error: BaseException) -> Generator[_Attempt]:
+def _raising(error: BaseException) -> Generator[Done | Lost]:
     raise error
     yield  # makes this function a generator
-
-
-@dataclass(frozen=True, eq=False)
-class _Attempt:
-    """The answer of a worker to a task: a result, or the text of an error."""
-
-    ticket: int
-    result: Any
-    timing: Timing
-    error: str = ""
 
 
 class _AtWork:
@@ -290,14 +277,17 @@ class _AtWork:
 _AT_WORK = _AtWork()
 
 
-def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
-    """Do a task in a worker; return errors as records, as an exception would abort the round."""
-    result, error = None, ""
+def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
+    """Do a task in a worker; return errors as records, as an exception would abort the round.
+
+    The record has the ticket as its number, and no task: the caller has both.
+    """
     begin, start = time.time(), time.perf_counter()
     try:
         with _AT_WORK:
             result = shared.get().do(task)
     except Exception as failure:
-        error = "the search failed: " + traceback.format_exception_only(failure)[-1].strip()
+        why = traceback.format_exception_only(failure)[-1].strip()
+        return Lost(ticket, None, f"the search failed: {why}")
     worker = f"{os.getpid()}/{threading.get_native_id()}"
-    return _Attempt(ticket, result, Timing(begin, time.perf_counter() - start, worker), error)
+    return Done(ticket, None, result, Timing(begin, time.perf_counter() - start, worker))

@@ -181,7 +181,7 @@ def test_bounds_that_cannot_be(bounds, message):
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ({"x": (1, 2)}, "'x', which is no primary item"),
+        ({"x": (1, 2)}, "'x', which is not a primary item"),
         ({"a": (1,)}, "a least and a most"),
         ({"a": 3}, "a least and a most"),
         ({"a": (3, 2)}, "'a' has the bounds 3 and 2"),

@@ -197,7 +197,7 @@ def test_bad_colours_are_refused(colors, names, message):
     ("colors", "message"),
     [
         ([{"x": 1}], "colours of 1 options for 2 options"),
-        ([{"x": 1}, None], "the colours of option 1 are no mapping of items, but None"),
+        ([{"x": 1}, None], "the colours of option 1 must be a mapping of items, not None"),
         ([{"x": 1}, {"y": 1}], "option 1 gives the item 'y' a colour, but does not have that item"),
         ([{"x": 1}, {"a": 1}], "option 1 gives the primary item a a colour"),
     ],

@@ -330,6 +330,9 @@ def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, 
 def test_a_graph_of_another_problem_and_one_without_an_order_are_refused(saved, tmp_path):
     with pytest.raises(bs.InputError, match="belongs to another problem"):
         bs.SolutionGraph.load(saved, bs.family("queens:7"))
+    (tmp_path / "g.zdd").write_bytes(saved.read_bytes().replace(b'"count": ', b'"count": 1'))
+    with pytest.raises(bs.InputError, match="the graph is damaged"):
+        bs.SolutionGraph.load(tmp_path / "g.zdd", bs.family("queens:7"))
     graph = draw(bs.family("queens:6"), ordered=False)
     loose = bs.SolutionGraph(graph.problem, graph.option, graph.low, graph.high, graph.root)
     with pytest.raises(bs.InputError, match="only a graph with options in one order"):
@@ -420,3 +423,17 @@ def test_wrong_usage(wrong, saved):
     result = cli(*(saved if argument == "SAVED" else argument for argument in wrong))
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_covers_are_found_in_blocks_between_which_ctrl_c_is_heard(monkeypatch):
+    graph, sizes, descend = bs.solution_graph("queens:8"), [], graphs._descend
+
+    def noted(*arguments):
+        sizes.append(len(arguments[-3]))
+        return descend(*arguments)
+
+    whole = sets(graph.sample(25, seed=3))
+    monkeypatch.setattr(graphs, "_descend", noted)
+    monkeypatch.setattr(graphs, "BLOCK", 10)
+    assert sets(graph.sample(25, seed=3)) == whole
+    assert sizes == [10, 10, 5]

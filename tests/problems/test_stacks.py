@@ -32,8 +32,11 @@ def test_damaged_stacks_are_refused():
     with pytest.raises(InputError, match="damaged: they name options that the problem lacks"):
         Stacks.from_jsonl(foreign, PROBLEM)
     text = Stacks.from_lists([[1]]).to_jsonl(PROBLEM)
-    with pytest.raises(InputError, match="damaged: the seal"):
+    with pytest.raises(InputError, match="damaged: the file was changed"):
         Stacks.from_jsonl(text + '{"root": 1, "stack": []}\n', PROBLEM)
+    for foreign in (text.replace(PROBLEM.fingerprint, "0"), text.replace("[1]", "[2]")):
+        with pytest.raises(InputError, match="damaged: the file was changed after it was written"):
+            Stacks.from_jsonl(foreign, Sudoku(1, 4))
     with pytest.raises(InputError, match="line 1: expected the header"):
         Stacks.from_jsonl("{}", PROBLEM)
     with pytest.raises(InputError, match="line 3: expected"):

@@ -12,6 +12,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.problems.families import family
+from batchsolve.runs import journal
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.run import Run, describe_run
 from batchsolve.search import tree_goal
@@ -195,6 +196,23 @@ def test_two_runs_in_one_folder_are_refused(tmp_path):
         with pytest.raises(bs.JournalError, match="in use by another process"):
             Run(str(tmp_path / "run"), problem, resume=True)
         assert run.search().count == 92
+
+
+@pytest.mark.parametrize("open_journal", [lambda path: Journal(path, "solve", {}), Journal.read])
+def test_a_run_that_ends_while_another_one_waits_for_its_journal_was_in_use(
+    tmp_path, monkeypatch, open_journal
+):
+    path = str(tmp_path / "journal")
+    Journal(path, "solve", {}).close()
+
+    def connected(path, connect=journal._connected):
+        db = connect(path)
+        os.remove(path)
+        return db
+
+    monkeypatch.setattr(journal, "_connected", connected)
+    with pytest.raises(bs.JournalError, match="in use by another process; wait until that has"):
+        open_journal(path)
 
 
 def test_a_clock_that_steps_back_changes_nothing(corpus, expected, tmp_path, monkeypatch):

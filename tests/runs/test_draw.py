@@ -113,7 +113,11 @@ def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
         (tmp_path / name).write_text(text)
     langford = bs.read_problem("langford:4")
     for problem, name, message in [
-        (bs.read_problem("langford:3"), "run", "is a run of another problem"),
+        (
+            bs.read_problem("langford:3"),
+            "run",
+            "is a run of another problem, 'langford:4', and not of ExactCover(",
+        ),
         (langford, "counted", "a run that only counts has no solutions"),
         (langford, ".", "is a directory, but no run"),
         (langford, "short.jsonl", "row 1: not a cover: item 2 is in none of the options"),

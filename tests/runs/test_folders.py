@@ -351,8 +351,10 @@ def test_a_corpus_is_read_over_http(corpora, tmp_path):
     with served(corpora, Ranges) as address:
         files = [f"{address}/{name}" for name in ("a.csv", "more/c.csv")]
         bs.solve_file(files, tmp_path / "out.parquet", filename=True)
-        with pytest.raises(bs.InputError, match=r"none.csv: "):
+        with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
             bs.solve_file(f"{address}/none.csv", tmp_path / "none.csv")
+    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
+        bs.solve_file(files[0], tmp_path / "none.csv")
     assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
     names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
     assert names == [files[0]] * 40 + [files[1]] * 40
@@ -365,6 +367,27 @@ def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_pa
         pytest.raises(bs.InputError, match=r"a\.csv: its server sends"),
     ):
         bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
+def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
+    path, out = (
+        os.path.join(tmp_path, os.fsdecode(name)) for name in (b"\xff.csv", b"\xff.parquet")
+    )
+    shown = f"{tmp_path}/\\xff.csv"
+    with open(path, "w") as file:
+        file.write("puzzle\n" + "1.....2..3.....4\n" * 2 + "12\n")
+    bs.solve_file(path, out, filename=True)
+    with open(out, "rb") as file:
+        assert pq.read_table(file)["filename"].to_pylist() == [shown] * 3
+    bs.dedupe(path, tmp_path / "out.csv", mark=True)
+    assert (tmp_path / "out.csv").read_text().splitlines()[2] == f"1.....2..3.....4,{shown}#1"
+    with pytest.raises(bs.InputError) as caught:
+        bs.read_problem(f"{path}#3")
+    assert str(caught.value).startswith(f"{shown}#3: 2 characters")
+    with pytest.raises(bs.InputError) as caught:
+        bs.read_problem(f"{path}#4")
+    assert str(caught.value) == f"{shown}: there is no row 4; the last one is 3"
 
 
 def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.engines.choice import handover_for_rows
+from batchsolve.engines.choice import engines_for_rows
 from batchsolve.settings import UNLIMITED
 
 # In 20,000 nodes `lanes` finds no solution of this puzzle; `sat` takes 300 to find two.
@@ -50,15 +50,15 @@ def table(path):
     [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")],
 )
 def test_the_shape_decides_whether_rows_are_handed_over(box, engine):
-    handover = handover_for_rows("auto", bs.Sudoku(*box), 2)
+    handover = engines_for_rows("auto", bs.Sudoku(*box), 2).handover
     assert (handover and handover.engine.name) == engine
     assert handover is None or handover.after >= 1000
-    assert handover_for_rows("auto", bs.Sudoku(*box), UNLIMITED) is None
-    assert handover_for_rows("dlx", bs.Sudoku(*box), 2) is None
+    assert engines_for_rows("auto", bs.Sudoku(*box), UNLIMITED).handover is None
+    assert engines_for_rows("dlx", bs.Sudoku(*box), 2).handover is None
 
 
 def test_without_its_module_no_row_is_handed_over(without_pysat):
-    assert handover_for_rows("auto", HEXADECIMAL, 2) is None
+    assert engines_for_rows("auto", HEXADECIMAL, 2).handover is None
 
 
 def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
@@ -67,7 +67,7 @@ def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
     found = table(out)
     assert summary.engine == "lanes, sat"
     assert found["status"] == ["unique", "multiple", "invalid", "unique", "multiple", "multiple"]
-    after = handover_for_rows("auto", HEXADECIMAL, 2).after
+    after = engines_for_rows("auto", HEXADECIMAL, 2).handover.after
     assert [nodes > after for nodes in found["nodes"]] == [False, True, False, False, False, True]
     puzzles, solutions = (
         np.array([HEXADECIMAL.parse(found[name][k]) for k in (0, 1, 4)])

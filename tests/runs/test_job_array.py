@@ -3,13 +3,16 @@
 import json
 import random
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from batchsolve import InputError
 from batchsolve.cli import app
+from batchsolve.engines import get_engine
 from batchsolve.problems.families import queens
+from batchsolve.runs import split as splitting
 from batchsolve.runs.count import count
 from batchsolve.runs.job_array import merge_results, read_part, result_of_part, write_parts
 
@@ -174,3 +177,21 @@ def test_more_files_than_can_be_merged_are_not_written(tmp_path):
     with pytest.raises(InputError, match="the number of files is 1 to 1,000,000, not 1,000,001"):
         write_parts(PROBLEM, str(tmp_path / "parts"), depth=1, files=1_000_001)
     assert not (tmp_path / "parts").exists()
+
+
+def test_a_split_is_made_in_steps_between_which_ctrl_c_is_heard(monkeypatch):
+    whole, engine, steps = splitting.split("queens:6", depth=4), get_engine("dlx"), []
+
+    def search(problem, task):
+        steps.append((len(task.stacks), task.depth))
+        return engine.search(problem, task)
+
+    noted = SimpleNamespace(search=search, name="dlx", capabilities=engine.capabilities)
+    monkeypatch.setattr(splitting, "get_engine", lambda name: noted)
+    monkeypatch.setattr(splitting, "BLOCK", 3)
+    parts = splitting.split("queens:6", depth=4)
+    lists = [stack.tolist() for stack in parts.stacks]
+    assert lists == [stack.tolist() for stack in whole.stacks]
+    assert (parts.count, parts.nodes) == (whole.count, whole.nodes)
+    assert len(steps) > 4
+    assert all(n <= 3 and depth == 1 for n, depth in steps)

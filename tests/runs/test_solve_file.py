@@ -270,6 +270,11 @@ def test_numbers_of_a_csv_are_numbers_in_parquet(tmp_path, out):
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
 
 
+def test_whole_numbers_of_16_digits_stay_text_for_they_can_be_grids():
+    table = pa.table({"id": ["1", "-999999999999999"], "grid": ["1", "1234000000000000"]})
+    assert number_types([number_kinds(["id", "grid"], table)]) == {"id": pa.int64()}
+
+
 @given(st.lists(st.from_regex(r"-?[0-9]{0,20}(\.[0-9]{0,18})?", fullmatch=True)))
 def test_columns_of_numbers_can_be_written_as_they_were(values):
     table = pa.table({"x": pa.array(values, pa.string())})

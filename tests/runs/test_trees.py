@@ -211,8 +211,14 @@ def test_runs_are_refused_with_a_reason(tmp_path):
             runs.Run(tmp_path / "run", problem, resume=True)
     with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
         runs.Run(tmp_path / "run", problem)
-    with pytest.raises(bs.JournalError, match="the interrupted run had problem ="):
-        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), resume=True)
+    said = r"the interrupted run had problem = 'Sudoku\(2, 2\)', this one has 'Sudoku\(1, 4\)'"
+    with pytest.raises(bs.JournalError, match=said):
+        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), [0], resume=True)
+    said = r"had problem = 'Sudoku\(2, 2\)' with other contents, this one has 'Sudoku\(2, 2\)'"
+    with pytest.raises(bs.JournalError, match=said):
+        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), name="Sudoku(2, 2)", resume=True)
+    with pytest.raises(bs.JournalError, match=r"had problem = .*, this one has 'a\.txt'"):
+        runs.Run(tmp_path / "run", problem, [0], name="a.txt", resume=True)
     with pytest.raises(bs.JournalError, match="the interrupted run had stack = "):
         runs.Run(tmp_path / "run", problem, [0], resume=True)
     with pytest.raises(

@@ -9,6 +9,7 @@ from oracles import sudoku_solutions
 import batchsolve as bs
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import Handover, engine_for_rows
+from batchsolve.problems.stacks import Group
 from batchsolve.search.in_order import most_ahead
 from batchsolve.search.open_rows import with_order_where_left
 from batchsolve.search.rows import search_rows
@@ -17,6 +18,11 @@ from batchsolve.workers.pool import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
+
+
+def problem_of(grids):
+    box = round(grids.shape[1] ** 0.25)
+    return bs.Sudoku(box, box)
 
 
 class GridRows:
@@ -28,8 +34,9 @@ class GridRows:
     def __len__(self):
         return len(self.grids)
 
-    def stacks(self, problem):
-        return problem.stacks(self.grids)
+    def groups(self):
+        problem = problem_of(self.grids)
+        return [Group(problem, problem.stacks(self.grids))]
 
 
 class AsTheyAre:
@@ -44,13 +51,12 @@ class AsTheyAre:
 
 def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="threading", **settings):
     """Return the answers to blocks of grids."""
-    box = round(grids.shape[1] ** 0.25)
-    problem = bs.Sudoku(box, box)
+    problem = problem_of(grids)
     settings = SearchSettings(**{"limit": 2, **settings})
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
     engine = engine or engine_for_rows("auto", problem)
     with Pool(jobs, backend) as pool:
-        how = problem, engine, pool, settings, AsTheyAre(), AsTheyAre(), handover
+        how = engine, pool, settings, AsTheyAre(), AsTheyAre(), handover
         found = list(search_rows(blocks, *how))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
@@ -58,8 +64,7 @@ def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="thread
 
 def answers(grids, limit=2, **settings):
     """Return everything that must not depend on how a search is cut up."""
-    box = round(grids.shape[1] ** 0.25)
-    problem = bs.Sudoku(box, box)
+    problem = problem_of(grids)
     rows = []
     for found in searched(grids, limit=limit, **settings):
         covers = dict(
@@ -227,11 +232,10 @@ class Unreadable(AsTheyAre):
 def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     grids = np.zeros((5, 16), np.uint8)
     grids[:, 0] = [1, 2, 3, 4, 1]
-    problem = bs.Sudoku(2, 2)
     with Pool(jobs) as pool:
         settings = SearchSettings(limit=2)
         blocks = (grids[k : k + 1] for k in range(5))
-        how = problem, get_engine("dlx"), pool, settings, Unreadable(), AsTheyAre()
+        how = get_engine("dlx"), pool, settings, Unreadable(), AsTheyAre()
         found = search_rows(blocks, *how)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
@@ -265,10 +269,9 @@ def test_blocks_are_not_read_far_ahead():
             drawn.append(k)
             yield np.zeros((2, 16), np.uint8)
 
-    problem = bs.Sudoku(2, 2)
     with Pool(2) as pool:
         settings = SearchSettings(limit=2)
-        how = problem, get_engine("dlx"), pool, settings, AsTheyAre(), AsTheyAre()
+        how = get_engine("dlx"), pool, settings, AsTheyAre(), AsTheyAre()
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
             assert len(drawn) <= n_done + 1 + most_ahead(2)
     assert len(drawn) == 40

@@ -82,6 +82,15 @@ def test_known_numbers_up_to_symmetry(name, count):
 
 
 @pytest.mark.parametrize(
+    ("problem", "stack", "is_said"),
+    [("steiner:7", (), True), ("queens:6", (1,), True), ("queens:6", (), False)],
+)
+def test_problems_without_symmetries_say_so(caplog, problem, stack, is_said):
+    bs.count(problem, stack, up_to_symmetry=True)
+    assert ("no symmetries are known that leave the problem" in caplog.text) == is_said
+
+
+@pytest.mark.parametrize(
     "name", ["queens:6", "dominoes:4x4", "dominoes:4x5", "langford:4", "langford:7", "latin:3"]
 )
 def test_orbits_are_counted_as_burnside_does(name):

@@ -115,12 +115,34 @@ def test_a_large_grid_of_numpy(read, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("n", "wrong", "said"),
+    [
+        (4, 5, "row 1, column 3: '5' is not in the alphabet 1-4"),
+        (4, -2, "row 1, column 3: '?' is not in the alphabet 1-4"),
+        (16, 300, "row 1, column 3: '300' is not a number from 1 to 16"),
+    ],
+)
+def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(
+    n, wrong, said, tmp_path
+):
+    grids = np.zeros((3, n * n), int)
+    grids[:, :2] = [-1, 1]
+    grids[1, 2] = wrong
+    np.save(tmp_path / "in.npy", grids)
+    batch = next(Corpus([str(tmp_path / "in.npy")]).batches())
+    right = np.where(grids == -1, 0, grids)
+    right[1] = 0
+    assert batch.puzzles.tolist() == right.tolist()
+    assert list(batch.faults) == [1]
+    assert batch.faults[1].startswith(said)
+
+
+@pytest.mark.parametrize(
     ("array", "why"),
     [
         (np.zeros((2, 15), int), r"an array of int64 of the shape \(2, 15\) holds no puzzles"),
         (np.zeros((2, 16)), "an array of float64"),
         (np.array(3), "an array of int64 of the shape"),
-        (np.full((2, 16), 5), "row 1 has 5 in cell 1; digits are 1 to 4, and 0 is a blank"),
         (np.array([{}]), "cannot be read as an array of NumPy: Object arrays cannot be loaded"),
     ],
 )
@@ -144,6 +166,23 @@ def test_other_arrays_of_json_are_refused(content, why, tmp_path):
     (tmp_path / "in.json").write_text(content)
     with pytest.raises(bs.InputError, match=why):
         bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("in.jsonl", '{"puzzle": "\\ud800"}'),
+        ("in.jsonl", '{"puzzle": "1.....2..3.....4", "\\udfff": 1}\n'),
+        ("in.json", '{"options": [["\\ud800"]]}'),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_one_error(name, content, tmp_path):
+    (tmp_path / name).write_text(content)
+    said = rf"^{tmp_path}/{name}: .*\(half of a surrogate pair\)"
+    with pytest.raises(bs.InputError, match=said):
+        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
+    with pytest.raises(bs.InputError, match=said):
+        bs.read_problem(f"{tmp_path / name}{'#1' if name == 'in.jsonl' else ''}")
 
 
 def test_a_row_of_such_a_file_is_a_problem(tmp_path):

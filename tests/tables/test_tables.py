@@ -360,6 +360,16 @@ def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_b
     assert len(list(Corpus(["-"], size=size).blocks())) == n_blocks
 
 
+def test_a_header_longer_than_what_is_read_of_a_file_at_first_is_one_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1 << 20)
+    path = tmp_path / "in.csv"
+    path.write_text(f"puzzle,{'x' * (1 << 20)}\n{P},1\n")
+    with pytest.raises(InputError, match=r"in\.csv: the header has more than 1 MB"):
+        Corpus([str(path)])
+    path.write_text(f"puzzle,{'x' * (1 << 19)}\n{P},1\n")
+    assert len(next(Corpus([str(path)]).batches())) == 1
+
+
 def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
     monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1000)
     monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 10)
@@ -481,6 +491,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         else None,
         np.array([g != "" for g in given_], bool) if has_solutions else None,
         {k: "is bad" for k in range(n) if kinds[k] == "bad"},
+        problem,
     )
     found = [k for k in range(n) if counts[k]]
     answers = Answers(
