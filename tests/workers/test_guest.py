@@ -271,16 +271,16 @@ def test_the_c_library_is_told_to_keep_memory_only_in_workers_and_commands():
 INTERRUPTED = """
 import signal
 import batchsolve as bs
-from batchsolve.workers import base
+from batchsolve.workers.private import Parallel
 
-await_result = base._Parallel.await_result
+await_result = Parallel.await_result
 
 def interrupted(self):
     await_result(self)
     if self._jobs:  # results that are never taken
         signal.raise_signal(signal.SIGINT)
 
-base._Parallel.await_result = interrupted
+Parallel.await_result = interrupted
 bs.count("queens:8", engine="dlx")
 """
 
