@@ -135,7 +135,13 @@ class Progress:
     totals : Summary
         The sums, with those of the run that is resumed.
     expected_rows : int or None
-        Rows that there will be, judging by the bytes of those so far; None if nobody knows.
+        The estimated number of all rows, from the bytes of those so far; None if unknown.
+
+    Examples
+    --------
+    >>> progress = Progress(50, Summary(rows=100), expected_rows=400)
+    >>> progress.totals.rows / progress.expected_rows
+    0.25
     """
 
     new_rows: int
