@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import (
+    BatchsolveError,
     InputError,
     ProblemError,
     listed,
@@ -380,12 +382,27 @@ def _read_grid(
     try:
         problem, notation, grid = read_grid(_text(data), box, alphabet, name, blank)
     except NoGridError as error:
-        if split_suffixes(path)[0] not in TABLE_SUFFIXES:
-            raise
-        raise InputError(
-            f"no single grid; if it is a table, name a row, as in {path}#1 or {path}#COLUMN=VALUE"
-        ) from error
+        if split_suffixes(path)[0] in TABLE_SUFFIXES:
+            raise InputError(
+                f"no single grid; if it is a table, name a row, as in {path}#1 or "
+                f"{path}#COLUMN=VALUE"
+            ) from error
+        if suffix := _suffix_for(_text(data)):
+            raise InputError(
+                f"{error}; an exact cover problem of the form {suffix} is read from a file whose "
+                f"name ends with {suffix}"
+            ) from error
+        raise
     return Reading(problem, problem.stack(grid), name, notation)
+
+
+def _suffix_for(text: str) -> str | None:
+    """Return the suffix of the files of exact cover problems that are written like this."""
+    for suffix, read in ((".dlx", read_dlx), (".ec", read_ec)):
+        with suppress(BatchsolveError):
+            read(text)
+            return suffix
+    return None
 
 
 def _split_row(text: str) -> tuple[str, str | None]:
