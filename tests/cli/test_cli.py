@@ -476,6 +476,16 @@ def test_closed_standard_output_is_one_message(arguments, tmp_path):
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
+@pytest.mark.parametrize("command", [["show", "queens:6"], ["count", "queens:6", "--quiet"]])
+def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message(command):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "batchsolve", *command]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (2, b"")
+
+
 def test_work_is_done_with_standard_error_closed(tmp_path):
     (tmp_path / "in.txt").write_text("1.....2..3.....4\n" * 20)
     done = with_closed(2, "solve", "in.txt", "-o", "out.csv", "--backend", "loky", cwd=tmp_path)
