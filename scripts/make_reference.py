@@ -24,8 +24,8 @@ error. `batchsolve --version` prints the version.
 | exit code | meaning |
 |---|---|
 | 0 | done, and complete |
-| 1 | not complete: a limit ended the search, parts are missing, a row has no answer, or a given solution is wrong |
-| 2 | an error, which standard error names; without a word if the reader of standard output closed it, as `head` does |
+| 1 | not complete: a limit was met, parts or answers are missing, or a given solution is wrong |
+| 2 | an error with a message; or the reader of the output went away, as `head` does |
 | 130, 143 | ended by Ctrl-C or by SIGTERM |
 """
 
