@@ -350,7 +350,12 @@ class FileRun:
             return
         self._check_read(corpus)
         parts = journal.parts() if journal else []
-        writer, output = self.destination.open(table, written, parts, self.pool)
+        try:
+            writer, output = self.destination.open(table, written, parts, self.pool)
+        except BaseException:
+            if journal and written is None and not exists(self.destination.kept):
+                journal.remove()  # it tells of nothing
+            raise
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         rows = search_rows(
             numbered(blocks, len(parts)),
