@@ -359,10 +359,7 @@ def _without_costs(lines: Iterable[Line], costs: list[int]) -> Iterator[Line]:
                 continue
             amount = word.removeprefix("|").removeprefix("$")
             if not (amount.isascii() and amount.isdecimal()):
-                raise InputError(
-                    f"line {number}: {word[:60]!r} is no cost; write a whole number, such as |$25, "
-                    f"behind the items"
-                )
+                raise InputError(f"line {number}: {quoted(word)} is no cost; write it as |$25")
             cost += _whole(amount, number)
         costs.append(cost)
         yield number, items

@@ -10,7 +10,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 
@@ -387,22 +386,16 @@ def _read_grid(
                 f"no single grid; if it is a table, name a row, as in {path}#1 or "
                 f"{path}#COLUMN=VALUE"
             ) from error
-        if suffix := _suffix_for(_text(data)):
+        for suffix, read in ((".dlx", read_dlx), (".ec", read_ec)):
+            try:
+                read(_text(data))
+            except BatchsolveError:
+                continue
             raise InputError(
-                f"{error}; an exact cover problem of the form {suffix} is read from a file whose "
-                f"name ends with {suffix}"
+                f"{error}; a {suffix} problem is read from a file whose name ends with {suffix}"
             ) from error
         raise
     return Reading(problem, problem.stack(grid), name, notation)
-
-
-def _suffix_for(text: str) -> str | None:
-    """Return the suffix of the files of exact cover problems that are written like this."""
-    for suffix, read in ((".dlx", read_dlx), (".ec", read_ec)):
-        with suppress(BatchsolveError):
-            read(text)
-            return suffix
-    return None
 
 
 def _split_row(text: str) -> tuple[str, str | None]:
