@@ -18,6 +18,9 @@ settings.register_profile("fixed", deadline=None, derandomize=True, max_examples
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+# by default workers of Ray have the lowest priority but four, and wait for all other tests
+os.environ.update(RAY_worker_niceness="0")
+
 # processes that hold numba, hypothesis and Ray look for garbage a tenth of the time otherwise
 gc.set_threshold(100_000, 50, 100)
 
