@@ -1,4 +1,4 @@
-"""The errors this package raises: each says what was wrong, where, and what would be right."""
+"""The errors of this package: each names the fault, its place, and a correct value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InputError(BatchsolveError, ValueError):
     """
 
     def of(self, name: str) -> InputError:
-        """Return the same error about a file of this name."""
+        """Return the error with the name of a file in front."""
         return InputError(f"{name}: {self}")
 
 
@@ -85,7 +85,7 @@ class JournalError(BatchsolveError):
 
 
 class WorkersError(BatchsolveError, RuntimeError):
-    """Nobody is left to search: the workers of a cluster are gone, and none has come since.
+    """No worker is left to search: those of a cluster are gone, and no new one has come.
 
     Examples
     --------
@@ -97,10 +97,10 @@ class WorkersError(BatchsolveError, RuntimeError):
 
 @contextmanager
 def named_errors(name: str) -> Iterator[None]:
-    """Raise whatever goes wrong in reading a file as one `InputError` that begins with its name.
+    """Turn every error in reading a file into one `InputError` that begins with its name.
 
-    This is the boundary of a file: what is read here may be damaged in any way, and libraries that
-    parse it raise what they like, so no list of exceptions would be whole.
+    Files may be damaged in any way, and the libraries that parse them raise any exception, so no
+    list of exceptions would be complete.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def named_errors(name: str) -> Iterator[None]:
 
 @contextmanager
 def disk_errors(path: str) -> Iterator[None]:
-    """Say that a file cannot be written, and why; a closed pipe is for the caller to notice."""
+    """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:
         yield
     except (BrokenPipeError, OutputError):
@@ -147,7 +147,7 @@ def disk_errors(path: str) -> Iterator[None]:
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number with what it counts.
+    """Return a number with the name of the counted things.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def counted(n: int, thing: str) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    r"""Return the first line of what an error of a library says, or its kind if it says nothing.
+    r"""Return the first line of the message of an error, or its class if the message is empty.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def first_line(error: BaseException) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text that a message shows; files hold names of any length.
+    """Return the beginning of a text for a message, because names in files can have any length.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def printable(text: str) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return a name or a value as messages show it, between quotation marks if it is text.
+    """Return a name or a value for a message, in quotation marks if it is text.
 
     Examples
     --------
@@ -210,12 +210,12 @@ def is_table(value: object) -> bool:
 
 
 def is_unordered(value: object) -> bool:
-    """Return True for what can be iterated and has no places: iterators, sets, views of dicts."""
+    """Return True for iterables without places: iterators, sets, views of dicts."""
     return hasattr(value, "__iter__") and not hasattr(value, "__getitem__")
 
 
 def not_but(value: object) -> str:
-    """Return the end of a message: what was given instead, and the call that takes it.
+    """Return the end of a message: the given value, and the call that takes it.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def not_but(value: object) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return the first of some names as messages show them, parted by commas.
+    """Return the first of some names for a message, quoted and separated by commas.
 
     Examples
     --------
@@ -255,11 +255,12 @@ def listed(names: Iterable[object]) -> str:
 
 
 def check_installed(who: str, module: str, extra: str) -> None:
-    """Ask whether a module is installed that an extra of this package brings.
+    """Check that the module of an extra of this package is installed.
 
     Raises
     ------
     InputError
+        If it is not; the message has the command that installs it.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def how_to_install(extra: str) -> str:
 
 
 def twice(names: Iterable[str]) -> str | None:
-    """Return the first name that occurs again; None if each occurs once.
+    """Return the first name that occurs more than once, or None.
 
     Examples
     --------

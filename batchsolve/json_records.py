@@ -1,4 +1,4 @@
-"""Records in JSON: their fields are checked once, when they are read, and protected by a checksum.
+"""Records in JSON, with fields that are checked when they are read, and a checksum.
 
 A *form* has a `Kind` for every field that a record must have, or the form of a nested record.
 A *seal* is a checksum of a record, kept in it, which shows whether the record was changed.
@@ -21,14 +21,14 @@ MOST_DIGITS = 4000  # of a number; Python refuses to write more than 4,300 of th
 
 @dataclass(frozen=True)
 class Kind:
-    """The values that a field may hold.
+    """The possible values of a field.
 
     Attributes
     ----------
     what : str
         A description, for messages.
     holds : callable
-        Tells whether a value is of this kind.
+        Returns True for a value of this kind.
     """
 
     what: str
@@ -50,7 +50,7 @@ def whole(least: int = 0, most: int = 10**MOST_DIGITS - 1) -> Kind:
 
 
 def list_of(kind: Kind) -> Kind:
-    """Return the kind of lists of such values."""
+    """Return the kind of lists of values of a kind."""
     return Kind(
         f"a list, each of it {kind.what}",
         lambda value: isinstance(value, list) and all(map(kind.holds, value)),
@@ -62,7 +62,7 @@ TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 
 
 def parse(text: str, form: Form) -> dict[str, Any]:
-    """Read a record; it may have further fields.
+    """Read a record; fields beyond the form are allowed.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def check(record: Any, form: Form, name: str = "") -> None:
     Parameters
     ----------
     record : object
-        As `json.loads` returns it.
+        A result of `json.loads`.
     form : mapping
     name : str
         The name of the record in messages; empty for a record at the top level.
@@ -133,7 +133,7 @@ def sealed(record: Mapping[str, Any], content: str = "") -> dict[str, Any]:
 
 
 def is_whole(record: Mapping[str, Any], content: str = "") -> bool:
-    """Tell whether a record and the content that follows it match the seal."""
+    """Return True if a record and the content that follows it match the seal."""
     fields = {key: value for key, value in record.items() if key != SEAL}
     return bool(record[SEAL] == _checksum(fields, content))
 

@@ -1,7 +1,7 @@
-"""What can be set, declared once: names, defaults, bounds and help, for functions and commands.
+"""Settings of functions and commands, declared once: names, defaults, bounds and help.
 
-Arguments of functions are checked here, too: what is no whole number, or no text, is one error that
-names it, and not a limit that is never met.
+Checks of arguments are here, too: a value that is not an integer, or not text, raises one error
+that names the argument.
 
 This module imports nothing heavy, so that ``--help`` answers at once.
 """
@@ -18,7 +18,7 @@ from typing import Any, TypedDict, TypeVar
 from batchsolve.errors import InputError, listed, not_but, quoted
 
 AUTO = "auto"
-"""The engine that suits the problem."""
+"""The name of the engine that suits the problem."""
 
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
@@ -27,13 +27,13 @@ MOST_SEED = 2**128 - 1
 """The largest seed of random numbers."""
 
 GRAPH_MEGABYTES = 1024
-"""What a graph of covers may take by default."""
+"""The default memory of a graph of covers, in megabytes."""
 
 MOST_FORECAST_WORKERS = 250_000
-"""Workers of a simulation, which takes up to ten seconds for as many and is not interrupted."""
+"""The upper bound of simulated workers; the simulation takes ten seconds and is not interrupted."""
 
 MOST_LATENCY = 1_000_000
-"""Seconds that a forecast adds to every task."""
+"""The upper bound of the seconds that a forecast adds to every task."""
 
 
 def setting(default: Any, what: str, *, least: float | None = None, metavar: str = "N") -> Any:
@@ -43,21 +43,22 @@ def setting(default: Any, what: str, *, least: float | None = None, metavar: str
     ----------
     default : object
     what : str
-        What it means, as the help of a command says it.
+        The meaning, for the help of a command.
     least : float, optional
-        The least value; no bounded setting is larger than `UNLIMITED`.
+        The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
     metavar : str
-        What stands for its value in the help of a command.
+        The placeholder of the value in the help of a command.
     """
     return field(default=default, metadata={"help": what, "least": least, "metavar": metavar})
 
 
 def check_bounds(settings: Any) -> None:
-    """Make settings that have bounds integers, unless they are None; refuse all others.
+    """Convert settings with bounds to integers, unless they are None.
 
     Raises
     ------
     InputError
+        If one is not an integer, or out of bounds.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     Parameters
     ----------
     name : str
-        What messages call it.
+        The name of the argument, for messages.
     value : object
         An integer of Python or NumPy.
     least, most : int
@@ -87,7 +88,7 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     Raises
     ------
     InputError
-        If it is no whole number, or out of bounds.
+        If it is not an integer, or out of bounds.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def path_of(what: str, path: Any) -> str:
     Raises
     ------
     InputError
-        If it is no name, or an empty one, which a script has where a variable is not set.
+        If it is not a name, or is empty, as from a script with an unset variable.
 
     Examples
     --------
@@ -139,7 +140,7 @@ def paths_of(what: str, paths: Any) -> list[str]:
 
 
 def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
-    """Check what is said of how grids are written; return the rows and columns of a box.
+    """Check the settings of the notation of grids; return the rows and columns of a box.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     Raises
     ------
     InputError
-        If one of them is something else.
+        If a text is not text, or the box is not two integers of at least 1.
 
     Examples
     --------
@@ -207,23 +208,23 @@ def settings_of(
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """What to search for, and how; none but the first three and the engine changes an answer.
+    """The goal and the method of a search; only the first three and the engine affect answers.
 
     Attributes
     ----------
     limit : int, optional
-        Solutions wanted of each row, or of the problem. For rows 2, which proves uniqueness, is
-        usual; for one problem all are wanted by default.
+        The upper bound of solutions of each row, or of the problem. For rows, 2 proves uniqueness
+        and is usual; one problem is unbounded by default.
     node_limit : int, optional
         Nodes after which the search of a row, or of the problem, stops. Such a row is searched in
-        tree order by one worker at a time, so that where it stops depends on nothing else.
+        tree order by one worker at a time, so that it stops at the same node in every run.
     time_limit : float, optional
         Seconds after which the search of one problem stops; rows have none.
     split_depth : int, optional
-        Expand the tree to this depth first; by default, that of a problem as deep as gives every
-        worker enough to do, and that of a row not at all.
+        The depth to which the tree is expanded first; by default deep enough for all workers for a
+        problem, and 0 for a row.
     budget : int, optional
-        Nodes a task may visit before it hands back its frontier; sized by time by default.
+        Nodes a task may visit before it hands back its frontier; by default set by time.
     engine : str
         Name of the engine; ``auto`` is one that suits the problem.
 
@@ -260,7 +261,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class FileSettings:
-    """How a corpus is read and its answers are written.
+    """The notation of a corpus, and the output of its answers.
 
     Attributes
     ----------
@@ -271,17 +272,17 @@ class FileSettings:
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
     blank : str, optional
-        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
+        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
     box : (int, int), optional
         Rows and columns of a box; by default from the size of the puzzles.
     chunk : int, optional
-        Rows that a task reads at most; by default about a megabyte of text.
+        The upper bound of rows that a task reads; by default up to 1.75 MB of text.
     filename : bool
-        Write a column ``filename`` that says which file a row is from.
+        Write a column ``filename`` with the file of each row.
     stats : bool
         Write the columns ``nodes`` and ``seconds``.
     canonical : bool
-        Write the column ``canonical``, the least puzzle that is the same up to symmetry.
+        Write the column ``canonical`` with the canonical form of each puzzle.
     stop_on_invalid : bool
         Raise `InputError` at the first invalid row instead of reporting it in its place.
     resume : bool
@@ -306,7 +307,7 @@ class FileSettings:
     )
     blank: str | None = setting(
         None,
-        "Characters of blank cells, such as ?x; by default .0*_- as far as they are no digits.",
+        "Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.",
         metavar="C",
     )
     box: tuple[int, int] | None = setting(
@@ -315,7 +316,7 @@ class FileSettings:
     chunk: int | None = setting(
         None, "Most rows a task reads; by default up to 1.75 MB of text.", least=1
     )
-    filename: bool = setting(False, "Add a column that says which file a row is from.")
+    filename: bool = setting(False, "Add a column with the file of each row.")
     stats: bool = setting(False, "Add the columns nodes and seconds.")
     canonical: bool = setting(
         False, "Add a column with the least puzzle that is the same up to symmetry (row-minlex)."
@@ -331,7 +332,7 @@ class FileSettings:
 
 
 class SearchFields(TypedDict, total=False):
-    """The fields of `SearchSettings`, as functions take them one by one."""
+    """The fields of `SearchSettings`, as keywords of functions."""
 
     limit: int | None
     node_limit: int | None
@@ -342,7 +343,7 @@ class SearchFields(TypedDict, total=False):
 
 
 class FileFields(TypedDict, total=False):
-    """The fields of `FileSettings`, as functions take them one by one."""
+    """The fields of `FileSettings`, as keywords of functions."""
 
     column: str | None
     solution_column: str | None

@@ -13,28 +13,28 @@ from hypothesis import settings, strategies as st
 
 from batchsolve import ExactCover, Sudoku
 
-# the same few examples everywhere; HYPOTHESIS_PROFILE=thorough tries many others
+# the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-# by default workers of Ray have the lowest priority but four, and wait for all other tests
+# without this, workers of Ray have a low priority and wait for all other tests
 os.environ.update(RAY_worker_niceness="0")
 
-# processes that hold numba, hypothesis and Ray look for garbage a tenth of the time otherwise
+# otherwise processes with numba, hypothesis and Ray spend a tenth of the time on garbage
 gc.set_threshold(100_000, 50, 100)
 
 
 def pytest_configure(config):
-    """Have pytest-xdist begin files in the order in which they stand here."""
+    """Make pytest-xdist start files in the order that this file sets."""
     config.option.loadscopereorder = False
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with what compiles most kernels, for others need them, and what takes longest.
+    """Start with tests that compile most kernels, because others need them, and with slow ones.
 
-    Processes that lack the same kernel would each compile it, workers of clusters too; and none
-    should still be at a long file when the others are done.
+    Processes that lack the same kernel would each compile it, also workers of clusters. A long
+    file must not be left over when the others are done.
     """
     first = {"engines": 0, "workers": 1, "runs": 2}
     items.sort(key=lambda item: first.get(item.path.parent.name, 3))
@@ -42,9 +42,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True, scope="session")
 def _hear_interrupts():
-    """Undo what a shell does to commands in the background: it has them ignore Ctrl-C.
+    """Undo what a shell does to background commands: it makes them ignore Ctrl-C.
 
-    What is ignored here is ignored in the processes that tests start, too.
+    Processes that tests start inherit ignored signals.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -53,7 +53,7 @@ def _hear_interrupts():
 
 @st.composite
 def problems(draw, most_items=7, most_options=14, most_colors=0):
-    """Small random problems with primary and secondary items, and perhaps colours."""
+    """Draw small random problems with primary and secondary items, and perhaps colours."""
     n_items = draw(st.integers(1, most_items))
     n_primary = draw(st.integers(0, n_items))
     option = st.sets(st.integers(0, n_items - 1), min_size=1, max_size=4).map(sorted)
@@ -68,13 +68,13 @@ def problems(draw, most_items=7, most_options=14, most_colors=0):
 
 
 def coloured_problems():
-    """Small random problems with at least one colour."""
+    """Return a strategy for small random problems with at least one colour."""
     return problems(most_colors=2).filter(lambda problem: problem.colors is not None)
 
 
 @st.composite
 def problems_with_costs(draw):
-    """Small random problems with costs, and perhaps bounds, secondary items and colours."""
+    """Draw small random problems with costs, and perhaps bounds, secondary items and colours."""
     problem = draw(problems(5, 9, 2) | bounded_problems())
     n = problem.n_options
     return ExactCover(
@@ -90,7 +90,7 @@ def problems_with_costs(draw):
 
 @st.composite
 def bounded_problems(draw):
-    """Small random problems with bounds, and perhaps secondary items and colours."""
+    """Draw small random problems with bounds, and perhaps secondary items and colours."""
     problem = draw(problems(5, 9, 2).filter(lambda problem: problem.n_primary > 0))
     n = problem.n_primary
     lows = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
@@ -117,18 +117,18 @@ def hard_puzzles():
 
 @pytest.fixture
 def one_puzzle():
-    """A 9×9 puzzle with one solution, and that solution."""
+    """Return a 9×9 puzzle with one solution, and that solution."""
     solution = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
     puzzle = "".join("." if (k * k // 5 + k) % 2 else d for k, d in enumerate(solution))
     return puzzle, solution
 
 
 class Interrupted:
-    """Raises KeyboardInterrupt before one of the bytecodes of what is called, standard library too.
+    """A tracer that raises KeyboardInterrupt before one bytecode of the traced call.
 
-    That is where Python raises it for a signal. Give it to `sys.settrace`. The start of a thread is
-    spared, for nothing but Python itself could make it safe, and what is called as objects are
-    freed, for nobody would hear of it.
+    Python raises it for a signal at such places, in the standard library too. Pass it to
+    `sys.settrace`. The start of a thread is spared, because only Python itself could make it
+    safe. Calls made while objects are freed are spared, because Python swallows their errors.
     """
 
     def __init__(self, before):
@@ -156,7 +156,7 @@ def _is_spared(frame):
 
 @pytest.fixture
 def _garbage_stays():
-    """Do not look for garbage, which may call anything at any moment."""
+    """Disable garbage collection, which may call anything at any moment."""
     gc.disable()
     yield
     gc.enable()

@@ -1,4 +1,4 @@
-"""Blocks of other sizes, for tests that look at where they are cut."""
+"""Small blocks, so that tests cut inputs in many places."""
 
 from contextlib import contextmanager
 from unittest.mock import patch
@@ -10,7 +10,7 @@ from batchsolve.tables.blocks import BlockSize
 
 @contextmanager
 def small_blocks(size):
-    """Blocks of so many bytes, and so many rows of a table."""
+    """Use blocks of `size` bytes, and of a number of table rows that grows with it."""
     tasks = BlockSize(max(1, size // 4), size, 1 + size // 16)
     files = BlockSize(size, size, 1 + size // 16)
     with (

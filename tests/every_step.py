@@ -1,4 +1,4 @@
-"""The command line, with every step of a run recorded and told: kills can fall between them."""
+"""The command line, but it saves and prints every step of a run: kills can fall between them."""
 
 EVERY_STEP = """
 import batchsolve.runs.run, batchsolve.search.tree_goal

@@ -1,4 +1,4 @@
-"""Engines that fail on chosen rows, to try out the pool."""
+"""Engines that fail on chosen rows, for tests of the pool."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from batchsolve.engines import get_engine
 
 
 class Failing:
-    """Dancing links that fail on every task with a stack that begins with a marked option."""
+    """Dancing links that fail on every task with a stack whose first option is marked."""
 
     def __init__(self, marked, how, once=None):
         self.marked, self.how, self.once = set(marked), how, once
@@ -33,7 +33,7 @@ class Failing:
 
 
 class HalfAnswered:
-    """Work whose first worker dies when half of its answer is written, and holds the lock."""
+    """Work whose first worker dies after half of its answer is written, while it holds the lock."""
 
     def __init__(self, once):
         self.once = once
@@ -49,7 +49,7 @@ class HalfAnswered:
 
 
 def die_halfway(connection, data):
-    whole = len(data) < 1000  # the number of bytes that follow
+    whole = len(data) < 1000  # a header: the length of the data that follow
     os.write(connection.fileno(), bytes(data)[: None if whole else len(data) // 2])
     if not whole:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -11,7 +11,7 @@ from batchsolve import ExactCover
 
 
 def covers(problem: ExactCover, stack: tuple[int, ...] = ()) -> set[frozenset[int]]:
-    """All covers that contain a stack: Algorithm X on a dict of sets."""
+    """Return all covers that contain a stack, by Algorithm X on a dict of sets."""
     columns: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
     options = {o: problem.coloring(o) for o in range(problem.n_options)}
     for o, items in options.items():
@@ -47,7 +47,7 @@ def _select(columns, options, o) -> None:
 
 
 def sudoku_solutions(grid, box_rows, box_columns) -> list[tuple[int, ...]]:
-    """All solutions of a grid, cell by cell."""
+    """Return all solutions of a grid, found cell by cell."""
     n = box_rows * box_columns
     cells = list(grid)
 
@@ -80,7 +80,7 @@ def sudoku_solutions(grid, box_rows, box_columns) -> list[tuple[int, ...]]:
 def bounded_covers(
     problem: ExactCover, taken: tuple[int, ...] = (), refused: tuple[int, ...] = ()
 ) -> set[frozenset[int]]:
-    """All covers by definition, of problems with bounds too: every set of options is tried."""
+    """Return all covers by definition, also with bounds: try every set of options."""
     useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
     free = [o for o in useful if o not in taken and o not in refused]
     sets = chain.from_iterable(combinations(free, size) for size in range(len(free) + 1))
@@ -88,7 +88,7 @@ def bounded_covers(
 
 
 def cheapest_costs(problem: ExactCover, wanted: int) -> list[int]:
-    """What the cheapest covers cost."""
+    """Return the costs of the cheapest covers."""
     return sorted(int(problem.costs[list(c)].sum()) for c in bounded_covers(problem))[:wanted]
 
 
@@ -107,10 +107,10 @@ def _is_cover(problem: ExactCover, chosen: list[int]) -> bool:
 
 
 def tilings(cells, pieces, fill=True) -> int:
-    """The number of tilings of a board, cell by cell.
+    """Count the tilings of a board, cell by cell.
 
-    `pieces` are lists: the shapes that a piece can have, and how often it is used at least and at
-    most (None is any number).
+    `pieces` are lists: the shapes of a piece, and the minimum and the maximum of its uses
+    (None is any number).
     """
     board = sorted(cells)
 
@@ -137,7 +137,7 @@ def tilings(cells, pieces, fill=True) -> int:
 
 
 def lines_in_all_orders(n, size):
-    """All orders of n lines that keep those of a band, or of a stack, together."""
+    """Yield all orders of n lines that keep the lines of a band, or of a stack, together."""
     bands = [range(first, first + size) for first in range(0, n, size)]
     for order in permutations(bands):
         for within in product(*map(permutations, order)):
@@ -145,7 +145,7 @@ def lines_in_all_orders(n, size):
 
 
 def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
-    """The least grid that symmetries make of this one, and how many of them make it."""
+    """Return the lexicographic minimum of a grid's orbit, and the number of symmetries to it."""
     n = box_rows * box_columns
     least, ways = None, 0
     squares = [np.asarray(grid).reshape(n, n)]
@@ -164,17 +164,17 @@ def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
 
 
 def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]:
-    """Covers put together that symmetries make of one another."""
+    """Return the orbits of covers under symmetries, as sets."""
     return {
         frozenset(frozenset(int(image[o]) for o in cover) for image in images) for cover in found
     }
 
 
 def orbits_by_burnside(problem: ExactCover, images) -> int:
-    """The number of orbits: the mean, over all symmetries, of how many covers each leaves alone.
+    """Count the orbits: the mean, over all symmetries, of the number of covers that each fixes.
 
-    A cover that a symmetry leaves alone is made of its cycles, which are the options of another
-    problem: those whose options are all different in items.
+    A cover that a symmetry fixes consists of cycles of options. These cycles are the options of
+    another problem, unless two options of a cycle share an item.
     """
     fixed = 0
     for image in images:

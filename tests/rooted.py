@@ -1,4 +1,4 @@
-"""Twenty stacks of 4×4 grids, root r with option r, and what workers answer to each of them."""
+"""Twenty stacks of 4×4 grids, root r with option r, and the workers' answers to each of them."""
 
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
@@ -12,13 +12,13 @@ N_ROOTS = 20
 
 
 def pieces():
-    """The stacks, four in a piece."""
+    """Return the stacks in pieces of four."""
     whole = Piece.whole(Stacks.from_lists([[r] for r in range(N_ROOTS)]))
     return [whole.between(begin, begin + 4) for begin in range(0, N_ROOTS, 4)]
 
 
 def tasks():
-    """The pieces as numbered tasks."""
+    """Return the pieces as numbered tasks."""
     return list(enumerate(Task.of(piece.stacks) for piece in pieces()))
 
 
@@ -27,7 +27,7 @@ def work(engine=None):
 
 
 def by_root(results):
-    """Roots → count, or the reason of the loss; every root exactly once."""
+    """Return a dict from root to its count, or to the reason of its loss; check each comes once."""
     answers = {}
     for result in results:
         for k, root in enumerate(result.task.stacks.roots.tolist()):
@@ -38,7 +38,7 @@ def by_root(results):
 
 
 class ByRoot(Goal):
-    """Wants every stack searched to the end."""
+    """A goal that wants every stack searched to the end."""
 
     enough = False
 
@@ -62,7 +62,7 @@ class ByRoot(Goal):
 
 
 def scheduled(pool, engine):
-    """What a scheduler has workers answer to each root, until nothing is left to be done."""
+    """Return the workers' answers to each root, once a scheduler has nothing left to hand out."""
     goal = ByRoot()
     scheduler = Scheduler(goal, pool.jobs)
     for piece in pieces():

@@ -11,9 +11,9 @@ from batchsolve.engines import Task, check_support, engine_names, get_engine
 from batchsolve.tables.corpus import Corpus
 
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
-DEEP = "deep16.csv"  # whose trees are too large for most engines; see test_datasets.py
+DEEP = "deep16.csv"  # its trees are too large for most engines; see test_datasets.py
 NAMES = sorted(path.name for path in DATASETS.glob("*.csv") if path.name != DEEP)
-FEW_NODES = 60  # by dancing links: what an engine in Python does in no time
+FEW_NODES = 60  # by dancing links; an engine in Python searches as many in no time
 COLLECTING = [
     name
     for name in engine_names()
@@ -25,7 +25,7 @@ LIMIT = 20
 
 @cache
 def known(name):
-    """The problem of a data set, its rows as stacks, and what dancing links find."""
+    """Return the problem of a data set, its rows as stacks, and the results of dancing links."""
     corpus = Corpus([str(DATASETS / name)])
     batches = [batch.stacks(corpus.problem) for batch in corpus.batches(1 << 30)]
     stacks = Stacks.concatenate(batches)
@@ -36,7 +36,7 @@ def known(name):
 
 
 def solutions_of(problem, outcome):
-    """Root -> its solutions, as a set of grids."""
+    """Return a dict from each root to its solutions, as a set of grids."""
     grids = problem.grids(outcome.solutions)
     found = {}
     for root, grid in zip(outcome.solutions.roots.tolist(), grids, strict=True):

@@ -1,4 +1,4 @@
-"""Arguments of the library: numbers of NumPy are numbers, and what is wrong is one clear error."""
+"""Arguments of the library: NumPy's numbers are numbers, and wrong values raise one error."""
 
 import io
 import threading
@@ -23,10 +23,10 @@ NUMBERS = {"puzzle": [GRID], "other": [10**80]}
 
 
 class Dataset:
-    """The shape of a dataset of the package `datasets`."""
+    """A stand-in for a dataset of the package `datasets`."""
 
     def with_format(self, kind):
-        """Return it in another form."""
+        """Return the dataset in another format."""
 
     def __len__(self):
         return 1

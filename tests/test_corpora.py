@@ -1,4 +1,4 @@
-"""Claims about public corpora, for whoever has them: set BATCHSOLVE_CORPORA to their folder."""
+"""Claims about public corpora; set BATCHSOLVE_CORPORA to the folder that holds them."""
 
 import csv
 import os
@@ -57,7 +57,7 @@ def test_puzzles_of_17_clues_differ_by_more_than_symmetries(tmp_path):
         rows = list(csv.DictReader(file))
     assert len({row["canonical"] for row in rows}) == 49_158
     assert all(row["canonical"] <= row["puzzle"] for row in rows)  # a dot is less than a digit
-    # the others are in another form, which differs from their second or third row on
+    # the others have another form, which differs from the second or third row on
     assert sum(row["canonical"] == row["puzzle"] for row in rows) == 47_653
 
 

@@ -1,4 +1,4 @@
-"""The pages of docs/: that they name what there is, all of it, and lead somewhere."""
+"""The pages of docs/: they name all that exists and nothing else, and no link is broken."""
 
 import inspect
 import re
@@ -49,14 +49,14 @@ def test_the_pictures_are_those_that_the_script_draws():
 
 
 def test_no_page_shows_a_backslash():
-    """Outside of code that is set off, and before a bar in a code span, Markdown may show it."""
+    """Markdown may show one outside of code blocks, and before a bar in a code span."""
     for page in PAGES:
         text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
         assert re.findall(r"^.*\\.*$", text, re.M) == [], page
 
 
 def test_tables_have_heads():
-    """The first cell of each is an empty box otherwise."""
+    """Otherwise the first cell of each would be an empty box."""
     assert [page for page in PAGES if re.search(r"^\| *\|", page.read_text(), re.M)] == []
 
 
@@ -73,7 +73,7 @@ def public_functions():
 
 @pytest.mark.parametrize("function", list(public_functions()), ids=lambda each: each.__qualname__)
 def test_parameters_of_one_entry_have_one_type_and_one_default(function):
-    """The reference shows those of the first for all of them."""
+    """The reference shows those of the first parameter for all of them."""
     parameters = inspect.signature(function).parameters
     entries = re.findall(r"^(\w+(?:, [\w*]+)+)(?: :.*)?$", inspect.getdoc(function) or "", re.M)
     for names in (entry.split(", ") for entry in entries):

@@ -1,4 +1,4 @@
-"""The fuzzer: a few hundred inputs with a fixed seed, and that it finds what is planted."""
+"""The fuzzer: a few hundred inputs with a fixed seed, and planted faults that it must find."""
 
 import doctest
 import json
@@ -27,7 +27,7 @@ SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
 
 
 def found(kind, what="", inputs=400, seed=1):
-    """Return the first failure of a kind that the fuzzer finds here, in this process."""
+    """Return the first failure of a kind that the fuzzer finds in this process."""
     for case in script.chosen(seed, inputs, [kind]):
         failures = []
         script.fuzz(run_commands, seed, iter([case]), failures.append)
@@ -111,7 +111,7 @@ def test_an_exception_is_found_and_its_input_made_small(monkeypatch):
 
 @pytest.fixture
 def counted_twice(monkeypatch):
-    """A merge that adds the covers of a part twice."""
+    """Make a merge add the covers of a part twice."""
     read = job_array._read_result
 
     def read_twice(path):
@@ -128,7 +128,7 @@ def test_a_wrong_total_is_found():
 
 @pytest.fixture
 def unsealed(monkeypatch):
-    """Journals whose seals are all the same, and that do not tell an input from another."""
+    """Make the seals of all journals equal, and let runs resume with another input."""
     monkeypatch.setattr(solve_file.FileRun, "_check_read", lambda run, corpus: None)
     monkeypatch.setattr(journal, "_checksum", lambda row: 0)
     monkeypatch.setattr(journal, "_stack_checksum", lambda *row: 0)
@@ -146,7 +146,7 @@ def test_damage_that_is_not_noticed_is_found(kind):
 
 
 def misbehave():
-    """Let some commands hang, crash, or take more memory than there is."""
+    """Make some commands hang, crash, or take more memory than there is."""
     from batchsolve.engines import registry
     from batchsolve.runs import reading, run
 
@@ -171,8 +171,8 @@ def test_the_end_of_the_process_is_a_failure_of_the_case(command, why):
     wrong = outcomes[0].ended or misbehaved(command, outcomes[0].done[0])
     assert wrong.startswith(why)
     if outcomes[0].ended:
-        assert "batchsolve" in outcomes[0].ended  # where it stood
-    assert outcomes[1].done[0].code == 2  # the next case is not concerned
+        assert "batchsolve" in outcomes[0].ended  # the traceback
+    assert outcomes[1].done[0].code == 2  # the next case is unaffected
 
 
 @pytest.mark.usefixtures("counted_twice")
@@ -188,7 +188,7 @@ def test_a_failure_is_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
 
 
 class Here:
-    """Runs commands in this process."""
+    """A stand-in for a process that runs commands in this one."""
 
     def __enter__(self):
         return run_commands

@@ -39,7 +39,7 @@ SLOW += "".join(f"    x = x * x + {k}\n" for k in range(100)) + "    return x\n"
 
 @pytest.fixture
 def tiny(tmp_path):
-    """A package with this one's decorator, two kernels, and helpers in other files."""
+    """Make a package with this one's decorator, two kernels, and helpers in other files."""
     package = tmp_path / "tiny"
     for folder in ("tables", "runs", "engines/below"):
         (package / folder).mkdir(parents=True)
@@ -51,7 +51,7 @@ def tiny(tmp_path):
 
 
 def write_helper(package, module, name, number):
-    """Write a helper; the file is as long and as old for every number of one digit."""
+    """Write a helper; its file has the same size and time for every number of one digit."""
     path = package / f"{module}.py"
     path.write_text(
         f"from numba import njit\n\n@njit(inline='always')\ndef {name}():\n    return {number}\n"
@@ -108,7 +108,7 @@ print(sum(slow_to_compile.stats.cache_hits.values()))
 
 
 def call_at_once(package, kinds):
-    """Call a kernel in processes of their own, all at once; return how many found it on disk."""
+    """Call a kernel in several processes at once; return how many found it on disk."""
     runs = [
         subprocess.Popen(
             [sys.executable, "-c", WHEN_TOLD, kind],
@@ -137,7 +137,7 @@ def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(tiny, mon
     turns = [kernels._Turn(str(tiny / "lock")) for _ in range(2)]
     monkeypatch.setattr(kernels, "MOST_SECONDS", 0.1)
     assert turns[0].wait()
-    assert not turns[0].wait()  # it has it already
+    assert not turns[0].wait()  # it has its turn already
     assert turns[1].wait()
     for turn in turns:
         turn.end()
@@ -172,7 +172,7 @@ print("numba.np.arraymath" in sys.modules)
 
 def test_kernels_on_disk_are_loaded_without_numpys_mathematics(tmp_path):
     (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
-    for name in ("first.csv", "again.csv"):  # what is not on disk yet is compiled first
+    for name in ("first.csv", "again.csv"):  # the first compiles what is not on disk
         call = [sys.executable, "-c", LOADED, tmp_path / "in.txt", tmp_path / name]
         done = subprocess.run(call, capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr

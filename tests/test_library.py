@@ -1,4 +1,4 @@
-"""The package as a library: what functions take, and what is seen of what they return."""
+"""The package as a library: the arguments of functions, and the content of results."""
 
 import inspect
 import re
@@ -25,7 +25,7 @@ def test_every_public_name_is_found_and_shown():
 
 @pytest.fixture(params=["name", "file", "path of a row", "reading", "problem"])
 def one_grid(request, tmp_path):
-    """The same grid, as one may give it."""
+    """Return the same grid in every form that a user may give it in."""
     (tmp_path / "grid.txt").write_text("12" + "." * 14)
     (tmp_path / "in.csv").write_text(f"puzzle\n{GRID}\n12{'.' * 14}\n")
     as_file = str(tmp_path / "grid.txt")
@@ -163,7 +163,7 @@ def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
     ],
 )
 def test_ctrl_c_in_a_kernel_is_raised(call, small, large):
-    # numba does not notice what is raised while it makes a named tuple, and crashes
+    # numba ignores an exception while it makes a named tuple, and crashes
     program = f"""
 import os, signal, threading, batchsolve as bs
 {call.format(small)}

@@ -1,4 +1,4 @@
-"""A short soak; and the soak itself, which must notice what it looks for."""
+"""A short soak; and checks that the soak notices what it looks for."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""Arrays of unknown origin: what reaches a kernel was checked, or the kernel checks.
+"""Arrays of unknown origin: they are checked before a kernel gets them, or in the kernel.
 
-Kernels are also given arrays that end, or begin, where memory lies that nobody may touch.
+Kernels also get arrays that end or begin next to memory that must not be touched.
 """
 
 import ctypes
@@ -134,7 +134,7 @@ _PAGE = mmap.PAGESIZE
 
 
 def guarded_memory(n_bytes, at_end):
-    """Return bytes of zeros that end, or begin, where memory lies that may not be touched."""
+    """Return zero bytes that end or begin next to memory that must not be touched."""
     pages = -(-max(n_bytes, 1) // _PAGE)
     memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
@@ -148,7 +148,7 @@ def guarded_memory(n_bytes, at_end):
 class GuardedCall:
     """A call of a kernel with copies, in guarded memory, of the arrays that Python gives it.
 
-    Arrays that are the same memory stay so.
+    Arrays that share memory still do.
     """
 
     def __init__(self, at_end):
@@ -156,7 +156,7 @@ class GuardedCall:
         self._rooms, self._copies = {}, []
 
     def copy(self, value):
-        """Return an argument with guarded memory for its arrays."""
+        """Return an argument with its arrays copied to guarded memory."""
         if isinstance(value, tuple):
             parts = map(self.copy, value)
             return value._make(parts) if hasattr(value, "_make") else tuple(parts)
@@ -173,7 +173,7 @@ class GuardedCall:
         return copy
 
     def copy_back(self):
-        """Write what the kernel has written."""
+        """Copy the kernel's results back."""
         for value, copy in self._copies:
             if value.flags.writeable:
                 value[...] = copy
@@ -221,7 +221,7 @@ def work():
 
 
 def work_guarded():
-    """Work in guarded memory and without; print which kernels Python called."""
+    """Work in guarded memory and without; print the kernels that Python called."""
     call, names = CPUDispatcher.__call__, set()
 
     def work_in_guarded_memory(at_end):
@@ -235,7 +235,7 @@ def work_guarded():
         CPUDispatcher.__call__ = call_guarded
         return work()
 
-    keys._FIRST_SLOTS = 4  # so that they do not suffice
+    keys._FIRST_SLOTS = 4  # so that they must grow
     done = [work_in_guarded_memory(at_end) for at_end in (True, False)]
     CPUDispatcher.__call__ = call
     assert done == [work()] * 2
@@ -273,7 +273,7 @@ def test_kernels_touch_nothing_beyond_their_arrays():
 
 
 def read_past_arrays():
-    """Print what becomes of vectors and words that lie past the ends of arrays."""
+    """Print the outcome of reads of vectors and words beyond the ends of arrays."""
     from numba import njit
 
     from batchsolve.engines.intrinsics import at_most, load_relaxed

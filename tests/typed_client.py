@@ -1,4 +1,4 @@
-"""What a user may write, for type checkers only: nothing here runs."""
+"""Code that a user may write, for type checkers only: nothing here runs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def make_one() -> bs.ExactCover:
 
 
 class Frame:
-    """What a data frame looks like to a type checker."""
+    """The interface of a data frame, for a type checker."""
 
     columns: list[str]
     shape: tuple[int, int]

@@ -15,6 +15,7 @@ from batchsolve.cli.parameters import Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts, progress_bar, time_limited
 from batchsolve.errors import InputError, counted, printable
+from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import SearchSettings
 
 MOST_DRAWINGS = 10_000
@@ -140,10 +141,10 @@ def draw(
 def _progress(quiet: bool, limit: int) -> Iterator[Callable[[int, int], None]]:
     """Show how many covers are found."""
     how = {"total": limit, "unit": " solutions"}
-    with interrupts() as check, progress_bar(quiet, **how) as bar:
+    with interrupts(), progress_bar(quiet, **how) as bar:
 
         def update(covers: int, nodes: int) -> None:
-            check()
+            check_interrupt()
             bar.set_postfix_str(f"{nodes:,} nodes", refresh=False)
             bar.update(covers - bar.n)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -22,6 +22,7 @@ from batchsolve.errors import (
     printable,
     quoted,
 )
+from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
 from batchsolve.whole_files import target_of, whole_file
 
@@ -51,8 +52,8 @@ def draw_to_file(
     begin = time.monotonic()
     reading = read(problem, puzzles)
     target_of(path)  # before the work is done
-    with interrupts() as check:
-        graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES, check=check)
+    with interrupts():
+        graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES)
         _save(graph, path)
     seconds = round(time.monotonic() - begin, 3)
     if as_json:
@@ -123,7 +124,7 @@ def graph(
     if sample is None and (seed or distinct):
         raise InputError("--seed and --distinct need --sample N")
     reading = read(problem, puzzles)
-    with interrupts() as check:
+    with interrupts():
         kept = SolutionGraph.load(file, reading.problem)
         for option in with_:
             kept = kept.with_option(_option(reading.problem, option))
@@ -133,10 +134,10 @@ def graph(
             _save(kept, output)
         if sample is not None:
             drawn = kept.sample(sample, seed, distinct=distinct)
-            _write(reading, drawn, sys.stdout.buffer, check)
+            _write(reading, drawn, sys.stdout.buffer)
         elif list_:
             for block in kept.blocks(BLOCK):
-                _write(reading, block, sys.stdout.buffer, check)
+                _write(reading, block, sys.stdout.buffer)
         elif as_json:
             facts = {"count": kept.count, "nodes": kept.n_nodes, "options": kept.n_used_options}
             print_facts(facts, as_json)
@@ -184,12 +185,10 @@ def sample(
     from batchsolve.runs.graphs import sample as drawn
 
     reading = read(problem, puzzles)
-    with interrupts() as check:
-        samples = drawn(
-            reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory, check=check
-        )
+    with interrupts():
+        samples = drawn(reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory)
         with _opened(output) as file:
-            _write(reading, samples.covers, file, check, samples.weights)
+            _write(reading, samples.covers, file, samples.weights)
     if not quiet:
         if samples.weights is None:
             said = f"from {counted(samples.count or 0, 'solution')}"
@@ -204,7 +203,6 @@ def _write(
     reading: Reading,
     covers: Stacks,
     file: BinaryIO,
-    check: Callable[[], None],
     weights: list[int] | None = None,
 ) -> None:
     """Write covers as JSON lines, in the order in which they come."""
@@ -218,7 +216,7 @@ def _write(
             each = zip(lines.splitlines(), weights[begin : begin + BLOCK], strict=True)
             lines = b"".join(b'%s, "weight": %d}\n' % (line[:-1], weight) for line, weight in each)
         file.write(lines)
-        check()
+        check_interrupt()
     file.flush()
 
 

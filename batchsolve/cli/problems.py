@@ -60,10 +60,8 @@ def estimate(
     from batchsolve.runs.estimate import estimate as estimated
 
     reading = read(problem, puzzles)
-    with interrupts() as check:
-        guess = estimated(
-            reading.problem, reading.stack, probes=probes, seed=seed, engine=engine, check=check
-        )
+    with interrupts():
+        guess = estimated(reading.problem, reading.stack, probes=probes, seed=seed, engine=engine)
     if as_json:
         print(json.dumps(asdict(guess)))
     else:

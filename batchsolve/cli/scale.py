@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written,
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted, printable
+from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import (
     MOST_FORECAST_WORKERS,
     MOST_LATENCY,
@@ -182,13 +182,13 @@ def scale(
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, **how_written(puzzles), **asdict(plan)}
     experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
-    with interrupts() as check:
+    with interrupts():
         try:
-            for run, log in run_plan(workloads, plan, experiment.runs, check):
+            for run, log in run_plan(workloads, plan, experiment.runs):
                 experiment.runs.append(run)
                 experiment.logs.append(log)
                 write_experiment(home, experiment)
-                check()
+                check_interrupt()
                 if not quiet:
                     print(printable(str(run)), file=sys.stderr)
         except (KeyboardInterrupt, WorkersError) as error:
@@ -198,7 +198,7 @@ def scale(
                 f"batchsolve report {home}"
             )
             raise
-        _report(home, experiment, workloads if more else [], more, latency, quiet, check)
+        _report(home, experiment, workloads if more else [], more, latency, quiet)
     return 0
 
 
@@ -232,9 +232,9 @@ def report(
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
     if more and not names:
         _say("no forecast: one is of one problem, and these runs are of weak scaling")
-    with interrupts() as check:
+    with interrupts():
         workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
-        _report(Path(directory), experiment, workloads, more, latency, quiet, check)
+        _report(Path(directory), experiment, workloads, more, latency, quiet)
     return 0
 
 
@@ -255,7 +255,6 @@ def _report(
     more: tuple[int, ...],
     latency: float,
     quiet: bool,
-    check: Callable[[], None],
 ) -> None:
     """Simulate the workloads on more workers, write the report, and say what is doubtful."""
     from batchsolve.scaling import fits, plots
@@ -270,7 +269,7 @@ def _report(
     forecasts = []
     for workload in workloads:
         say(f"simulating {workload.name} …")
-        found, left_out = forecast(workload, experiment, more, latency=latency, check=check)
+        found, left_out = forecast(workload, experiment, more, latency=latency)
         forecasts += found
         for what in left_out:
             _say(what)  # quiet or not, for it was asked for

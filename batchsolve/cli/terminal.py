@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from batchsolve.errors import printable
+from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5
@@ -24,8 +25,8 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def interrupts() -> Iterator[Callable[[], None]]:
-    """Yield a check that raises Ctrl-C or SIGTERM again if a library has swallowed it.
+def interrupts() -> Iterator[None]:
+    """Have `check_interrupt` raise Ctrl-C or SIGTERM again if a library has swallowed it.
 
     pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
     numba loads kernels in callbacks and destructors, out of which nothing can be raised, and Dask
@@ -50,7 +51,8 @@ def interrupts() -> Iterator[Callable[[], None]]:
     for signum in heard:  # the others are ignored, or not Python's business
         signal.signal(signum, note)
     try:
-        yield check
+        with asking(check):
+            yield
         check()
     except Exception as error:
         if not pressed:
@@ -155,11 +157,11 @@ def progress(
     how, follow
         As for `batchsolve.runs.progress.shown`.
     """
-    with interrupts() as check, progress_bar(quiet, **how) as bar:
+    with interrupts(), progress_bar(quiet, **how) as bar:
         draw = follow(bar)
 
         def update(state: Any) -> None:
-            check()
+            check_interrupt()
             draw(state)
 
         yield update

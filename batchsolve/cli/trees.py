@@ -303,8 +303,8 @@ def export(
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
-    with interrupts() as check:
-        rows = export_run(directory, output, jobs, check)
+    with interrupts():
+        rows = export_run(directory, output, jobs)
     if describe_run(directory)["complete"]:
         return 0
     found = counted(rows, "solution")

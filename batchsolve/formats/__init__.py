@@ -1,1 +1,1 @@
-"""How problems and covers are written: .dlx, .ec, JSON, .npz, .tiling; drawings; texts."""
+"""Formats of problems and covers: .dlx, .ec, JSON, .npz, .tiling; drawings; texts."""

@@ -1,7 +1,7 @@
-"""One Sudoku grid as people write it down: characters, numbers, drawings with frames.
+"""One Sudoku grid as text: characters, numbers, drawings with frames.
 
-A grid is a line of N² characters or numbers, or N lines of N of them. Frames are ignored, and so is
-what follows ``#``.
+A grid is a line of N² characters or numbers, or N lines of N of them. Frames and comments, which
+begin with ``#``, are ignored.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from batchsolve.settings import checked_box
 _COMMENT = re.compile(r"(^|\s+)#.*")
 _SECTION = re.compile(r"\s*\[\w*\]\s*")
 _BARS = re.compile(r"[|!+\u2500-\u257f]")
-# a line of a frame: no cells in it; dots and the like can be its corners if it has a run of dashes
+# a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
-_LONGEST_NUMBER = 3  # N is at most 255; longer words are rows of characters
+_LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 
 
 class NoGridError(InputError):
-    """Text that does not show one grid, but none or several."""
+    """Text with no grid, or with several."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Row:
     line : int
         Its number in the text, from 1.
     words : tuple of str
-        What blanks, commas and bars part.
+        The texts between blanks, commas and bars.
     """
 
     line: int
@@ -60,7 +60,7 @@ class Row:
 
     @property
     def characters(self) -> tuple[str, ...]:
-        """The same as single characters."""
+        """The words as single characters."""
         return tuple("".join(self.words))
 
 
@@ -71,7 +71,7 @@ def read_grid(
     name: str = "FILE",
     blank: str | None = None,
 ) -> tuple[Sudoku, Notation, npt.NDArray[np.uint8]]:
-    r"""Read the one grid that a text shows.
+    r"""Read the one grid of a text.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def read_grid(
     alphabet : str, optional
         The alphabet; by default from the symbols of the grid.
     name : str
-        What to call the text where a message shows how to name one row of it.
+        The name of the text, for a message that shows how to name one of its rows.
     blank : str, optional
-        The characters of blank cells; by default, whatever is known as one.
+        The characters of blank cells; by default, all of `BLANKS`.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def read_grid(
     Raises
     ------
     NoGridError
-        If the text shows no grid, or several.
+        If the text has no grid, or several.
     InputError
         If a cell is wrong, or the alphabet cannot be decided.
 
@@ -110,6 +110,7 @@ def read_grid(
         raise InputError(f"a puzzle is text, {not_but(text)}")
     box = checked_box(box, alphabet=alphabet, blank=blank)
     rows = _rows(text)
+    # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in row.characters for row in rows):
         rows = _rows(text, dashes_are_cells=True)
     cells, are_words = _find_cells(rows, box, alphabet, name)
@@ -118,7 +119,7 @@ def read_grid(
     assert shape is not None  # `_find_cells` sees to that
     notation, written = _notation(cells, are_words, n, alphabet, blank)
     for k, cell in enumerate(cells):
-        # an alphabet takes one byte a cell, and control characters are trimmed like blanks
+        # an alphabet takes one byte per cell, and control characters are trimmed like blanks
         fits = len(cell) == 1 or not notation.symbols
         if not (fits and cell.isascii() and cell.isprintable()):
             raise InputError(
@@ -132,7 +133,7 @@ def read_grid(
 
 
 def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
-    """Return a drawing of a grid that `read_grid` reads back.
+    """Return a drawing of a grid, which `read_grid` can read.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def html_grid(
     grid: npt.ArrayLike,
     clues: npt.ArrayLike | None = None,
 ) -> str:
-    """Return a grid as an HTML table, as notebooks show it.
+    """Return a grid as an HTML table, for notebooks.
 
     Parameters
     ----------
@@ -204,16 +205,16 @@ def html_grid(
 
 
 def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
-    """Return the lines that hold cells, without comments and frames.
+    """Return the lines with cells, without comments and frames.
 
-    Where a dash is a blank cell, a line of dashes and bars without corners is a row of such.
+    If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
     """
     rows: list[Row] = []
     for number, line in enumerate(text.splitlines(), 1):
         line = _COMMENT.sub("", line)
         if _SECTION.fullmatch(line):
             if rows:
-                break  # what follows the puzzle, such as [State], is no part of it
+                break  # sections after the puzzle, such as [State], do not belong to it
             continue
         is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
         if is_blank or not _RULE.fullmatch(line):
@@ -227,7 +228,7 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 def _find_cells(
     rows: Sequence[Row], box: tuple[int, int] | None, alphabet: str | None, name: str
 ) -> tuple[list[str], bool]:
-    """Return the N² cells, and whether each is a word of its own rather than a character."""
+    """Return the N² cells, and True if each is a word, False if each is a character."""
     if not rows:
         raise NoGridError("no grid, only comments, frames or blank lines")
     size = box[0] * box[1] if box else None
@@ -251,7 +252,7 @@ def _find_cells(
 
 
 def _can_be_several(rows: Sequence[Row]) -> bool:
-    """Whether N lines of N characters are as well N grids whose digits are all small enough."""
+    """Return True if N lines of N characters can also be N smaller grids, by their digits."""
     root = isqrt(len(rows))
     if any(len(row.words) > 1 for row in rows) or root**2 != len(rows) or not default_box(root):
         return False
@@ -260,7 +261,7 @@ def _can_be_several(rows: Sequence[Row]) -> bool:
 
 
 def _size(lines: Sequence[Sequence[str]]) -> int | None:
-    """Return N if there are N lines of N cells, or a line of N²."""
+    """Return N for N lines of N cells or one line of N², otherwise None."""
     width = len(lines[0])
     if any(len(line) != width for line in lines):
         return None
@@ -270,7 +271,7 @@ def _size(lines: Sequence[Sequence[str]]) -> int | None:
 
 
 def _check_widths(rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None) -> None:
-    """Raise `InputError` if lines are a grid but for one that is too short or too long."""
+    """Raise `InputError` if lines are a grid except for one that is too short or too long."""
     width = _usual_width(lines)
     if len(lines) == width and size in (None, width):
         for row, line in zip(rows, lines, strict=True):
@@ -285,7 +286,7 @@ def _usual_width(lines: Sequence[Sequence[str]]) -> int:
 
 
 def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> str:
-    """Say what keeps lines of cells from being one grid of N × N cells."""
+    """Return the reason why lines of cells are not one grid of N × N cells."""
     n_lines = len(lines)
     width = _usual_width(lines)
     root = isqrt(width)
@@ -304,7 +305,7 @@ def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) ->
 def _notation(
     cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
-    """Choose the notation of one grid; return it, and the cells as it writes them."""
+    """Choose the notation of one grid; return it, and the cells as text in that notation."""
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
         return notation, ("" if notation.symbols else " ").join(cells)
@@ -313,7 +314,7 @@ def _notation(
     if are_words and (n_long > n_letters or (n > 9 and n_letters == 0)):
         return numbers(n).with_blanks(blanks), " ".join(cells)
     survey = Survey(blanks)
-    # cells that no alphabet has are for the caller to report
+    # the caller reports cells that no alphabet has
     survey.add(pa.array(["".join(c if len(c) == 1 and c.isascii() else "." for c in cells)]))
     try:
         notation = survey.notation(n)
@@ -324,7 +325,7 @@ def _notation(
             raise
         notation = usual_notation(n).with_blanks(
             blanks
-        )  # of which the wrong symbol can be said where it stands
+        )  # the caller reports the place of the wrong symbol
     return notation, "".join(cells)
 
 

@@ -1,8 +1,8 @@
 """Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, JSON, CSR matrices.
 
-Readers take the content of a file; their errors name the line (or the option, where there are no
-lines) and leave it to the caller to name the file. What `write_dlx` and `write_ec` write is read
-back as the same problem.
+Readers take the content of a file. Their errors name the line (or the option, if there are no
+lines); the caller names the file. The readers read the output of `write_dlx` and `write_ec` as the
+same problem.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Line = tuple[int, list[str]]  # its number, from 1, and its words
 
 
 def read_dlx(text: str) -> ExactCover:
-    r"""Read Knuth's form: a line of items, ``|`` before the secondary ones, then an option a line.
+    r"""Read Knuth's format: a line of items, ``|`` before secondary ones, then a line per option.
 
     Lines that begin with ``|`` are comments. An option may give a secondary item a colour:
     ``item:colour``. A primary item may have bounds, as in Knuth's program DLX3: ``2:3|item`` is in
     two or three options of a cover, ``2|item`` in two. An option may have a cost, as in his DLX5:
-    ``|$25`` or ``|25`` behind its items; of several it has the sum.
+    ``|$25`` or ``|25`` behind its items; several add up.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def read_dlx(text: str) -> ExactCover:
     lines = (line for line in _lines(text) if not line[1][0].startswith("|"))
     number, words = next(lines, (0, []))
     if not words:
-        raise InputError("no line names the items; the first one that is no comment has to")
+        raise InputError("no line names the items; the first line that is not a comment names them")
     words, bounds = _without_bounds(number, words)
     for word in words:
         if ":" in word:
@@ -72,9 +72,9 @@ def read_dlx(text: str) -> ExactCover:
 def read_ec(text: str) -> ExactCover:
     r"""Read either dialect of ``.ec``.
 
-    In the one, the first line is ``n_items n_options`` and the second names the items, with ``|``
-    before the secondary ones; an option a line follows. In the other, comments ``c …`` precede
-    ``p ec n_items``; options ``s item item …`` follow, whose items are counted from 1 and primary.
+    In one, the first line is ``n_items n_options``, the second names the items, with ``|`` before
+    the secondary ones, and each other line is an option. In the other, comments ``c …`` precede
+    ``p ec n_items``; options ``s item item …`` follow. Their items are primary, and numbers from 1.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def read_ec(text: str) -> ExactCover:
 def read_json(text: str) -> ExactCover:
     """Read an object with ``options``, and perhaps ``items``, ``secondary`` and further fields.
 
-    ``items`` gives the order of the items, of which those in ``secondary`` are secondary. Without
-    it, the primary items are the others that the options name, in the order of their first use.
+    ``items`` gives the order of the items; those in ``secondary`` are secondary. Without it, the
+    primary items are the others that the options name, in the order of their first use.
     ``option_names`` has a name for every option. ``colors`` has an object for every option, with
     the colours that it gives to its items: ``[{"x": "red"}, {}]``. ``bounds`` is an object with the
     least and the most number of options of a cover that have an item: ``{"a": [2, 3]}``. ``costs``
@@ -146,12 +146,11 @@ def read_json(text: str) -> ExactCover:
 
 
 def read_npz(data: bytes) -> ExactCover:
-    """Read a CSR matrix as ``scipy.sparse.save_npz`` writes it: a row an option, a column an item.
+    """Read a CSR matrix of ``scipy.sparse.save_npz``: a row per option, a column per item.
 
-    A further array ``n_primary`` can say how many columns, the first ones, are primary; another,
-    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none; a third,
-    ``bounds``, the least and the most of each primary item, two columns; a fourth, ``costs``, what
-    each option costs.
+    Further arrays are optional: ``n_primary``, the number of primary columns, which come first;
+    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none; ``bounds``,
+    two columns, the least and the most of each primary item; ``costs``, the cost of each option.
     """
     arrays = arrays_of(data)
     form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
@@ -189,13 +188,13 @@ def read_npz(data: bytes) -> ExactCover:
 
 
 def write_dlx(problem: ExactCover) -> str:
-    r"""Return a problem in Knuth's form; the inverse of `read_dlx`.
+    r"""Return a problem in Knuth's format; the inverse of `read_dlx`.
 
     Raises
     ------
     InputError
-        If no item is primary, which this form cannot say, or the name of an item or of a colour
-        cannot be a word of it.
+        If no item is primary, because the format cannot express that, or the name of an item or of
+        a colour cannot be one of its words.
 
     Examples
     --------
@@ -204,8 +203,8 @@ def write_dlx(problem: ExactCover) -> str:
     """
     if problem.n_primary == 0:
         raise InputError(
-            "a .dlx file cannot hold a problem without primary items, for its line of items would "
-            "be a comment; write .ec"
+            "a .dlx file cannot hold a problem without primary items, because its line of items "
+            "would be a comment; write .ec"
         )
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
     declared = list(names)
@@ -223,7 +222,7 @@ def write_ec(problem: ExactCover) -> str:
     Raises
     ------
     InputError
-        If there are colours, bounds or costs, which this form cannot hold, or a name cannot be a
+        If there are colours, bounds or costs, which this format cannot hold, or a name cannot be a
         word.
 
     Examples
@@ -243,7 +242,7 @@ def write_ec(problem: ExactCover) -> str:
 
 
 def _lines(text: str) -> Iterator[Line]:
-    """Return the lines that are not blank."""
+    """Yield the lines that are not blank."""
     for number, line in enumerate(text.splitlines(), 1):
         if words := line.split():
             yield number, words
@@ -260,7 +259,7 @@ def _whole(word: str, number: int) -> int:
 def _without_bounds(
     number: int, words: Iterable[str]
 ) -> tuple[list[str], dict[Hashable, Sequence[int]]]:
-    """Take the bounds off the items of a line; return its words without, and the bounds."""
+    """Return the names of the items of a line without bounds, and the bounds."""
     names: list[str] = []
     bounds: dict[Hashable, Sequence[int]] = {}
     for word in words:
@@ -278,7 +277,7 @@ def _without_bounds(
 
 
 def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
-    """Return the items that a line names, and how many of them are primary."""
+    """Return the items that a line names, and the number of primary ones."""
     names: list[str] = []
     n_primary = None
     for word in words:
@@ -350,7 +349,7 @@ def _problem(
 
 
 def _without_costs(lines: Iterable[Line], costs: list[int]) -> Iterator[Line]:
-    """Take the costs off the options; add what each comes to to a list."""
+    """Yield the options without their costs; append the cost of each to a list."""
     for number, words in lines:
         cost, items = 0, []
         for word in words:
@@ -377,8 +376,8 @@ def _colored(word: str, number: int) -> tuple[str, str]:
     name, colon, color = word.partition(":")
     if colon and (not name or not color or set(color) & set("|:")):
         raise InputError(
-            f"line {number}: {word[:60]!r} is no item with a colour; write item:colour, the colour "
-            f"a word without | or :"
+            f"line {number}: {word[:60]!r} is not an item with a colour; write item:colour, the "
+            f"colour a word without | or :"
         )
     return name, color
 
@@ -388,7 +387,7 @@ def _uncolored(word: str, number: int) -> tuple[str, str]:
 
 
 def _read_numbered(lines: Iterator[Line]) -> ExactCover:
-    """Read the dialect of ``.ec`` that counts its items."""
+    """Read the dialect of ``.ec`` with numbers for items."""
     n_items = n_options = None
     indptr, indices = [0], []
     for number, (kind, *words) in lines:
@@ -411,7 +410,7 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
         raise InputError("no line is the header, 'p ec n_items'")
     if n_options not in (None, len(indptr) - 1):
         raise InputError(f"{len(indptr) - 1} options where the header says {n_options}")
-    names = list(map(str, range(1, n_items + 1)))  # as the file counts them
+    names = list(map(str, range(1, n_items + 1)))  # the numbers in the file
     return ExactCover(_int64(indptr), _int64(indices), n_items, item_names=names)
 
 
@@ -498,7 +497,7 @@ def _check_number_of_items(n_items: int) -> None:
 
 
 def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
-    """Return names, which must be different words without reserved characters."""
+    """Return names; raise unless they are different words without reserved characters."""
     seen: set[str] = set()
     for k, name in enumerate(names):
         if name.split() != [name] or set(name) & set(reserved):

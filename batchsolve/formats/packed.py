@@ -1,4 +1,4 @@
-"""Files that are unpacked as a whole, and how large they may become."""
+"""Files that are unpacked whole, up to a bound."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError
 
-MOST_UNPACKED = 1 << 30  # bytes; a problem of so many takes tens of gigabytes to search
+MOST_UNPACKED = 1 << 30  # bytes; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
 
 
 def unpacked(data: bytes, compression: str) -> bytes:
-    """Return what compressed data holds.
+    """Return the content of compressed data.
 
     Raises
     ------
     InputError
-        If that is more than `MOST_UNPACKED`, of which no more is unpacked.
+        If that is more than `MOST_UNPACKED` bytes; the rest is not unpacked.
     """
     content = bytearray()
     with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
-        while some := stream.read(_AT_ONCE):  # for which memory is taken before it is unpacked
+        while some := stream.read(_AT_ONCE):  # memory for that is taken before unpacking
             content += some
             _check_size(len(content))
     return bytes(content)
@@ -38,8 +38,8 @@ def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
     Raises
     ------
     InputError
-        If it is damaged, or its arrays have more than `MOST_UNPACKED` bytes by its directory, which
-        is looked at before they are unpacked.
+        If it is damaged, or its arrays have more than `MOST_UNPACKED` bytes. The size comes from
+        the directory of the file, before arrays are unpacked.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

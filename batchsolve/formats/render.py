@@ -1,13 +1,13 @@
-"""Covers as rows of a table: how solutions of a problem are written down.
+"""Covers as rows of a table.
 
 A solved grid is one text; any other cover is the list of the names of its options. Rows are
 sorted, grids by their bytes and lists name by name, so that equal sets of covers make equal tables.
-All of it is done on whole batches, by kernels and by Arrow, without a Python object for a cover
-and without the interpreter lock, so that two threads render at twice the speed of one.
+Kernels and Arrow work on whole batches, without a Python object per cover and without the
+interpreter lock, so that two threads render at twice the speed of one.
 
-To be sorted, a row becomes a short string of 64-bit *words* that compares as the row does: a word
-packs the *ranks* of as many digits or names as fit, the first of them in its highest bits. Cells in
-which all grids agree are left out.
+For sorting, a row becomes a short string of 64-bit *words* with the same order: a word packs the
+*ranks* of as many digits or names as fit, the first in its highest bits. Cells in which all grids
+agree are left out.
 """
 
 # compiled kernels are typed by their arguments
@@ -37,29 +37,29 @@ from batchsolve.problems.sudoku import SolvedGrids, Sudoku
 GRID, OPTIONS = "grid", "options"
 
 _WORD_BITS = 64
-_MOST_BYTES = 2**31 - 1  # what the 32-bit offsets of an Arrow column reach
-_FEW = 32  # options that are sorted faster by insertion
+_MOST_BYTES = 2**31 - 1  # of a column of Arrow, whose offsets have 32 bits
+_FEW = 32  # options; insertion sorts up to this many faster
 _CACHED_PROBLEMS = 8
 
-# Measured on 16×16 grids: lz4 and snappy are little faster than level 1 of zstd, and make files
-# three and four times the size; on lists of 8 to 12 short names all three are much alike.
-# DELTA_BYTE_ARRAY makes grids a quarter smaller still, but fewer programs read it. Grids all
-# differ, so a dictionary is of no use for them.
+# On 16×16 grids, lz4 and snappy are little faster than level 1 of zstd, and make files three and
+# four times the size; on lists of 8 to 12 short names all three are alike. DELTA_BYTE_ARRAY makes
+# grids a quarter smaller still, but fewer programs read it. Grids all differ, so a dictionary does
+# not help.
 _COMPRESSION, _COMPRESSION_LEVEL = "zstd", 1
 
 
 @dataclass(frozen=True)
 class CoverRenderer:
-    """Writes the covers of a problem down, whole batches of them at a time.
+    """A writer of whole batches of covers of a problem.
 
-    Renderers are small, can be pickled, and may be used by several threads at once. What they
-    precompute is built when it is first needed, once in each process for renderers that are equal.
+    Renderers are small, can be pickled, and may be used by several threads at once. Equal renderers
+    share their precomputed names, which each process builds on first use.
 
     Parameters
     ----------
     problem : ExactCover
     notation : Notation, optional
-        How grids are written; the usual alphabet by default. Other problems have no use for it.
+        The notation of grids; the usual alphabet by default. Other problems ignore it.
 
     Examples
     --------
@@ -95,15 +95,15 @@ class CoverRenderer:
         Returns
         -------
         pyarrow.Table
-            Of the columns in `schema`, in one chunk. Grids are sorted by their bytes. The names of
-            a cover's options stand in ascending order of option numbers; the lists are sorted name
-            by name, names by their UTF-8 bytes, a list before those that it is the beginning of.
+            The columns of `schema`, in one chunk. Grids are sorted by their bytes. The names of
+            a cover's options are in ascending order of option numbers. Lists are sorted name by
+            name, names by their UTF-8 bytes, and a list before its extensions.
 
         Raises
         ------
         ValueError
-            If covers of a `Sudoku` do not fill the grid, or there is too much text for one column
-            of Arrow, 2 GiB.
+            If covers of a `Sudoku` do not fill the grid, or the text exceeds 2 GiB, the size of a
+            column of Arrow.
         """
         if isinstance(self.problem, Sudoku):
             bounds, data = _grid_lines(self.problem, covers, self._grid_notation, "", "")
@@ -121,13 +121,13 @@ class CoverRenderer:
         return _parquet(self.table(covers) if is_grid else self._coded(covers))
 
     def json_lines(self, covers: Stacks, *, in_order: bool = True) -> pa.Buffer:
-        """Return the rows of `table` as JSON, one object a line, in ASCII.
+        """Return the rows of `table` as JSON, one object per line, in ASCII.
 
         Parameters
         ----------
         covers : Stacks
         in_order : bool
-            Whether rows are sorted; else they come as the covers do.
+            True to sort the rows; otherwise they have the order of the covers.
         """
         if isinstance(self.problem, Sudoku):
             head, tail = f'{{"{GRID}": "', '"}\n'
@@ -138,7 +138,7 @@ class CoverRenderer:
         return pa.py_buffer(_join(lists.bounds, lists.ranks, *texts, *frame)[1])
 
     def _coded(self, covers: Stacks) -> pa.Table:
-        """Return `table` with names coded as Parquet does it: numbers, and a dictionary."""
+        """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
         lists, names = self._ranked(covers), self._names.sorted
         if len(names) > lists.ranks.size:  # the file would hold the whole dictionary
             return self.table(covers)
@@ -147,7 +147,7 @@ class CoverRenderer:
         return pa.table([column], [OPTIONS])
 
     def _ranked(self, covers: Stacks, in_order: bool = True) -> _RankedLists:
-        """Return the ranks of the names of covers; the covers are sorted if they shall be."""
+        """Return the ranks of the names of covers, sorted if `in_order`."""
         rank = self._names.rank
         bits = max(len(self._names.sorted).bit_length(), 1)
         options = _ascending(covers.offsets, covers.options)
@@ -163,14 +163,14 @@ class CoverRenderer:
 
     @property
     def _names(self) -> _Names:
-        with _NAMES_LOCK:  # so that threads that begin together do not build the same
+        with _NAMES_LOCK:  # threads that begin together build the names once
             return _names_of(self)
 
 
 def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
-    """Join what `CoverRenderer.parquet` returned; the rows of each part stay as they are."""
+    """Join files of `CoverRenderer.parquet`; the rows of each part keep their order."""
     is_grid = GRID in pq.read_schema(pa.BufferReader(parts[0])).names
-    coded = [] if is_grid else [f"{OPTIONS}.list.element"]  # names stay numbers
+    coded = [] if is_grid else [f"{OPTIONS}.list.element"]  # names stay encoded
     files = (pq.ParquetFile(pa.BufferReader(part), read_dictionary=coded) for part in parts)
     tables = (file.read(use_threads=False) for file in files)
     return _parquet(pa.concat_tables(tables).unify_dictionaries().combine_chunks())
@@ -186,7 +186,7 @@ def _parquet(table: pa.Table) -> pa.Buffer:
         compression_level=_COMPRESSION_LEVEL,
         use_dictionary=table.column_names != [GRID],
         write_statistics=False,
-        store_schema=False,  # or lists of coded names would be read as such
+        store_schema=False,  # otherwise lists of encoded names would be read as such
     )
     return file.getvalue()
 
@@ -202,7 +202,7 @@ class _RankedLists(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """The names of a problem's options, each once."""
+    """The different names of a problem's options."""
 
     sorted: pa.StringArray  # by their bytes; the place of a name is its rank
     rank: npt.NDArray[np.uint32]  # option -> the rank of its name
@@ -224,17 +224,16 @@ def _names_of(renderer: CoverRenderer) -> _Names:
 
 
 def _digest_of_names(problem: ExactCover) -> bytes:
-    """Return what tells problems apart that are equal, or have other names.
+    """Return a digest of a problem and its names.
 
-    Renderers that are pickled carry it with them: workers need not look at the names to know
-    whether they have them already.
+    Pickled renderers carry the digest, so workers recognise a problem without looking at its names.
     """
     digest = hashlib.sha256(f"{type(problem).__qualname__} {problem.fingerprint}".encode())
-    if isinstance(problem, Sudoku):  # its boxes make its fingerprint, and it has no names
+    if isinstance(problem, Sudoku):  # the fingerprint has its boxes, and it has no names
         return digest.digest()
     for names in (problem.item_names, problem.option_names, problem.color_names):
         digest.update(repr(names).encode())
-    if problem.colors is not None:  # the fingerprint does not tell red from blue
+    if problem.colors is not None:  # the fingerprint only has the equality of colours
         digest.update(problem.colors.tobytes())
     return digest.digest()
 
@@ -260,7 +259,7 @@ def _as_offsets(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
 
 @kernel
 def _join(bounds, keys, starts, pieces, head, separator, tail):
-    """Write every row as its pieces of text, with a separator between them.
+    """Write the pieces of text of every row, with a separator between them.
 
     Parameters
     ----------
@@ -270,7 +269,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
     starts, pieces
         See `_pieces`.
     head, separator, tail : ndarray of uint8
-        What stands before a row, between pieces, and behind a row.
+        The text before a row, between pieces, and behind a row.
 
     Returns
     -------
@@ -317,9 +316,9 @@ def _grid_lines(
     tail: str,
     in_order: bool = True,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Write grids as lines of text, sorted if they shall be, each between `head` and `tail`.
+    """Write grids as lines of text, each between `head` and `tail`; sort them if `in_order`.
 
-    If there is a head, digits are escaped as JSON wants it. The result is like that of `_join`.
+    With a head, digits are escaped for JSON. The result is like that of `_join`.
     """
     n, n_cells, n_digits = len(covers), problem.n_cells, problem.n_digits
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != n_cells):
@@ -342,7 +341,7 @@ def _grid_lines(
 def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
     """Return the rank of each digit's text, shape (N + 1,); that of blank cells is not used.
 
-    To compare texts of grids is to compare their cells in turn, each with the separator behind it.
+    The order of texts of grids is that of their cells in turn, each with the separator behind it.
     The last cell has none, but grids that agree in all others agree in the last one as well.
     """
     order = sorted(range(len(digits)), key=lambda digit: (digits[digit] + separator).encode())
@@ -353,16 +352,16 @@ def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
 
 @helper
 def _varying_cells(grids):
-    """Return the cells in which not all grids agree.
+    """Return the cells in which grids differ.
 
-    Without `numpy.flatnonzero`: a kernel that calls that imports SciPy, where it is installed, when
-    it is loaded, and that takes longer than loading it.
+    This avoids `numpy.flatnonzero`: loading a kernel that calls it imports SciPy, if that is
+    installed, which takes longer than loading the kernel.
     """
     differs = np.zeros(grids.shape[1], np.uint8)
     for k in range(1, grids.shape[0]):
         for cell in range(differs.size):
             differs[cell] |= grids[k, cell] ^ grids[0, cell]
-    cells = np.empty(differs.size, np.uintp)  # packing is twice as fast as with signed ones
+    cells = np.empty(differs.size, np.uintp)  # packing is twice as fast as with signed integers
     n = 0
     for cell in range(differs.size):
         cells[n] = cell
@@ -382,7 +381,7 @@ def _pack_grids(grids, varying, rank, bits, per_word):
     rank : ndarray of uint64, shape (N + 1,)
         Digit -> its rank.
     bits, per_word : int
-        How many bits a rank takes, and how many ranks a word.
+        The number of bits of a rank, and of ranks in a word.
 
     Returns
     -------
@@ -403,9 +402,9 @@ def _pack_grids(grids, varying, rank, bits, per_word):
 
 @kernel
 def _sort_grids(grids, rank, bits):
-    """Return the order in which grids ascend, given the rank of every digit, and bits of a rank.
+    """Return the ascending order of grids, given the rank of every digit and the bits of a rank.
 
-    One call, for between two the interpreter's lock is waited for.
+    This is one call, because a thread may wait for the interpreter lock between two.
     """
     varying = _varying_cells(grids)
     words = _pack_grids(grids, varying, rank, bits, _WORD_BITS // bits)
@@ -414,7 +413,7 @@ def _sort_grids(grids, rank, bits):
 
 @kernel
 def _frame(grids, order, begins, steps, head, tail):
-    """Write grids in this order, a row each, between two texts; for digits see `write_symbols`."""
+    """Write grids in an order, a row each, between two texts; `write_symbols` writes digits."""
     begin, end = head.size, head.size + grids.shape[1]
     lines = np.empty((order.size, end + tail.size), np.uint8)
     for k in range(order.size):
@@ -432,7 +431,7 @@ def _frame(grids, order, begins, steps, head, tail):
 
 @kernel
 def _ascending(offsets, options):
-    """Return a copy of the options of covers in which those of each cover ascend."""
+    """Return a copy of the options of covers, ascending in each cover."""
     ascending = options.copy()
     for k in range(offsets.size - 1):
         begin, end = np.uintp(offsets[k]), np.uintp(offsets[k + 1])
@@ -450,16 +449,16 @@ def _ascending(offsets, options):
 
 @kernel
 def _pack_lists(offsets, options, rank, bits):
-    """Pack the ranks of lists of names, counted from 1, so that a list that ends is less.
+    """Pack the ranks of lists of names, counted from 1, so that a list is less than its extensions.
 
     Parameters
     ----------
     offsets, options
-        The lists, as those of `Stacks`.
+        The lists, in the form of `Stacks`.
     rank : ndarray of uint32, shape (n_options,)
         Option -> the rank of its name, counted from 0.
     bits : int
-        How many bits a rank takes.
+        The number of bits of a rank.
 
     Returns
     -------
@@ -502,7 +501,7 @@ def _gather_ranks(offsets, options, order, rank):
 
 @kernel
 def _is_less(a, b, bounds, words):
-    """Return whether row `a` is less than row `b`; their first words are equal."""
+    """Return True if row `a` is less than row `b`; their first words are equal."""
     x, y = np.uintp(bounds[a]), np.uintp(bounds[b])
     size_a, size_b = np.uintp(bounds[a + 1]) - x, np.uintp(bounds[b + 1]) - y
     for k in range(np.uintp(1), min(size_a, size_b)):
@@ -513,10 +512,10 @@ def _is_less(a, b, bounds, words):
 
 @kernel
 def _sorted_order(bounds, words):
-    """Return the order in which rows of words ascend.
+    """Return the ascending order of rows of words.
 
-    A merge sort. Beside the number of a row goes its first word, where most comparisons end; and
-    runs that follow each other already, as those of a search often do, are not merged.
+    This is a merge sort. The first word of a row, where most comparisons end, moves along with its
+    number. Two runs that are in order already, as often after a search, are not merged.
 
     Parameters
     ----------
@@ -535,7 +534,7 @@ def _sorted_order(bounds, words):
     for k in range(n):
         order[k] = k
         first[k] = words[bounds[k]] if bounds[k] < bounds[k + 1] else np.uint64(0)
-    size = 1  # runs of so many rows are sorted
+    size = 1  # runs of this many rows are sorted
     while size < n:
         for begin in range(0, n, 2 * size):
             middle, end = min(begin + size, n), min(begin + 2 * size, n)

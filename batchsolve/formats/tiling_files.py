@@ -1,4 +1,4 @@
-"""Tilings in files: a board, and the pieces that are to fill it.
+"""Tilings in files: a board, and the pieces that fill it.
 
 ::
 
@@ -14,9 +14,9 @@
     ........
     pieces: pentominoes
 
-Every line with a colon begins something: ``board``, ``pieces``, ``piece NAME``, ``kind`` or
-``fill``. What follows the colon, or stands on the lines below, is what it says. Lines that begin
-with ``|`` are comments. How boards and pieces are drawn is said in `batchsolve.problems.tilings`.
+Every line with a colon begins a section: ``board``, ``pieces``, ``piece NAME``, ``kind`` or
+``fill``. Its content follows the colon or stands on the lines below. Lines that begin with ``|``
+are comments. `batchsolve.problems.tilings` describes the drawings of boards and pieces.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _KNOWN = "board, pieces, piece NAME, kind and fill"
 
 @dataclass(frozen=True)
 class _Part:
-    """What a line with a colon begins."""
+    """A section: the line with its colon, and its content."""
 
     line: int
     word: str
@@ -66,17 +66,17 @@ def read_tiling(text: str) -> ExactCover:
     r"""Read a board and its pieces.
 
     * ``board: 6x10``, or a drawing on the lines below;
-    * ``pieces: pentominoes``, sets or single pieces by name, each used once; ``pieces at most once:
-      …``, ``pieces any number: …`` and ``pieces 2..3 times: …`` say otherwise;
-    * ``piece NAME:`` and a drawing, perhaps ``piece NAME at most once:``; what follows the colon
-      may be the drawing, its rows parted by ``/``;
+    * ``pieces: pentominoes``, sets or single pieces by name, each used once unless the line is
+      ``pieces at most once: …``, ``pieces any number: …`` or ``pieces 2..3 times: …``;
+    * ``piece NAME:`` and a drawing, perhaps ``piece NAME at most once:``; the drawing can follow
+      the colon, its rows separated by ``/``;
     * ``kind: free``, ``one-sided`` or ``fixed``, see `tiling`;
     * ``fill: no`` if cells may stay empty.
 
     Raises
     ------
     InputError
-        That names the line.
+        If something is wrong; the message names the line.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def read_tiling(text: str) -> ExactCover:
 
 @contextmanager
 def _at(part: _Part) -> Iterator[None]:
-    """Say at which line of the file something is wrong."""
+    """Name the line of a section in the errors of a block."""
     try:
         yield
     except (InputError, ProblemError) as error:
@@ -139,7 +139,7 @@ def _at(part: _Part) -> Iterator[None]:
 
 
 def _parts(text: str) -> Iterator[_Part]:
-    """Yield what the file says, each with the lines of its drawing."""
+    """Yield the sections of a file, each with the lines of its drawing."""
     head: tuple[int, str, str] | None = None
     lines: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):

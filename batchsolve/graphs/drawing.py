@@ -11,7 +11,6 @@ the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from batchsolve.graphs.item_order import narrow_order
 from batchsolve.graphs.reordering import Reordering
 from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
+from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
@@ -144,7 +144,6 @@ def draw(
     *,
     megabytes: int,
     ordered: bool,
-    check: Callable[[], None] = lambda: None,
 ) -> SolutionGraph:
     """Draw the graph of the covers that contain a stack.
 
@@ -157,8 +156,6 @@ def draw(
         The memory that diagrams and tables may take.
     ordered : bool
         True if options must come in the same order on all paths.
-    check : callable
-        Called every few tenths of a second; may raise.
 
     Raises
     ------
@@ -171,7 +168,7 @@ def draw(
     if left.problem is None:
         none = np.zeros(2, np.uint32)
         return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
-    racer, order = _race(left.problem, most_bytes, check)
+    racer, order = _race(left.problem, most_bytes)
     search, is_ordered = racer.search, racer.is_ordered
     option, low, high = search.arrays()
     option, root = _renamed(option, racer.options), search.root
@@ -180,7 +177,7 @@ def draw(
         most_bytes -= option.nbytes + low.nbytes + high.nbytes
         again = Reordering(option, low, high, root, order.astype(np.uint32), most_bytes)
         while not (again.is_done or again.is_out_of_memory):
-            check()
+            check_interrupt()
             again.run()
         if again.is_out_of_memory:
             raise _out_of_memory(megabytes, again.n_nodes)
@@ -193,9 +190,7 @@ def draw(
     return SolutionGraph(problem, *nodes, in_order)
 
 
-def _race(
-    problem: ExactCover, most_bytes: int, check: Callable[[], None]
-) -> tuple[_Racer, npt.NDArray[np.int64]]:
+def _race(problem: ExactCover, most_bytes: int) -> tuple[_Racer, npt.NDArray[np.int64]]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
     A search that has used up its share of the memory waits; when all of them wait, the one furthest
@@ -212,7 +207,7 @@ def _race(
             racer.search.may_take(most_bytes // len(racers))
         for racer in _whose_turn_it_is(racers, n_turns):
             racer.search.run(turn)
-            check()
+            check_interrupt()
             if racer.search.is_done:
                 best = max(fixed, key=lambda each: each.search.share)
                 return racer, (racer if racer.is_ordered else best).options

@@ -1,4 +1,4 @@
-"""What is known about some consecutive rows of puzzles after their search."""
+"""The answers to consecutive rows of puzzles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from batchsolve.problems.sudoku import Sudoku
 
 
 class Status(IntEnum):
-    """What is known about a puzzle after its search."""
+    """The result of the search for a puzzle."""
 
     UNIQUE = 0
     MULTIPLE = 1
@@ -36,16 +36,16 @@ class Answers:
     Attributes
     ----------
     counts, nodes : ndarray of int64, shape (n,)
-        Covers found (at most the limit once all is searched) and nodes visited.
+        Covers found (at most the limit when the search has ended) and nodes visited.
     seconds : ndarray of float64, shape (n,)
-        The row's part of its tasks' time, in proportion to nodes.
+        The row's part of the time of its tasks, in proportion to nodes.
     clash : ndarray of int32, shape (n,)
-        -1, or the place in the row's stack of a clue that clashes with one before it.
+        -1, or the place in the row's stack of a clue that clashes with an earlier one.
     covers : Stacks
-        The first cover, in tree order, of every row that has one; any, if the row was searched
-        whole. Roots are rows, and ascend.
+        The first cover, in tree order, of every row that has one; any cover if the row was searched
+        whole. Roots are rows, in ascending order.
     unfinished : dict of int to (str or None)
-        Rows whose search failed, and why; or that met their node limit: None.
+        Rows whose search failed, with the reason; None for rows that met their node limit.
     """
 
     counts: npt.NDArray[np.int64]
@@ -57,14 +57,14 @@ class Answers:
 
     @classmethod
     def unknown(cls, n: int) -> Answers:
-        """Return what is known about n rows before their search: nothing."""
+        """Return the answers to n rows before their search."""
         return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.full(n, -1, "i4"))
 
     def __len__(self) -> int:
         return self.counts.size
 
     def messages(self, problem: Sudoku, puzzles: npt.NDArray[np.uint8]) -> dict[int, str | None]:
-        """Return what there is to say of rows: why a search failed, or which clues clash.
+        """Return the messages about rows: the reason of a failed search, or the clues that clash.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Answers:
         return self.unfinished | clashes
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
-        """Return the `Status` of every row when `limit` solutions were asked for."""
+        """Return the `Status` of every row of a search for `limit` solutions."""
         enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
         status = _status(self.counts, self.clash, limit, np.uint8(enough))
         for row in self.unfinished:

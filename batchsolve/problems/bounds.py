@@ -1,4 +1,4 @@
-"""Bounds of primary items: how many options of a cover may have each, and how many must.
+"""Bounds of primary items: the least and the most number of options of a cover that have an item.
 
 Covers with bounds are those of Knuth's *multiple covering with colors*, MCC (*The Art of Computer
 Programming* 7.2.2.1). Items without bounds are in exactly one option.
@@ -18,7 +18,7 @@ MOST_BOUND = 2**31 - 1
 
 
 def check_bounds(least: int, most: int) -> str:
-    """Say what is wrong with the bounds of one item; nothing is an empty text."""
+    """Return the fault of the bounds of one item, or an empty text."""
     if not 0 <= least <= most:
         return "the least is 0 or more and not above the most"
     if not 1 <= most <= MOST_BOUND:
@@ -29,12 +29,12 @@ def check_bounds(least: int, most: int) -> str:
 def checked_bounds(
     bounds: npt.NDArray[np.int64], n_primary: int, names: Sequence[str] | None
 ) -> npt.NDArray[np.int64] | None:
-    """Return bounds of the primary items, or None if all of them are 1 and 1.
+    """Return the bounds of the primary items, or None if all of them are 1 and 1.
 
     Raises
     ------
     ProblemError
-        If there is not a pair of bounds for every primary item, or one cannot be.
+        If the shape is wrong, or the bounds of an item are.
     """
     if bounds.shape != (n_primary, 2):
         raise ProblemError(
@@ -53,13 +53,14 @@ def checked_bounds(
 def bounds_by_name(
     bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]
 ) -> npt.NDArray[np.int64]:
-    """Return the bounds of the primary items; 1 and 1 for those that have none."""
+    """Return the bounds of the primary items, by default 1 and 1."""
     number = {item: i for i, item in enumerate(primary)}
     array = np.ones((len(primary), 2), np.int64)
     for item, pair in bounds.items():
         if item not in number:
             raise ProblemError(
-                f"bounds are given to {quoted(item)}, which is no primary item; only those have any"
+                f"bounds are given to {quoted(item)}, which is not a primary item; only those have "
+                f"bounds"
             )
         pair = list(pair) if isinstance(pair, Sequence | np.ndarray) else [pair]
         if len(pair) != 2 or not all(isinstance(b, int | np.integer) for b in pair):

@@ -1,7 +1,6 @@
-"""Colours of secondary items: how they are numbered.
+"""Colours of secondary items, as numbers.
 
-A colour is a whole number from 1; equal numbers are equal colours, and nothing else about them
-matters.
+A colour is an integer from 1. Only the equality of colours matters.
 """
 
 from __future__ import annotations
@@ -26,7 +25,9 @@ def number_colors(
     entries = []
     for o, (row, given) in enumerate(zip(rows, colors, strict=True)):
         if not isinstance(given, Mapping):
-            raise ProblemError(f"the colours of option {o} are no mapping of items, but {given!r}")
+            raise ProblemError(
+                f"the colours of option {o} must be a mapping of items, not {given!r}"
+            )
         if absent := [item for item in given if item not in row]:
             raise ProblemError(
                 f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
@@ -37,7 +38,7 @@ def number_colors(
 
 
 def in_order_of_use(colors: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
-    """Renumber colours in the order in which they are first used; 0 stays."""
+    """Renumber colours in the order of their first use; 0 stays."""
     known, first, inverse = np.unique(colors, return_index=True, return_inverse=True)
     used = known > 0
     rank = np.zeros(known.size, np.int64)

@@ -1,4 +1,4 @@
-"""Costs of options: whole numbers, 0 or more, of which a cover has the sum.
+"""Costs of options: integers, 0 or more. The cost of a cover is the sum over its options.
 
 Covers with costs are those of Knuth's Algorithm 7.2.2.1C$ and his program DLX5.
 """
@@ -30,7 +30,7 @@ def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.
     Raises
     ------
     ProblemError
-        If there is not one for every option, or one is no whole number or out of bounds.
+        If their number is wrong, or one is not an integer or out of bounds.
     """
     refuse_masked(values, "costs")
     costs = np.array(values)
@@ -49,21 +49,21 @@ def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.
 
 @dataclass(frozen=True, eq=False)
 class Pricing:
-    """What the costs of options mean for a search that looks for the cheapest covers.
+    """The costs of options in a form for a search for the cheapest covers.
 
-    Where every primary item is in one option of a cover, a *tax* on an item can be taken off the
-    cost of every option that has it, and all covers become cheaper by the same amount (Knuth,
-    7.2.2.1). What is left of the cost of an option is its *net* cost. Its *share* is the part
-    of that for each of its primary items, and no cover costs less than the least shares of the
-    items that it has still to cover.
+    If every primary item is in one option of a cover, a *tax* on an item can be taken off the cost
+    of every option that has it: all covers become cheaper by the same amount (Knuth, 7.2.2.1). The
+    rest of the cost of an option is its *net* cost. Its *share* is the net cost divided by the
+    number of its primary items. A partial cover needs at least the sum of the least shares of its
+    uncovered items.
 
     Attributes
     ----------
     base : int
         The sum of the taxes.
     scale : int
-        By how much net costs and shares are multiplied, so that shares are whole numbers or
-        rounded down by little.
+        The factor of net costs and shares, by which shares are integers or little is lost by
+        rounding down.
     net, share : ndarray of int64, shape (n_options,)
     order : ndarray of uint32, shape (n_options,)
         The options by share, then by number: the order in which they are tried.
@@ -98,7 +98,7 @@ class Pricing:
         return cls(base, scale, net, share, order, rank)
 
     def path(self, decisions: Sequence[int] | npt.NDArray[np.uint32]) -> tuple[int, ...]:
-        """Return the ranks of the options taken and refused; they compare in tree order."""
+        """Return the ranks of the options taken and excluded; they compare in tree order."""
         n = self.rank.size
         return tuple(
             int(self.rank[d]) if d < n else n + int(self.rank[d - n]) for d in map(int, decisions)
@@ -106,7 +106,7 @@ class Pricing:
 
 
 def _tax(problem: ExactCover, owner: npt.NDArray[np.int64], net: npt.NDArray[np.int64]) -> int:
-    """Take the least net cost off the options of each primary item in turn; return the sum."""
+    """Subtract the least net cost from the options of each primary item in turn; return the sum."""
     base = 0
     by_item = np.argsort(problem.indices, kind="stable")
     ends = np.cumsum(np.bincount(problem.indices, minlength=problem.n_items)).tolist()

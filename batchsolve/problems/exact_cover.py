@@ -2,12 +2,12 @@
 
 A *cover* is a set of options in which every primary item occurs exactly once and every secondary
 item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option may give its
-secondary items *colours*; any number of options may share a secondary item that all of them give
+secondary items *colours*; any number of options may share a secondary item if all of them give it
 the same colour. A primary item may have *bounds*: a least and a most number of options that have
 it, instead of exactly one. Options may have *costs*.
 
-Searches look for covers without needless options, as Knuth's do: an option that has secondary items
-only, which a cover can have or lack, is never chosen.
+As in Knuth's programs, a search never chooses an option with secondary items only, because a cover
+can do without it.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class ExactCover:
     color_names : sequence of str, optional
         The names of the colours 1, 2, …; numbers by default.
     bounds : array_like of int, shape (n_primary, 2), optional
-        How many options of a cover have each primary item: the least and the most, 1 or more.
+        The least and the most number (1 or more) of options of a cover that have each primary item.
     costs : array_like of int, shape (n_options,), optional
-        What each option costs, 0 or more; only `batchsolve.cheapest` looks at them.
+        The cost of each option, 0 or more; only `batchsolve.cheapest` uses it.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class ExactCover:
     ------
     ProblemError
         If an option is empty or names an item twice, an index is out of range, a primary item has
-        a colour, or bounds cannot be met by any number.
+        a colour, or no number is within the bounds of an item.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class ExactCover:
 
     >>> ExactCover([0, 2, 4], [0, 2, 1, 2], 3, 2, colors=[0, 1, 0, 1]).verify([0, 1])
 
-    An item that two or three options of a cover have:
+    An item with bounds, in two or three options of a cover:
 
     >>> ExactCover([0, 1, 2, 3], [0, 0, 0], 1, bounds=[[2, 3]]).verify([0, 2])
     """
@@ -124,12 +124,12 @@ class ExactCover:
         self._freeze()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled; arrays lose on the way that they are read-only."""
+        """Restore a pickled problem; pickled arrays lose the read-only flag."""
         self.__dict__.update(state)
         self._freeze()
 
     def _freeze(self) -> None:
-        """Make the arrays read-only. For numba that is another type, so it is always so."""
+        """Make the arrays read-only, always: for numba a read-only array is another type."""
         for array in (self.indptr, self.indices, self.colors, self.bounds, self.costs):
             if array is not None:
                 array.flags.writeable = False
@@ -157,14 +157,14 @@ class ExactCover:
         secondary : sequence of hashable
             The secondary items in order.
         option_names : sequence of str, optional
-            One name an option.
+            A name for each option.
         colors : sequence of mappings, optional
             The colours that every option gives to some of its secondary items.
         bounds : mapping of hashable to (int, int), optional
-            The least and the most number of options of a cover that have an item, for some of the
-            primary items; the others are in exactly one.
+            The bounds of some primary items: the least and the most number of options of a cover
+            that have the item. Others are in exactly one.
         costs : sequence of int, optional
-            What each option costs.
+            The cost of each option.
 
         Examples
         --------
@@ -211,15 +211,15 @@ class ExactCover:
 
     @classmethod
     def from_matrix(cls, matrix: Any, secondary: Iterable[int] = ()) -> ExactCover:
-        """Build a problem from a 0/1 matrix with one row an option and one column an item.
+        """Build a problem from a 0/1 matrix with a row for each option and a column for each item.
 
         Parameters
         ----------
         matrix : array_like or scipy sparse matrix, shape (n_options, n_items)
             Entries 0 or 1.
         secondary : iterable of int
-            Columns that need not be covered. They become the last items; where that changes the
-            order of items, ``item_names`` keep the numbers of the columns.
+            Columns that need not be covered. They become the last items. If that changes the order
+            of items, ``item_names`` are the numbers of the columns.
 
         Examples
         --------
@@ -269,10 +269,10 @@ class ExactCover:
 
     @property
     def n_decisions(self) -> int:
-        """Number of entries that a stack can have: options, and where there are bounds, refusals.
+        """Number of possible entries of a stack: options and, if there are bounds, exclusions.
 
-        With bounds, a stack may also say of an option that it is not in the cover. This *refusal*
-        of option ``o`` is written ``n_options + o``.
+        With bounds, a stack may also state that an option is not in the cover. The entry of this
+        *exclusion* of option ``o`` is ``n_options + o``.
         """
         return self.n_options if self.bounds is None else 2 * self.n_options
 
@@ -281,7 +281,7 @@ class ExactCover:
         return self.indices[self.indptr[o] : self.indptr[o + 1]]
 
     def coloring(self, o: int) -> dict[int, int]:
-        """Return the items of option `o`, and the colour that it gives to each; 0 is none."""
+        """Return the items of option `o` and their colours; 0 is none."""
         items = self.option(o).tolist()
         if self.colors is None:
             return dict.fromkeys(items, 0)
@@ -310,7 +310,7 @@ class ExactCover:
     def fingerprint(self) -> str:
         """Return the sha256 of the problem's arrays, 64 hexadecimal digits.
 
-        Names do not count, nor do the numbers of colours: only where they are equal.
+        Names do not count. Of colours, only their equality counts.
         """
         digest = hashlib.sha256(f"exact cover 1 {self.n_items} {self.n_primary}\n".encode())
         digest.update(self.indptr.astype("<i8").tobytes())
@@ -334,8 +334,8 @@ class ExactCover:
         Raises
         ------
         ProblemError
-            If an option does not exist or is there twice, two options share an item other than in
-            the same colour, a primary item is left, or bounds are not met.
+            If an option does not exist or appears twice, two options share an item not in the same
+            colour, a primary item is uncovered, or bounds are not met.
 
         Examples
         --------
@@ -377,7 +377,7 @@ class ExactCover:
             raise ProblemError(f"no partial cover: {self.explain_clash(options, position)}")
 
     def clash_position(self, stack: Iterable[int]) -> int:
-        """Return -1, or where in a stack an option clashes with one before it or does not exist."""
+        """Return the place in a stack of an option that clashes or does not exist, or -1."""
         decided: set[int] = set()
         holders: dict[int, list[int]] = {}
         for position, entry in enumerate(map(int, stack)):
@@ -394,7 +394,7 @@ class ExactCover:
         return -1
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
-        """Say why the option at `position` of a stack cannot follow the options before it."""
+        """Return the reason why the option at `position` of a stack clashes."""
         entry = int(stack[position])
         if not 0 <= entry < self.n_decisions:
             return f"option {entry} does not exist; the last one is {self.n_options - 1}"
@@ -420,14 +420,14 @@ class ExactCover:
         return self._shared([*holders[item], o], item)
 
     def _bounds_of(self, i: int) -> tuple[int, int]:
-        """Return how many options of a cover have an item: the least and the most."""
+        """Return the least and the most number of options of a cover that have an item."""
         if i >= self.n_primary:
             return 0, 1
         least, most = (1, 1) if self.bounds is None else self.bounds[i].tolist()
         return least, most
 
     def _may_share(self, i: int, color: int, others: Sequence[int]) -> bool:
-        """Whether an option that gives item `i` a colour, or none, can join others that have it."""
+        """Return True if an option that gives `i` a colour, or none, can join its holders."""
         if color:
             return all(self.coloring(other)[i] == color for other in others)
         return len(others) < self._bounds_of(i)[1]
@@ -435,12 +435,12 @@ class ExactCover:
     def _unshared(
         self, mine: Mapping[int, int], holders: Mapping[int, Sequence[int]]
     ) -> int | None:
-        """Return the least item of an option that it cannot share with its holders, or None."""
+        """Return the least item of an option that its holders do not share, or None."""
         barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
         return min(barred, default=None)
 
     def _shared(self, options: Sequence[int], i: int) -> str:
-        """Say which options share an item, and that they are too many."""
+        """Return the statement that too many options share an item."""
         most = self._bounds_of(i)[1]
         names = f"{', '.join(map(str, options[:-1]))} and {options[-1]}"
         beyond = self._other_than_in_one_color if most == 1 else f", more than {most}"
@@ -448,7 +448,7 @@ class ExactCover:
 
     @property
     def _other_than_in_one_color(self) -> str:
-        """What to add to the statement that two options share an item."""
+        """The end of the statement that two options share an item."""
         return "" if self.colors is None else ", and not in the same colour"
 
     def __repr__(self) -> str:
@@ -524,7 +524,7 @@ class ExactCover:
 
 
 def check_kind(problem: object, kind: type[ExactCover]) -> None:
-    """Raise `ProblemError` if a problem is none of this kind, such as a name of one."""
+    """Raise `ProblemError` if a problem is not of this class, such as a name of one."""
     if not isinstance(problem, kind):
         raise ProblemError(
             f"the problem must be of the class {kind.__name__}, not {quoted(problem)}; "
@@ -538,7 +538,7 @@ def option_numbers(options: Iterable[int]) -> list[int]:
     Raises
     ------
     ProblemError
-        If there are other things among them.
+        If some are not integers.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Named problems: exact covers that are built from a few numbers.
+"""Named families of exact cover problems, built from a few numbers.
 
-`family` reads a name with its sizes, ``queens:12`` or ``pentominoes:6x10``; every family is a
-function as well. Items and options carry names, so that a cover can be read.
+`family` reads a name with its sizes, ``queens:12`` or ``pentominoes:6x10``; every family is also a
+function. Items and options have names, so that a cover can be read.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Shape = tuple[tuple[int, int], ...]
 
 
 def queens(n: int) -> ExactCover:
-    """Return the problem of n queens on an n × n board, none of which attacks another.
+    """Return the problem of n queens on an n × n board that do not attack each other.
 
     Rows ``r1`` … and columns ``c1`` … are primary; the diagonals ``a`` (row + column) and ``b``
     (row - column) are secondary. Rows and columns alternate in organ-pipe order, from the middle of
-    the board outwards, as Knuth advises (TAOCP 7.2.2.1): among items with equally few options the
-    search takes the first, and a queen in the middle leaves the others the least room. Options
+    the board outwards, as Knuth advises (TAOCP 7.2.2.1): the search takes the first of the items
+    with the fewest options, and a queen in the middle leaves the others the least room. Options
     have the names of squares, the letter of the column before the number of the row.
 
     Examples
@@ -37,7 +37,7 @@ def queens(n: int) -> ExactCover:
     (('r5', 'c5', 'r4', 'c4', 'r6', 'c6'), ('a1', 'b1'), 'h8')
     """
     _check_order(n, lambda k: k * k)
-    # n // 2 comes first, counted from 0; of two rows equally far from the middle, the lower
+    # the first row is n // 2, counted from 0; of two rows equally far from the middle, the lower
     middle_first = sorted(range(1, n + 1), key=lambda k: (abs(2 * k - 2 - n), k))
     primary = [f"{kind}{k}" for k in middle_first for kind in "rc"]
     secondary = [f"a{k}" for k in range(2, 2 * n + 1)] + [f"b{k}" for k in range(1 - n, n)]
@@ -51,7 +51,7 @@ def queens(n: int) -> ExactCover:
 
 
 def langford(n: int) -> ExactCover:
-    """Return Langford's problem: 1, 1, 2, 2, …, n, n in a row, with k numbers between the two k.
+    """Return Langford's problem: 1, 1, 2, 2, …, n, n in a row, k numbers between the two k.
 
     The items are the numbers ``1`` … ``n``, then the places ``s1`` … ``s2n``. An arrangement and
     its mirror image are two covers.
@@ -76,7 +76,7 @@ def langford(n: int) -> ExactCover:
 def dominoes(rows: int, columns: int) -> ExactCover:
     """Return the problem of tiling a rectangle with dominoes.
 
-    The items are the cells ``r1c1``, ``r1c2``, …; an option is called by its two cells.
+    The items are the cells ``r1c1``, ``r1c2``, …; an option has the name of its two cells.
 
     Examples
     --------
@@ -101,13 +101,13 @@ def pentominoes(rows: int, columns: int) -> ExactCover:
     """Return the problem of tiling a rectangle of 60 cells with the twelve pentominoes.
 
     The items are the pieces ``F I L N P T U V W X Y Z``, each used once in any rotation or
-    reflection, then the cells ``r1c1``, ``r1c2``, …; an option is called by its piece and cells.
-    Every tiling is counted with its rotations and reflections.
+    reflection, then the cells ``r1c1``, ``r1c2``, …; the name of an option has its piece and cells.
+    Rotations and reflections of a tiling are covers of their own.
 
     Raises
     ------
     ProblemError
-        If the rectangle has not 60 cells.
+        If the rectangle does not have 60 cells.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def edgecovers(n: int) -> ExactCover:
     """Return the problem of edge covers of the complete graph on n points.
 
     The items are the points ``1`` … ``n``, each in one option or more (they have bounds); an option
-    is a pair of them. So the covers are the graphs of n points without an isolated one (OEIS
+    is a pair of them. So the covers are the graphs on n points without isolated points (OEIS
     A006129).
 
     Examples
@@ -184,8 +184,8 @@ def edgecovers(n: int) -> ExactCover:
 def partitions(n: int) -> ExactCover:
     """Return the problem of partitions of a set of n elements.
 
-    The items are the elements ``1`` … ``n``; the options are all their sets but the empty one. The
-    number of covers is the n-th Bell number.
+    The items are the elements ``1`` … ``n``; the options are all their nonempty sets. The number of
+    covers is the n-th Bell number.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def partitions(n: int) -> ExactCover:
 
 
 def _sets(n: int, sizes: Iterable[int]) -> ExactCover:
-    """Return the problem whose options are the sets of some sizes of the points 1 … n."""
+    """Return the problem whose options are the sets of the given sizes of the points 1 … n."""
     points = list(map(str, range(1, n + 1)))
     return ExactCover.from_options(
         [s for size in sizes for s in combinations(points, size)], points
@@ -206,11 +206,11 @@ def _sets(n: int, sizes: Iterable[int]) -> ExactCover:
 
 
 def steiner(v: int) -> ExactCover:
-    """Return the problem of Steiner triple systems on v points: triples that share no pair.
+    """Return the problem of Steiner triple systems on v points: triples that cover each pair once.
 
     The items are the pairs of points, ``1-2`` …, and an option is a triple, ``1 2 3``, which covers
-    its three pairs. Points are told apart: systems that are equal but for their names are different
-    covers. There are some if v leaves 1 or 3 when it is divided by 6 (T. P. Kirkman, 1847).
+    its three pairs. Points are labelled: isomorphic systems are different covers. Systems exist if
+    v mod 6 is 1 or 3 (T. P. Kirkman, 1847).
 
     Examples
     --------
@@ -229,14 +229,14 @@ def steiner(v: int) -> ExactCover:
 
 
 def _empty_grid(box_rows: int, box_columns: int) -> ExactCover:
-    """Return the problem of the empty grid, unless it is too large to be searched."""
+    """Return the problem of the empty grid; raise if it is too large to be searched."""
     n = box_rows * box_columns
     _check_size(box_rows, box_columns, n**3, f"R x C is at most {_largest(lambda k: k**3)}")
     return sudoku(box_rows, box_columns)
 
 
 class Family(NamedTuple):
-    """How problems of one name are built, and how they are written."""
+    """The builder of the problems of a family, the form of their names, and an example."""
 
     build: Callable[..., ExactCover]
     form: str
@@ -258,7 +258,7 @@ FAMILIES = {
 
 
 def known_families() -> str:
-    """Return how the families are written, for messages and help.
+    """Return the forms of the names of all families, for messages and help.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def known_families() -> str:
 
 
 def family(text: str) -> ExactCover:
-    """Return the problem that a name with sizes stands for.
+    """Return the problem with a name and sizes.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def family(text: str) -> ExactCover:
     Raises
     ------
     InputError
-        If there is no such family, or not of this size.
+        If the family is unknown, or does not have this size.
 
     Examples
     --------
@@ -298,7 +298,8 @@ def family(text: str) -> ExactCover:
     whole = all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers)
     if not whole or len(numbers) != len(known.form.split("x")):
         raise InputError(
-            f"{text[:60]}: {sizes[:50]!r} is no size; write {known.form}, such as {known.example}"
+            f"{text[:60]}: {sizes[:50]!r} is not a size; write {known.form}, such as "
+            f"{known.example}"
         )
     try:
         return known.build(*map(int, numbers))
@@ -307,7 +308,7 @@ def family(text: str) -> ExactCover:
 
 
 def _check_order(n: int, n_options: Callable[[int], int]) -> None:
-    """Refuse an order that is too large; the number of options grows with it."""
+    """Raise `ProblemError` if an order has too many options."""
     _check_size(n, n, n_options(n), f"N is at most {_largest(n_options):,}")
 
 
@@ -323,7 +324,7 @@ def _largest(n_options: Callable[[int], int]) -> int:
 
 
 def _letters(k: int) -> str:
-    """Return the k-th column of a board, counted from 1: a, b, …, z, aa, ab, …."""
+    """Return the name of the k-th column of a board, from 1: a, b, …, z, aa, ab, …."""
     letters = ""
     while k > 0:
         k, letter = divmod(k - 1, 26)

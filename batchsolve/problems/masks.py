@@ -1,4 +1,4 @@
-"""Masked arrays of NumPy, of which `numpy.asarray` would show what lies below the mask."""
+"""Masked arrays of NumPy; `numpy.asarray` would return the values below the mask."""
 
 from __future__ import annotations
 

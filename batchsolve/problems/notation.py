@@ -1,12 +1,12 @@
-"""How grids are written as text: alphabets, blanks, numbers; Arrow columns ↔ arrays of digits.
+"""Grids as text: alphabets, blanks, numbers; Arrow columns ↔ arrays of digits.
 
-A grid of N × N cells is written either as N² characters or as N² numbers separated by blanks,
-commas or semicolons. Characters come from an *alphabet*; those for N > 9 clash (``A`` is 10 in
-``1-9A-G``, 11 in ``0-9A-F`` and 1 in ``A-P``), so the alphabet is chosen from a whole column,
-never from one row, and a column that leaves several possible is refused with the choices.
+A grid of N × N cells is N² characters, or N² numbers separated by blanks, commas or semicolons.
+Characters come from an *alphabet*. Alphabets for N > 9 clash (``A`` is 10 in ``1-9A-G``, 11 in
+``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
+that fits several is refused with the choices.
 
-The kernels take bytes and offsets that Arrow has checked, and look up whatever bytes there are. A
-malformed grid becomes a blank one, so the digits that leave this module are 0 .. N.
+The kernels take bytes and offsets that Arrow has checked, and look up any byte. A malformed grid
+becomes a blank one, so the digits that leave this module are 0 .. N.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ import pyarrow as pa
 from batchsolve.errors import InputError
 from batchsolve.kernels import helper, kernel
 
-BLANKS = ".0*_-"  # unless others are named
+BLANKS = ".0*_-"  # by default
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
-_FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the cell that is wrong
+_FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the wrong cell
 _BAD = 255
-_AT_ONCE = 4096  # digits that stay in the fastest cache until all of their shifts are made
+_AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
 
 
 @kernel
 def trim(data, begin, end):
-    """Return the bounds of a value without the white space around it."""
+    """Return the begin and end of a value without the white space around it."""
     while begin < end and 0 < data[begin] <= 32:
         begin += 1
     while begin < end and 0 < data[end - 1] <= 32:
@@ -90,7 +90,7 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
 
 @helper
 def write_symbols(digits, begins, steps, text):
-    """Write the symbols of digits as `Notation.shifts` says, many at once by vector instructions.
+    """Write the symbols of digits by `Notation.shifts`, many at once with vector instructions.
 
     Parameters
     ----------
@@ -153,15 +153,15 @@ class Notation:
     n_digits : int
         N.
     name : str
-        What ``--alphabet`` calls it: ``1-9A-G``, ``A-P``, …, or ``numbers``.
+        The value of ``--alphabet``: ``1-9A-G``, ``A-P``, …, or ``numbers``.
     symbols : str
         The symbols of the digits 1 .. N, or an empty string for numbers.
     separator : str
-        What stands between two numbers.
+        The text between two numbers.
     blank : str
-        What blank cells are written as.
+        The symbol of blank cells in output.
     blanks : str
-        What is read as a blank cell; among numbers, 0 and -1 are as well.
+        The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
     """
 
     n_digits: int
@@ -178,15 +178,15 @@ class Notation:
         Parameters
         ----------
         name : str
-            One symbol more than there are digits, and the first is that of blank cells.
+            With N + 1 symbols, the first one is that of blank cells.
         n_digits : int
         blanks : str, optional
-            What is read as a blank cell, and the first of it written so.
+            The symbols of blank cells in input; the first is that of output.
 
         Raises
         ------
         InputError
-            If the alphabet has not N different symbols.
+            If the alphabet does not have N different symbols.
         """
         if name == "numbers":
             return numbers(n_digits).with_blanks(blanks)
@@ -210,12 +210,12 @@ class Notation:
         return cls(n_digits, name, symbols).with_blanks(blanks)
 
     def with_blanks(self, blanks: str | None) -> Notation:
-        """Return the same notation with other blanks, or as it is for None.
+        """Return the notation with other blanks, or unchanged for None.
 
         Raises
         ------
         InputError
-            If they cannot be blanks, or are digits.
+            If a character cannot be a blank, or is a digit.
         """
         if blanks is None:
             return self
@@ -227,7 +227,7 @@ class Notation:
 
     @cached_property
     def table(self) -> npt.NDArray[np.uint8]:
-        """Byte → digit, 0 for blanks, 255 for bytes that are no symbol."""
+        """Byte → digit, 0 for blanks, 255 for other bytes."""
         table = np.full(256, _BAD, np.uint8)
         for blank in self.blanks:
             table[ord(blank)] = 0
@@ -239,13 +239,13 @@ class Notation:
 
     @cached_property
     def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """How digits, and 0 for blank cells, become the bytes of their symbols.
+        """The steps from digits, and from 0 for blank cells, to the bytes of their symbols.
 
         Returns
         -------
         begins, steps : ndarray of uint8
-            The byte of a digit is the digit itself plus all steps that begin at it or before it,
-            modulo 256. There is one wherever the bytes of two symbols do not follow one another.
+            The byte of a digit is the digit plus all steps that begin at it or before it, modulo
+            256. A step begins where the bytes of two symbols are not consecutive.
         """
         symbols = (self.blank + self.symbols).encode()
         shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
@@ -264,10 +264,10 @@ class Notation:
         Returns
         -------
         grids : ndarray of uint8, shape (n, N²)
-            Digits 1 .. N, 0 for blank cells; a malformed value is a blank grid, so that whatever
-            comes next can use its digits as indices.
+            Digits 1 .. N, 0 for blank cells; a malformed value is a blank grid, so that callers
+            can use its digits as indices.
         faults : ndarray of int32, shape (n,)
-            -1 where a value is well formed; see `explain` otherwise.
+            -1 for a well formed value, else a fault for `explain`.
         """
         data, offsets = buffers(column)
         grids = np.zeros((len(column), self.n_digits**2), np.uint8)
@@ -282,7 +282,7 @@ class Notation:
         return grids, faults
 
     def explain(self, text: str, fault: int) -> str:
-        """Say what is wrong with a value that `encode` found fault with."""
+        """Return the message about a value with a fault of `encode`."""
         n = self.n_digits
         text = text.strip()
         tokens = text.replace(",", " ").replace(";", " ").split()
@@ -302,7 +302,7 @@ class Notation:
         return f"{where}: {bad!r} is not in the alphabet {self.name}, nor a blank"
 
     def decode(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
-        """Write grids as a column with one value a row of `where`, null where that is false.
+        """Write grids as a column: a value for each row of `where`, null where that is false.
 
         Parameters
         ----------
@@ -359,7 +359,7 @@ def notations(n_digits: int) -> list[Notation]:
 
 
 def usual_notation(n_digits: int) -> Notation:
-    """Return the most usual notation for N digits: characters as far as they go, else numbers."""
+    """Return the most usual notation for N digits: characters if there are enough, else numbers."""
     return (notations(n_digits) or [numbers(n_digits)])[0]
 
 

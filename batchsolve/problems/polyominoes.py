@@ -1,7 +1,7 @@
-"""Polyominoes and polycubes: connected squares or cubes, how they turn, what they are called.
+"""Polyominoes and polycubes: connected squares or cubes, their orientations and their names.
 
-Sets of them are made from their definition: every shape of n squares is one of n - 1 squares and
-a square beside it. Which shapes count as the same is said by a `Kind`.
+Sets are generated from their definition: a shape of n squares is one of n - 1 squares and a square
+beside it. A `Kind` determines the shapes that are the same piece.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LETTERS = {
 
 
 class Kind(StrEnum):
-    """What may be done with a piece, and so which shapes are one piece."""
+    """The moves that a piece allows; shapes that moves turn into each other are one piece."""
 
     FREE = "free"
     ONE_SIDED = "one-sided"
@@ -54,7 +54,7 @@ class Kind(StrEnum):
 
 
 class NamedSet(NamedTuple):
-    """A set of pieces that has a name."""
+    """A set of pieces with a name."""
 
     size: int
     solid: bool  # of cubes, not of squares
@@ -79,7 +79,7 @@ SETS = {
 
 
 def drawn_shape(drawing: str) -> Shape:
-    """Return the flat shape that rows of ``X`` and ``.`` with blanks between them show.
+    """Return the flat shape drawn by rows of ``X`` and ``.``, separated by blanks.
 
     Examples
     --------
@@ -98,16 +98,16 @@ def moved_to_corner(cells: Iterable[Cell]) -> Shape:
 
 
 def orientations(shape: Shape, kind: Kind, solid: bool) -> list[Shape]:
-    """Return the different shapes that a piece can be turned to, in ascending order.
+    """Return the different orientations of a piece, in ascending order.
 
     Parameters
     ----------
     shape : Shape
     kind : Kind
-        ``free`` pieces are turned and reflected, ``one-sided`` ones are turned, ``fixed`` ones stay
-        as they are.
+        ``free`` pieces are turned and reflected, ``one-sided`` ones are turned, ``fixed`` ones have
+        one orientation.
     solid : bool
-        Whether they are turned in space, and reflected in it; otherwise in the plane.
+        True to turn and reflect in space, False in the plane.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def _moves(kind: Kind, solid: bool) -> list[_Move]:
 
 @cache
 def fixed_shapes(size: int, solid: bool) -> frozenset[Shape]:
-    """Return all connected shapes of so many squares or cubes, turned ones as different ones.
+    """Return all connected shapes of `size` squares or cubes; turned shapes are different ones.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
 
 
 def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
-    """Return one shape for every piece of so many squares or cubes, in ascending order.
+    """Return one shape for every piece of `size` squares or cubes, in ascending order.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -
     cubes : bool
         Polycubes instead of polyominoes.
     solid : bool
-        Whether pieces that can be turned to each other in space are the same.
+        True if pieces that are equal after turning in space are the same.
 
     Examples
     --------
@@ -206,8 +206,8 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
     """Return the pieces of a set, by name.
 
     Up to five squares, names are the usual letters, with the number of squares unless it is five:
-    ``I4`` and ``I``. Larger pieces are numbered, ``6-1``, ``6-2``, …. Where reflections are other
-    pieces, one of the two has a dash, ``L4'``, and fixed ones are numbered, ``L4.1``, ``L4.2``, ….
+    ``I4`` and ``I``. Larger pieces are numbered, ``6-1``, ``6-2``, …. If a reflection is another
+    piece, one of the two has a dash, ``L4'``. Fixed pieces are numbered, ``L4.1``, ``L4.2``, ….
 
     Parameters
     ----------
@@ -215,12 +215,12 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
         One of `SETS`.
     kind : Kind
     solid : bool
-        Whether the pieces are for a board of several layers.
+        True for a board of several layers.
 
     Raises
     ------
     InputError
-        If there is no such set, or its cubes are for a flat board.
+        If the set is unknown, or has cubes and the board is flat.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
 
 @cache
 def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
-    """Return the free pieces of a size by name, each as its name is drawn."""
+    """Return the free pieces of a size by name, in the orientation of their drawing."""
     if size in _LETTERS and not cubes:
         return {name: drawn_shape(drawing) for name, drawing in _LETTERS[size].items()}
     each = pieces(size, Kind.FREE, cubes=cubes, solid=cubes)

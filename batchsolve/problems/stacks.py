@@ -4,8 +4,8 @@ A *stack* is the list of options chosen so far. The clues of a puzzle, a subprob
 and the point where a search was interrupted are all stacks over one problem. Every stack names
 its *root*: the puzzle, or the problem, that it descends from.
 
-Kernels follow offsets without checks of their own, so `Stacks` checks that its arrays fit together;
-whether its options exist, each engine checks, and reports as a clash.
+Kernels follow offsets without checks of their own, so `Stacks` checks that its arrays fit together.
+Each engine checks that the options exist, and reports a clash otherwise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**
 
 @kernel
 def gather(offsets, options, places):
-    """Copy the stacks at some places, one behind the other."""
+    """Return the offsets and the options of the stacks at some places, as copies."""
     bounds = np.zeros(places.size + 1, np.int64)
     for k in range(places.size):
         bounds[k + 1] = bounds[k] + offsets[places[k] + 1] - offsets[places[k]]
@@ -64,8 +64,8 @@ class Stacks:
     offsets : ndarray of int64, shape (n + 1,)
         Stack ``k`` is ``options[offsets[k]:offsets[k + 1]]``.
     options : ndarray of uint32, shape (offsets[-1],)
-        Option numbers, in the order in which they were chosen; and for problems with bounds, as
-        `ExactCover.n_decisions` says, options that were refused.
+        Option numbers, in the order in which they were chosen. For problems with bounds, also
+        exclusions of options (`ExactCover.n_decisions`).
     roots : ndarray of int64, shape (n,)
         The root of every stack.
 
@@ -83,7 +83,7 @@ class Stacks:
     roots: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        # kernels follow offsets without looking where the options end
+        # kernels follow offsets without checks
         offsets, options, roots = self.offsets, self.options, self.roots
         if not (
             offsets.ndim == options.ndim == roots.ndim == 1
@@ -153,7 +153,7 @@ class Stacks:
     def __getitem__(self, k: slice) -> Stacks: ...
 
     def __getitem__(self, k: int | slice) -> npt.NDArray[np.uint32] | Stacks:
-        places = range(len(self))[k]  # as of a list: negative ones count from the end
+        places = range(len(self))[k]  # as in a list, negative numbers count from the end
         if isinstance(places, range):
             return self.take(places)
         return self.options[self.offsets[places] : self.offsets[places + 1]]
@@ -162,7 +162,7 @@ class Stacks:
         return (self[k] for k in range(len(self)))
 
     def take(self, which: npt.ArrayLike) -> Stacks:
-        """Return the stacks at these places (or where a boolean mask is true), in that order."""
+        """Return the stacks at some places (or where a boolean mask is true), in that order."""
         places = np.asarray(which)
         if places.dtype == np.bool_:
             if places.all():
@@ -185,10 +185,10 @@ class Stacks:
         return Stacks(self.offsets, self.options, np.asarray(roots, np.int64))
 
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
-        """Return JSON lines: a header with the problem's fingerprint, then one line a stack.
+        """Return JSON lines: a header with the problem's fingerprint, then one line per stack.
 
-        What is known `about` the stacks goes into the header, and is not read back. The header
-        has a seal, by which changes to the file are noticed.
+        The header also has the fields `about`, which `from_jsonl` ignores, and a seal that shows
+        changes to the file.
         """
         lines = "".join(
             json.dumps({"root": int(root), "stack": stack.tolist()}) + "\n"
@@ -199,7 +199,7 @@ class Stacks:
 
     @classmethod
     def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
-        """Read what `to_jsonl` wrote.
+        """Read the text of `to_jsonl`.
 
         Raises
         ------

@@ -1,11 +1,11 @@
 """Sudoku of every box shape as an exact cover problem; grids ↔ stacks.
 
 A grid of N = box rows × box columns digits has N² cells. Option ``cell · N + digit`` (digits
-counted from 0) puts a digit into a cell; it covers four items: the cell, and the digit in the
-cell's row, column and box. So a grid's clues are a stack, and a cover is a solved grid.
+counted from 0) puts a digit into a cell and covers four items: the cell, and the digit in the
+cell's row, column and box. So the clues of a grid are a stack, and a cover is a solved grid.
 
-Grids and stacks of unknown origin are checked before a kernel uses their digits or options as
-indices: by `as_grids`, `grids` and `check`.
+`as_grids`, `grids` and `check` check grids and stacks of unknown origin before a kernel uses their
+digits or options as indices.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _fill_grids(offsets, options, cells, digits, grids):
 @kernel
 def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
     n = box_rows * box_columns
-    # the grid, counted from 1, that had a digit in a row, column or box last
+    # the last grid, counted from 1, with a digit in a row, column or box
     seen = np.zeros((3, n, n + 1), np.int64)
     for k in range(puzzles.shape[0]):
         good, cell = True, 0
@@ -82,7 +82,7 @@ def _check_solutions(puzzles, solutions, box_rows, box_columns, right):
 
 
 class SolvedGrids(Stacks):
-    """Covers that are solved grids: their digits, and their options once somebody asks for them.
+    """Covers that are solved grids: their digits, and their options on demand.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class SolvedGrids(Stacks):
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """One grid after the other."""
+        """The offsets of grids with equally many options."""
         return np.arange(len(self.digits) + 1) * self.digits.shape[1]
 
     @cached_property
@@ -182,7 +182,7 @@ class Sudoku(ExactCover):
         return f"{self.item_name(cell)}#{digit + 1}"
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
-        """Say which two clues clash, and where."""
+        """Return the digit, the unit and the places of two clues that clash."""
         if not 0 <= stack[position] < self.n_options:
             return super().explain_clash(stack, position)
         n = self.n_digits
@@ -206,7 +206,7 @@ class Sudoku(ExactCover):
         Parameters
         ----------
         grids : array_like of int, shape (n, N²) or (n, N, N)
-            Digits 1 .. N; cells are blank that hold 0 or -1, or are masked.
+            Digits 1 .. N; 0, -1 and masked cells are blank.
 
         Returns
         -------
@@ -218,10 +218,10 @@ class Sudoku(ExactCover):
         return Stacks(offsets, options, np.arange(len(array)))
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-        """Return grids as a uint8 array of shape (n, N²) after checking shape and digits."""
+        """Return grids as a uint8 array of shape (n, N²); check shape and digits."""
         array = as_grids_array(grids)
         n = self.n_digits
-        if array.shape == (0,):  # no grids at all, in a list
+        if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n * n), np.uint8)
         if array.ndim == 3 and array.shape[1:] == (n, n):
             array = array.reshape(len(array), -1)
@@ -248,7 +248,7 @@ class Sudoku(ExactCover):
         Raises
         ------
         ProblemError
-            If the problem has no such options.
+            If an option does not exist.
         """
         if isinstance(stacks, SolvedGrids):
             return stacks.digits
@@ -263,7 +263,7 @@ class Sudoku(ExactCover):
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.bool_]:
-        """Return for each pair whether the second grid solves the first; no engine is involved.
+        """Return True for each pair whose second grid solves the first, without any engine.
 
         Raises
         ------
@@ -301,7 +301,7 @@ class Sudoku(ExactCover):
         return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
 
     def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
-        """Return how a grid is written: in the alphabet named, or in one that fits."""
+        """Return the notation of a grid: the named alphabet, or one that fits."""
         if alphabet is not None:
             return Notation.from_name(alphabet, self.n_digits)
         survey = Survey()
@@ -316,5 +316,5 @@ class Sudoku(ExactCover):
 
 @lru_cache(maxsize=16)
 def sudoku(box_rows: int, box_columns: int) -> Sudoku:
-    """Return a shared `Sudoku`; problems of one shape are built once in each process."""
+    """Return a shared `Sudoku`; each process builds the problem of a shape once."""
     return Sudoku(box_rows, box_columns)

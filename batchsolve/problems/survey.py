@@ -1,4 +1,4 @@
-"""Looking a column of grids over: which size, and which alphabet, fits its values.
+"""The size and the alphabet of a column of grids.
 
 The kernel takes bytes and offsets that Arrow has checked.
 """
@@ -31,9 +31,10 @@ from batchsolve.problems.notation import (
 
 @kernel
 def _survey(data, offsets):
-    """For each value: its characters, its tokens (0 without separators), the set of its bytes.
+    """Return for each value the numbers of characters and tokens, and the set of its bytes.
 
-    Separators are not part of the set. Bytes of 127 and more all set bit 127.
+    Without separators, the number of tokens is 0. The set has no separators. All bytes from 127 on
+    set bit 127.
     """
     n = offsets.size - 1
     facts = np.zeros((n, 4), np.uint64)
@@ -60,7 +61,7 @@ def _survey(data, offsets):
 
 
 def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-    """Return every different row and how often it is there."""
+    """Return every different row and the number of its copies."""
     ordered = facts[np.lexsort(facts.T)]
     is_first = np.ones(len(ordered), np.bool_)
     is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -70,12 +71,12 @@ def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[tuple[int, int, in
 
 
 class Survey:
-    """What the values of a column look like: enough to choose the size and the alphabet.
+    """A summary of the values of a column, from which size and alphabet are chosen.
 
     Parameters
     ----------
     blanks : str, optional
-        What is a blank cell; by default, any one of those known.
+        The symbols of blank cells; by default, one of `BLANKS`.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class Survey:
         self._separators: Counter[str] = Counter()
 
     def add(self, column: pa.Array) -> None:
-        """Take the values of a string array into account."""
+        """Add the values of a string array."""
         facts = _survey(*buffers(column))
         for kind, count in _counted(facts):
             self._kinds[kind] += count
@@ -105,7 +106,7 @@ class Survey:
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
 
     def size(self) -> int | None:
-        """Return the N of most values that can be N × N grids, or None if none can."""
+        """Return the most frequent N of values that can be N × N grids, or None if none can."""
         votes: Counter[int] = Counter()
         for (length, tokens, _, _), count in self._kinds.items():
             n = isqrt(tokens or length)
@@ -114,19 +115,19 @@ class Survey:
         return max(votes, key=lambda n: (votes[n], -n)) if votes else None
 
     def has_blanks(self) -> bool:
-        """Return whether any value holds a character that can be a blank cell."""
+        """Return True if any value has a character that can be a blank cell."""
         low, high = _mask(self._blanks)
         return any(lo & low or hi & high for _, _, lo, hi in self._kinds)
 
     def notation(self, n_digits: int) -> Notation:
-        """Return the one notation that fits the most values.
+        """Return the notation that fits the most values.
 
         Raises
         ------
         AmbiguousNotationError
             If several alphabets fit equally many values and read them differently.
         InputError
-            If no value fits any.
+            If no value fits a notation.
         """
         as_numbers = any(t == n_digits**2 for _, t, _, _ in self._kinds)
         rows = {k: c for k, c in self._kinds.items() if k[1] == 0 and k[0] == n_digits**2}
@@ -138,9 +139,10 @@ class Survey:
             separator = self._separators.most_common(1)[0][0]
             return numbers(n_digits, separator).with_blanks(self._named)
         known = [replace(notation, blanks=self._blanks) for notation in notations(n_digits)]
-        if self._named is not None:  # which are no digits, then
+        if self._named is not None:  # then they are not digits
             taken = {*self._named.lower(), *self._named.upper()}
             known = [n for n in known if not taken & set(n.symbols)]
+        # of two kinds of blanks in a value, one may be a digit of another alphabet
         loose = {n: _score(n, rows, most_blanks=len(self._blanks)) for n in known}
         strict = loose if self._named else {n: _score(n, rows, most_blanks=1) for n in known}
         if any(loose.values()) and not any(strict.values()):
@@ -157,6 +159,7 @@ class Survey:
                 f"name yours with `alphabet`"
             )
         best = [notation for notation, score in scores.items() if score == most]
+        # a column of nothing but blanks fits every alphabet; any other has to leave one
         used = self._symbols_used(rows, best[0])
         all_blanks = set(self._blanks)
         if len(best) > 1 and not used <= all_blanks - set("".join(n.symbols for n in best)):
@@ -167,7 +170,7 @@ class Survey:
         return replace(best[0], blank=(blanks or [self._named or "."])[0][0])
 
     def prefers_numbers(self, n_digits: int) -> bool:
-        """Whether more values are N² numbers than are N² characters."""
+        """Return True if at least as many values are N² numbers as are N² characters."""
         votes = Counter[bool]()
         for (length, tokens, _, _), count in self._kinds.items():
             if (tokens or length) == n_digits**2:
@@ -193,7 +196,7 @@ class AmbiguousNotationError(InputError):
 
 
 def _score(notation: Notation, rows: dict[tuple[int, int, int, int], int], most_blanks: int) -> int:
-    """Return how many values fit a notation and use no more than so many kinds of blank."""
+    """Return the number of values that fit a notation and have at most `most_blanks` blanks."""
     low, high = _allowed(notation)
     blanks = _mask("".join(set(notation.blanks) - set(notation.symbols)))
     return sum(

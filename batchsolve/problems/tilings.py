@@ -1,9 +1,9 @@
-"""Tilings: boards of squares or cubes that are filled with pieces.
+"""Tilings: boards of squares or cubes, filled with pieces.
 
-A board is drawn with ``.`` (or ``X``) for its cells, and with ``#`` or blanks for holes; a piece is
-drawn with ``X`` for its squares, and with ``.`` or blanks around them. Layers are parted by blank
-lines. The items of a tiling are its pieces and its cells, ``r1c1`` or ``l1r1c1``, and an option
-puts a piece somewhere.
+The drawing of a board has ``.`` (or ``X``) for cells, and ``#`` or blanks for holes. The drawing of
+a piece has ``X`` for squares, and ``.`` or blanks around them. Blank lines separate layers. The
+items of a tiling are its pieces and its cells, ``r1c1`` or ``l1r1c1``; an option is a placement of
+a piece.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from batchsolve.problems.polyominoes import (
     orientations,
 )
 
-MOST_OPTIONS = 1_000_000  # names are Python strings; to make so many takes seconds, and 1 GB
+MOST_OPTIONS = 1_000_000  # their names are Python strings, which take seconds and 1 GB
 MOST_CELLS = 1_000_000
 
 Drawing = str | npt.ArrayLike
-"""Rows of characters, parted by line ends or ``/``, or an array of truth values of 2 or 3
-dimensions."""
+"""Rows of characters, separated by line ends or ``/``, or a boolean array of 2 or 3 dimensions."""
 
 _SIZES = re.compile(r"\s*(\d{1,9})x(\d{1,9})(?:x(\d{1,9}))?\s*", re.IGNORECASE)
 _NAME = re.compile(r"[^\s:|/]+")
@@ -41,14 +40,14 @@ _CELL = re.compile(r"(l\d+)?r\d+c\d+")
 
 
 class Use(NamedTuple):
-    """How often a piece is used."""
+    """The least and the most number of times that a piece is used."""
 
     least: int
     most: int | None
 
 
 USES = {"once": Use(1, 1), "at most once": Use(0, 1), "any number": Use(0, None)}
-"""What can be said of a piece, beside ``2..3``, ``2`` and ``2..`` times."""
+"""The named uses; others are ``2..3``, ``2`` and ``2..`` times."""
 
 _TIMES = re.compile(r"(\d+)(\.\.(\d+)?)?")
 
@@ -75,33 +74,32 @@ def tiling(
     ----------
     board : str or array_like of bool
         Sizes, ``6x10`` (rows and columns) or ``3x3x3`` (layers, too), or a drawing with ``.`` or
-        ``X`` for cells and ``#`` or blanks for holes. Rows are parted by line ends or ``/``, layers
-        by blank lines.
+        ``X`` for cells and ``#`` or blanks for holes. Line ends or ``/`` separate rows, blank lines
+        layers.
     pieces : str, mapping of str to drawings, or a sequence of both
         Names of sets, ``"pentominoes"`` or ``"trominoes, I4"``, or pieces by name, each drawn with
         ``X`` for its squares and ``.`` or blanks around them.
     kind : {"free", "one-sided", "fixed"}, optional
-        Free pieces may be turned and reflected, one-sided ones turned, fixed ones neither. Sets
-        that are named have as many pieces as there are of the kind. By default, what can be done
-        with pieces of wood: on a board of one layer they are free, else one-sided.
+        Free pieces may be turned and reflected, one-sided ones turned, fixed ones neither. Named
+        sets have all pieces of the kind. The default is that of pieces of wood: free on a board of
+        one layer, else one-sided.
     use : str, or mapping of str to str
-        ``once``, ``at most once``, ``any number``, or how many times, ``2..3``, ``2`` or ``2..``:
-        of all pieces, or of those with these names, while the others are used once.
+        ``once``, ``at most once``, ``any number``, or a number of times, ``2..3``, ``2`` or
+        ``2..``: for all pieces, or for named ones, while the others are used once.
     fill : bool
-        Whether every cell has to be covered; otherwise cells may stay empty.
+        True if every cell has to be covered; otherwise cells may stay empty.
 
     Returns
     -------
     ExactCover
-        Its items are the pieces, except those that are used any number of times where every cell
-        has to be covered, and the cells. Every tiling is counted with its rotations and
-        reflections.
+        Its items are the pieces and the cells. A piece for any number of uses has no item if every
+        cell has to be covered. Rotations and reflections of a tiling are covers of their own.
 
     Raises
     ------
     ProblemError, InputError
-        If a drawing cannot be read, a name is unknown or there twice, or the pieces have more or
-        fewer squares than the board has cells.
+        If a drawing cannot be read, a name is unknown or appears twice, or the squares of the
+        pieces are not as many as the cells of the board.
 
     Examples
     --------
@@ -133,12 +131,12 @@ def placements(
 ) -> ExactCover:
     """Return the problem of putting pieces on the cells of a board.
 
-    Options are in the order of the pieces, then of their orientations, then of cells.
+    Options are ordered by piece, then by orientation, then by cell.
 
     Raises
     ------
     ProblemError
-        If there are too many options, or the pieces cannot fill the board for their size.
+        If there are too many options, or the sizes of the pieces do not fit the board.
     """
     _check_sizes(len(cells), pieces, fill)
     solid = is_solid(cells)
@@ -155,7 +153,7 @@ def placements(
                 raise ProblemError(
                     f"more than {MOST_OPTIONS:,} options; take fewer pieces, or a smaller board"
                 )
-    # only some engines take bounds; without them, cells and all can be counted by each
+    # Only some engines take bounds, so pieces have them only if they need them.
     bounds, primary, secondary = {}, [], []
     for piece in pieces:
         if piece.use == USES["once"]:
@@ -163,7 +161,7 @@ def placements(
         elif fill and piece.use == USES["at most once"]:
             secondary.append(piece.name)
         elif not fill or piece.use != USES["any number"]:
-            primary.append(piece.name)  # else an option could have no primary item, and no cover
+            primary.append(piece.name)  # an option without a primary item would be in no cover
             least, most = piece.use
             bounds[piece.name] = least, max(1, len(cells) if most is None else most)
     (primary if fill else secondary).extend(name_of.values())
@@ -173,7 +171,7 @@ def placements(
 def _places(
     shape: Shape, cells: Iterable[Cell], name_of: Mapping[Cell, str]
 ) -> Iterable[list[str]]:
-    """Yield the cells that a shape covers, wherever it fits, by the cell of its first square."""
+    """Yield the cells of every placement of a shape, in the order of its first square."""
     first, *others = shape
     steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
     for cell in cells:
@@ -208,32 +206,32 @@ def _cell_name(cell: Cell, solid: bool) -> str:
     return f"l{layer}r{row}c{column}" if solid else f"r{row}c{column}"
 
 
-# ---- what is said of boards and pieces ------------------------------------------------------
+# ---- descriptions of boards and pieces ------------------------------------------------------
 
 
 def is_solid(cells: Iterable[Cell]) -> bool:
-    """Whether a board has several layers."""
+    """Return True if a board has several layers."""
     return any(layer > 1 for layer, _, _ in cells)
 
 
 def kind_of(text: str | None, solid: bool) -> Kind:
-    """Return the kind that is named, or that pieces of wood have."""
+    """Return the named kind, or by default that of pieces of wood."""
     if text is None:
         return Kind.ONE_SIDED if solid else Kind.FREE
     if text not in [*Kind]:
-        raise InputError(f"{text[:60]!r} is no kind of pieces; there is: {', '.join(Kind)}")
+        raise InputError(f"unknown kind of pieces {text[:60]!r}; choose from {', '.join(Kind)}")
     return Kind(text)
 
 
 def use_of(text: str) -> Use:
-    """Return how often a piece is used."""
+    """Return the use that a text describes."""
     words = " ".join(text.split())
     if words in USES:
         return USES[words]
     match = _TIMES.fullmatch(words.removesuffix(" times"))
     if match is None:
         raise InputError(
-            f"{words[:60]!r} is no use of a piece; there is: {', '.join(USES)}, 2..3 times"
+            f"unknown use of a piece {words[:60]!r}; choose from {', '.join(USES)}, 2..3 times"
         )
     least = int(match[1])
     most = least if match[2] is None else int(match[3]) if match[3] else None
@@ -268,7 +266,7 @@ def board_cells(board: Drawing) -> list[Cell]:
 
 
 def _board_mark(board: Drawing) -> str:
-    """Return which character is a cell of a board."""
+    """Return the character of a cell in the drawing of a board."""
     if isinstance(board, str) and "." in board:
         if "X" in board.upper():
             raise InputError("the board has both . and X; cells are one of them, and # is a hole")
@@ -277,7 +275,7 @@ def _board_mark(board: Drawing) -> str:
 
 
 def piece_shape(drawing: Drawing) -> Shape:
-    """Return the shape that a drawing of a piece shows.
+    """Return the shape in the drawing of a piece.
 
     Examples
     --------
@@ -288,7 +286,7 @@ def piece_shape(drawing: Drawing) -> Shape:
 
 
 def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
-    """Return the cells of a drawing that have a mark, and raise if others are no blanks."""
+    """Return the cells of a drawing with a mark; raise if a character is neither it nor a blank."""
     cells: list[Cell] = []
     if not isinstance(drawing, str):
         cells = _true_cells(drawing, what)
@@ -302,7 +300,7 @@ def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
                 if character == mark:
                     cells.append((layer, row, column))
                 elif character not in others:
-                    raise InputError(f"{quoted(character)} is no mark of a {what}: {_MARKS[what]}")
+                    raise InputError(f"{quoted(character)} cannot be in a {what}: {_MARKS[what]}")
             row += 1
     if not cells:
         raise InputError(f"the {what} is empty: {_MARKS[what]}")
@@ -329,7 +327,7 @@ _MARKS = {
 
 
 def words_of(text: str) -> list[str]:
-    """Return words that blanks or commas part."""
+    """Return the words of a text, separated by blanks or commas."""
     return text.replace(",", " ").split()
 
 
@@ -341,7 +339,7 @@ def _named(text: str, kind: Kind, solid: bool) -> dict[str, Shape]:
 
 
 def known_pieces(word: str, kind: Kind, solid: bool) -> dict[str, Shape]:
-    """Return the pieces of a set, or the one of that name.
+    """Return the pieces of a set, or the piece of that name.
 
     Examples
     --------
@@ -374,15 +372,15 @@ def _drawn(pieces: Mapping[str, Drawing]) -> dict[str, Shape]:
 
 
 def check_name(name: str) -> None:
-    """Refuse names that are no words, or those of cells."""
+    """Raise `InputError` for the name of a cell, and for a text that is not a word."""
     if not _NAME.fullmatch(name) or _CELL.fullmatch(name):
         raise InputError(
-            f"{quoted(name)} is no name of a piece: write a word without : | /, unlike r1c1"
+            f"{quoted(name)} cannot name a piece: write a word without : | /, unlike r1c1"
         )
 
 
 def add_pieces(known: dict[str, Shape], new: Mapping[str, Shape]) -> None:
-    """Add pieces to others, whose names they must not have."""
+    """Add pieces with new names to others."""
     for name in new:
         if name in known:
             raise InputError(f"two pieces are called {quoted(name)}; give them different names")

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
+from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
@@ -85,7 +86,7 @@ def estimate(
     probes: int = 1000,
     seed: int = 0,
     engine: str = "dlx",
-    check: Callable[[], None] = lambda: None,
+    check: Callable[[], None] | None = None,
 ) -> Estimate:
     """Estimate the size of the search tree below a stack.
 
@@ -101,7 +102,7 @@ def estimate(
         Seed of the random numbers, 0 or more.
     engine : str
         The engine whose tree is estimated.
-    check : callable
+    check : callable, optional
         Called between searches that take a moment; may raise.
 
     Returns
@@ -130,7 +131,8 @@ def estimate(
     drawn, stands_for = top.draw(probes, rng)
     stacks = top.stacks.take(drawn)
     most = _nodes_at_a_stop(kernel, problem, stacks, speed)
-    found = probe(kernel, problem, stacks, rng, most, check)
+    with asking(check):
+        found = probe(kernel, problem, stacks, rng, most)
     node_samples = top.nodes + stands_for * found.nodes
     count_samples = top.count + stands_for * found.solutions
     levels = top.levels + found.levels
@@ -235,7 +237,6 @@ def probe(
     stacks: Stacks,
     rng: np.random.Generator,
     most_nodes: int = 1,
-    check: Callable[[], None] = lambda: None,
 ) -> Probes:
     """Make a probe below every stack.
 
@@ -249,8 +250,6 @@ def probe(
     rng : numpy.random.Generator
     most_nodes : int
         Nodes that a probe visits at a stop.
-    check : callable
-        Called when some probes have searched at a stop; may raise.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
@@ -271,7 +270,7 @@ def probe(
             parts.append(outcome.frontier)
             parents.append(begin + outcome.parents)
             weights.append(outcome.weights)
-            check()
+            check_interrupt()
         # all at once, so that estimates do not depend on how many search at once
         goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
         at = Stacks.concatenate(parts).take(goes_on)
@@ -285,7 +284,6 @@ def weighted_covers(
     stack: Sequence[int],
     n: int,
     seed: int,
-    check: Callable[[], None] = lambda: None,
 ) -> tuple[Stacks, list[int], int]:
     """Draw covers by probes that take one child of every node, each with the same chance.
 
@@ -299,8 +297,6 @@ def weighted_covers(
     n : int
         How many covers.
     seed : int
-    check : callable
-        Called after every level of some probes; may raise.
 
     Returns
     -------
@@ -319,7 +315,7 @@ def weighted_covers(
     made = last = 0
     while len(weights) < n:
         some = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
-        covers, found, which = _walks(engine, problem, some, rng, check)
+        covers, found, which = _walks(engine, problem, some, rng)
         wanted = n - len(weights)
         parts.append(covers.between(0, min(wanted, len(found))))
         weights += found[:wanted]
@@ -340,7 +336,6 @@ def _walks(
     problem: ExactCover,
     stacks: Stacks,
     rng: np.random.Generator,
-    check: Callable[[], None],
 ) -> tuple[Stacks, list[int], npt.NDArray[np.int64]]:
     """Walk down once from every stack; return the covers found, their weights and their stacks."""
     at = stacks.with_roots(np.arange(len(stacks)))
@@ -354,7 +349,7 @@ def _walks(
         firsts = (np.cumsum(children) - children)[has]
         weight[at.roots[has]] *= children[has].astype(object)
         at = outcome.frontier.take(firsts + rng.integers(children[has]))
-        check()
+        check_interrupt()
     covers = Stacks.concatenate(parts)
     order = np.argsort(covers.roots)
     which = covers.roots[order]

@@ -39,7 +39,6 @@ def export_run(
     directory: str,
     output: str,
     jobs: int | None = None,
-    check: Callable[[], None] = lambda: None,
 ) -> int:
     """Write all solutions of a run to one sorted file, in bounded memory.
 
@@ -54,8 +53,6 @@ def export_run(
         ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl``, the text formats perhaps compressed.
     jobs : int, optional
         Number of workers, which are threads; the number of cores by default.
-    check : callable
-        Called now and then; what it raises ends the export.
 
     Returns
     -------
@@ -82,7 +79,7 @@ def export_run(
         whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS), pool.jobs) as whole,
     ):
         encode = partial(_encoded, encoder_for(output), whole.in_place)
-        for n, encoded in solutions.in_order(encode, pool, folder, check):
+        for n, encoded in solutions.in_order(encode, pool, folder):
             whole.take(encoded)
             rows += n
     return rows
@@ -149,7 +146,6 @@ class Solutions:
         make: Callable[[int, pa.Table], Made],
         pool: Pool,
         folder: str,
-        check: Callable[[], None] = lambda: None,
     ) -> Iterator[Made]:
         """Yield what workers make of the solutions, in ascending order.
 
@@ -163,8 +159,6 @@ class Solutions:
             Threads; entered already.
         folder : str
             Where to keep temporary files.
-        check : callable
-            Called now and then; what it raises ends it.
 
         Raises
         ------
@@ -176,7 +170,7 @@ class Solutions:
         rows = LOAD_BYTES * len(self.first) // self.first.nbytes
         loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
-        return sorted_rows(loads, read, make, self.schema, folder, pool, check)
+        return sorted_rows(loads, read, make, self.schema, folder, pool)
 
 
 def check_problem(directory: str, problem: ExactCover) -> None:

@@ -12,6 +12,7 @@ from batchsolve.engines import check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.graphs.drawing import draw
 from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
+from batchsolve.interrupts import asking
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
@@ -27,7 +28,7 @@ def solution_graph(
     *,
     memory: int = GRAPH_MEGABYTES,
     ordered: bool = True,
-    check: Callable[[], None] = lambda: None,
+    check: Callable[[], None] | None = None,
 ) -> SolutionGraph:
     """Draw the graph of all covers of a problem, by a search that remembers what it has seen.
 
@@ -43,7 +44,7 @@ def solution_graph(
     ordered : bool
         Whether options must come in the same order on all paths: then it can be saved, and equal
         sets of covers have equal graphs. It can have far more nodes, or fewer.
-    check : callable
+    check : callable, optional
         Called every few tenths of a second; may raise, to end it.
 
     Returns
@@ -74,7 +75,8 @@ def solution_graph(
             f"a graph of solutions has no room for bounds of items: {problem!r}; count or "
             f"enumerate it"
         )
-    return draw(problem, begin[0], megabytes=memory, ordered=ordered, check=check)
+    with asking(check):
+        return draw(problem, begin[0], megabytes=memory, ordered=ordered)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,7 @@ def sample(
     distinct: bool = False,
     weighted: bool = False,
     memory: int = GRAPH_MEGABYTES,
-    check: Callable[[], None] = lambda: None,
+    check: Callable[[], None] | None = None,
 ) -> Samples:
     """Draw covers of a problem at random, each with exactly the same chance.
 
@@ -144,7 +146,7 @@ def sample(
         1974): chances are not equal, and every cover comes with the reciprocal of its chance.
     memory : int
         Megabytes that the graph may take while it is drawn.
-    check : callable
+    check : callable, optional
         Called every few tenths of a second; may raise, to end it.
 
     Returns
@@ -169,7 +171,8 @@ def sample(
     if weighted:
         if distinct:
             raise InputError("weighted samples are drawn one by one; leave out distinct")
-        return _weighted(problem, n, stack, seed, check)
+        with asking(check):
+            return _weighted(problem, n, stack, seed)
     problem, begin = problem_and_stack(problem, stack)  # no advice where that is the error
     try:
         graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)
@@ -179,11 +182,9 @@ def sample(
     return Samples(graph.sample(n, seed, distinct=distinct), graph.count)
 
 
-def _weighted(
-    problem: Puzzle, n: int, stack: Stack, seed: int, check: Callable[[], None]
-) -> Samples:
+def _weighted(problem: Puzzle, n: int, stack: Stack, seed: int) -> Samples:
     problem, begin = problem_and_stack(problem, stack)
     engine = get_engine("dlx")
     check_support(engine, problem)
-    covers, weights, probes = weighted_covers(engine, problem, begin[0].tolist(), n, seed, check)
+    covers, weights, probes = weighted_covers(engine, problem, begin[0].tolist(), n, seed)
     return Samples(covers, None, weights, probes)

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import disk_errors
+from batchsolve.interrupts import check_interrupt
 from batchsolve.search.passes import in_one_pass
 from batchsolve.tables.blocks import one_chunk
 from batchsolve.tables.encoders import ArrowStreams
@@ -45,7 +46,6 @@ def sorted_rows(
     schema: pa.Schema,
     folder: str,
     pool: Pool,
-    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Made]:
     """Sort rows; yield what workers make of each range, in ascending order.
 
@@ -62,17 +62,15 @@ def sorted_rows(
         Where to spill to, on this machine.
     pool : Pool
         Entered already; its workers are threads, or can see the folder.
-    check : callable
-        Called now and then; what it raises ends the sorting.
     """
     page_bytes = _page_bytes(len(loads))
     pages: list[_Page] = []
     for pages_of_load in in_one_pass(loads, pool, partial(_sort, read, page_bytes, folder)):
-        check()
+        check_interrupt()
         pages += pages_of_load
     ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
     for made in in_one_pass(ranges, pool, partial(_make_of_range, make, schema)):
-        check()
+        check_interrupt()
         yield made
 
 

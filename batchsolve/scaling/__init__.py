@@ -1,1 +1,1 @@
-"""How a search scales: measuring, simulating, reporting."""
+"""Scaling of a search: measure it, simulate it, report it."""

@@ -1,6 +1,6 @@
-"""What makes measurements doubtful: runs that are too short, outliers, processors shared.
+"""Doubts about measurements: runs that are too short, outliers, shared processors.
 
-Outliers are found as hyperfine finds them, by the distance from the median in units of the median
+As in hyperfine, outliers are found by their distance from the median, in units of the median
 absolute deviation (B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*, 1993).
 """
 
@@ -13,37 +13,37 @@ from batchsolve.errors import counted
 from batchsolve.scaling.experiment import Series
 from batchsolve.scaling.measure import Run
 
-LEAST_SECONDS = 0.5  # of a run; a thread's start and a page fault take some per cent of less
-MOST_DEVIATIONS = 14.826  # ten standard deviations, were times normal
-STEADY = 0.05  # a run so near the median is none, however near the others are
-LEAST_OF_CPU = 0.9  # of the time that tasks took
-KNOWN_CPU = 0.3  # less is counted only where workers are on other machines
+LEAST_SECONDS = 0.5  # of a run; starts of threads and page faults distort shorter ones
+MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally distributed
+STEADY = 0.05  # a run within this share of the median is never an outlier
+LEAST_OF_CPU = 0.9  # the least share of the tasks' time in which they had processors
+KNOWN_CPU = 0.3  # a smaller share means that workers run on other machines
 
 
 def is_too_short(series: Series) -> bool:
-    """Whether runs end so soon that their times say nothing about how the search scales."""
+    """Return True if runs are too short for their times to show how the search scales."""
     return min(series.wall(jobs) for jobs in series.workers) < LEAST_SECONDS
 
 
 def why_no_speedup(series: Series) -> str:
-    """Return in a few words why runs show no speed-up; nothing if they do."""
+    """Return a few words on why runs show no speed-up; an empty text if they show one."""
     if is_too_short(series):
         return "too short"
     return "" if series.work_is_known else "stopped"
 
 
 def doubts(series: Series) -> Iterator[str]:
-    """Yield what is doubtful about the runs of a series, each with what to do about it."""
+    """Yield the doubts about the runs of a series, each with advice."""
     return (advice for _, advice in _found(series))
 
 
 def kinds_of_doubt(series: Series) -> list[str]:
-    """Return what is doubtful about the runs of a series, each kind once and in a few words."""
+    """Return the kinds of doubt about the runs of a series, each once and in a few words."""
     return list(dict.fromkeys(kind for kind, _ in _found(series)))
 
 
 def _found(series: Series) -> Iterator[tuple[str, str]]:
-    """Yield every doubt: its kind, and what to do about it."""
+    """Yield the kind of every doubt, and advice."""
     shortest = min(series.wall(jobs) for jobs in series.workers)
     if is_too_short(series):
         yield (
@@ -57,8 +57,8 @@ def _found(series: Series) -> Iterator[tuple[str, str]]:
         yield (
             "stopped",
             f"a run was stopped, and nodes of the engine {series.first.engine!r} do not show how "
-            f"much of the work it did, so that there is no speed-up; let the time limit be longer, "
-            f"or take another engine",
+            f"much of the work it did, so its speed-up is unknown; raise the time limit, or take "
+            f"another engine",
         )
         return
     for jobs in series.workers:
@@ -78,13 +78,13 @@ def _found(series: Series) -> Iterator[tuple[str, str]]:
             yield (
                 "processors shared",
                 f"with {counted(jobs, 'worker')}, tasks had processors for {share:.0%} of the time "
-                f"that they took, for something else ran beside them or there are fewer cores; "
+                f"that they took, because something else ran beside them or there are fewer cores; "
                 f"measure again on an idle machine, with no more workers than cores",
             )
 
 
 def outliers(walls: Sequence[float]) -> list[int]:
-    """Return the places of times that are far from the median.
+    """Return the indices of times that are far from the median.
 
     Examples
     --------
@@ -100,5 +100,5 @@ def outliers(walls: Sequence[float]) -> list[int]:
 
 
 def cpu_share(runs: Sequence[Run]) -> float:
-    """Return for what share of the time of their tasks runs had processors, in the median."""
+    """Return the share of the tasks' time in which they had processors: the median over runs."""
     return statistics.median(run.cpu / run.busy if run.busy else 1.0 for run in runs)

@@ -1,7 +1,7 @@
-"""What the pictures have in common: size, colours, labels beside lines, files.
+"""Parts that all pictures share: size, colours, labels beside lines, files.
 
-A picture is as wide as a phone's screen, and the report sets two beside each other where there is
-room, so that the text has the same size on both.
+A picture is as wide as a phone's screen. The report sets two side by side where there is room, so
+text has the same size on every screen.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 Range = tuple[float, float]
 
 WIDTH, HEIGHT = 4.2, 3.2  # inches
-AROUND = 1.2  # inches of the height that title and axis take
+AROUND = 1.2  # height of title and axis, in inches
 TITLE, TEXT, SMALL = 11, 9.5, 8.5  # points; on a phone a point is a little more than a pixel
-LABEL, LINE = 23, 62  # characters in a line of a label, and of the whole width
+LABEL, LINE = 23, 62  # characters in a line of a label, and in one of full width
 LINE_HEIGHT = SMALL * 1.25 / 72  # inches
-# those of M. Okabe and K. Ito, which colour-blind people can tell apart, without yellow
+# the palette of M. Okabe and K. Ito, safe for colour-blind readers, without its yellow
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^DvPX"
 GREY, DARK_GREY = "0.6", "0.35"
-STEP = 5  # points from a series to the next one at the same place
-DARKER = 0.65  # a colour of text, as a share of the line's; orange is too bright to be read
+STEP = 5  # distance of series drawn at the same place, in points
+DARKER = 0.65  # brightness of text as a share of its line's, because orange text is hard to read
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a series is drawn.
+    """The look of a series.
 
     Attributes
     ----------
     color, marker : str
     text : color
-        Of its label.
+        The colour of its label.
     alpha : float
         Less than 1 where the measurements are doubtful.
     aside : float
-        How far right of their places points are drawn, for they would hide each other; in points.
+        A shift of the points to the right, so that series do not hide each other; in points.
     """
 
     color: str
@@ -66,7 +66,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Label:
-    """A text for the right margin, and the end of the line that it belongs to."""
+    """A text for the right margin, and the end of the line that it labels."""
 
     text: str
     x: float
@@ -75,7 +75,7 @@ class Label:
 
 
 def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT) -> Any:
-    """Return a figure with a title, and its axes, one below the other."""
+    """Return a figure with a title, and its axes, stacked vertically."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -104,12 +104,12 @@ def name_axes(axes: Axes, x: str, y: str, note: str = "") -> None:
 
 
 def wrapped(text: str, width: int = LABEL) -> str:
-    """Return a text with each of its lines broken where it is too long."""
+    """Return a text with its lines wrapped to a width."""
     return "\n".join(textwrap.fill(line, width) for line in text.splitlines())
 
 
 def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
-    """Return for each row what only some have, and what all have in common.
+    """Return a name for each row, of the parts in which rows differ, and the parts all share.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
     """
     differ = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
     if not any(differ):
-        differ[0] = True  # there is one row only, and it needs a name
+        differ[0] = True  # a single row, or equal rows, need a name too
 
     def joined(row: Sequence[str], which: bool) -> str:
         return ", ".join(part for part, d in zip(row, differ, strict=True) if part and d == which)
@@ -129,7 +129,7 @@ def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
 
 
 def spread(wanted: Sequence[float], heights: Sequence[float], most: float) -> list[float]:
-    """Return places near the wanted ones, from 0 to `most`, where nothing lies over another.
+    """Return places near the wanted ones, from 0 to `most`, at which nothing overlaps.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def draw_measured(
     name: str,
     joined: Sequence[int] = (),
 ) -> None:
-    """Draw measured points and their ranges, and a line through those that are joined."""
+    """Draw measured points with their ranges, and a line through the points in `joined`."""
     from matplotlib.transforms import ScaledTranslation
 
     figure: Any = axes.figure
@@ -177,15 +177,16 @@ def draw_measured(
         zorder=3,
         **look,
     )
-    axes.margins(x=0.12, y=0.1)  # room for what is drawn aside
+    axes.margins(x=0.12, y=0.1)  # room for shifted points
     lines = axes.plot(joined, [points[x] for x in joined], **look)
     aside = ScaledTranslation(style.aside / 72, 0, figure.dpi_scale_trans)
-    for artist in [*bars.get_children(), *lines]:  # now that they have set the limits of the axes
+    # shift them only now that they have set the limits of the axes
+    for artist in [*bars.get_children(), *lines]:
         artist.set_transform(axes.transData + aside)
 
 
 def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
-    """Write labels right of the axes, each as near to the end of its line as there is room."""
+    """Write labels right of the axes, each as near to the end of its line as room allows."""
     from matplotlib.text import Text
 
     figure: Any = axes.figure
@@ -213,7 +214,7 @@ def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
     ]
     n_lines = sum(label.text.count("\n") + 1.6 for label in labels)
     figure.set_figheight(max(figure.get_figheight(), n_lines * LINE_HEIGHT + AROUND))
-    figure.draw_without_rendering()  # lays it out
+    figure.draw_without_rendering()  # to lay it out
     wanted = axes.transData.transform([(label.x, label.y) for label in labels])[:, 1]
     box = axes.get_window_extent()
     gap = 0.3 * SMALL * figure.dpi / 72
@@ -224,14 +225,14 @@ def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
 
 
 def begin_at_zero(axes: Axes) -> None:
-    """Let the y axis reach from 0 to a little more than the greatest number drawn."""
+    """Make the y axis reach from 0 to a little above the greatest number drawn."""
     axes.set_ylim(0, 1.08 * axes.dataLim.y1)
 
 
 def make_logarithmic(
     axes: Axes, which: str, base: int = 10, between: Sequence[int] = (1, 2, 5)
 ) -> None:
-    """Make the x or the y axis logarithmic, with numbers written out, some in every range."""
+    """Make the x or the y axis logarithmic, with numbers written out and some in every range."""
     from matplotlib import ticker
 
     axes.set(**{f"{which}scale": "log"})
@@ -253,7 +254,7 @@ def _written_out(value: float, _: int) -> str:
 
 
 def write_above(axes: Axes, text: str) -> None:
-    """Write a text above the left end of the axes, below what stands there."""
+    """Write a text above the left end of the axes, below earlier texts."""
     before = axes.get_title(loc="left")
     lines = f"{before}\n{text}" if before else text
     axes.set_title(lines, loc="left", fontsize=SMALL, color=DARK_GREY, pad=3)
@@ -272,7 +273,7 @@ def write_legend(figure: Figure, axes: Axes) -> None:
 
 
 def apart(ticks: Sequence[float], share: float = 0.08) -> list[float]:
-    """Return the ticks whose numbers do not touch the one before.
+    """Return the ticks, without those whose numbers would touch the previous one.
 
     Examples
     --------
@@ -287,9 +288,9 @@ def apart(ticks: Sequence[float], share: float = 0.08) -> list[float]:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as SVG; the same data make the same file."""
+    """Write a figure; the same data make the same file."""
     import matplotlib as mpl
 
-    # neither a date nor random names
+    # leave out the date, and make names reproducible
     with mpl.rc_context({"svg.hashsalt": "batchsolve"}):
         figure.savefig(path, metadata={"Date": None}, dpi=200)

@@ -26,7 +26,7 @@ from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import Run
 from batchsolve.scaling.task_log import TaskLog
 
-SAME_MACHINE = ("processor", "cores", "packages")  # or runs could not be compared
+SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
 TASK_SCHEMA = pa.schema(
     [
         ("run", pa.int32()),
@@ -59,7 +59,7 @@ class Experiment:
     about: dict[str, Any]
 
     def series(self) -> list[Series]:
-        """Return the runs of every problem, kind, engine, backend and split depth."""
+        """Return one series for every problem, kind, engine, backend and split depth."""
         groups: dict[tuple[Any, ...], list[Run]] = {}
         for run in self.runs:
             key = (run.problem, run.kind, run.engine, run.backend, run.split_depth)
@@ -67,24 +67,24 @@ class Experiment:
         return [Series(runs) for runs in groups.values()]
 
     def widest(self) -> Run:
-        """Return the run with the most workers, and of these the first: that of the Gantt chart."""
+        """Return the first run with the most workers, which the Gantt chart shows."""
         return max(self.runs, key=lambda run: (run.jobs, -run.run))
 
 
 @dataclass(eq=False)
 class Series:
-    """Runs that differ in the number of workers only."""
+    """Runs that differ only in the number of workers."""
 
     runs: list[Run]
 
     @property
     def first(self) -> Run:
-        """The first run, for what they have in common."""
+        """The first run; the fields other than times and workers hold for all runs."""
         return self.runs[0]
 
     @property
     def name(self) -> str:
-        """What tells the series from others."""
+        """The name of the series: problem, kind, engine, backend and split depth."""
         run = self.first
         depth = "auto" if run.split_depth is None else run.split_depth
         weak = ", weak" if run.kind == "weak" else ""
@@ -96,24 +96,24 @@ class Series:
         return sorted({run.jobs for run in self.runs})
 
     def at(self, jobs: int) -> list[Run]:
-        """Return the runs with so many workers."""
+        """Return the runs with this number of workers."""
         return [run for run in self.runs if run.jobs == jobs]
 
     def wall(self, jobs: int) -> float:
-        """Return the median time with so many workers."""
+        """Return the median time with this number of workers."""
         return statistics.median(run.wall for run in self.at(jobs))
 
     @property
     def work_is_known(self) -> bool:
-        """Whether one can tell how much every run did: all of its work, or so many nodes of it."""
+        """True if the work of every run is known: it did all of it, or its nodes measure it."""
         return visits_the_same_nodes(self.first.engine) or all(run.complete for run in self.runs)
 
     def speedups(self) -> dict[int, float]:
-        """Return the speed-up at every number of workers: how much more work is done in a second.
+        """Return the speed-up at every number of workers: the ratio of work done per second.
 
-        The work is counted in nodes where they are reproducible, else in stacks. It is compared
-        with one worker, or with the fewest there are, whose efficiency is then taken to be 1. There
-        are none where the work is not known, for a run that was stopped did not do all its stacks.
+        Work is counted in nodes if they are reproducible, else in stacks. The reference is one
+        worker, or else the fewest workers, whose efficiency is then taken to be 1. The result is
+        empty if the work is not known, because a stopped run did not search all its stacks.
         """
         if not self.work_is_known:
             return {}
@@ -139,19 +139,19 @@ def short_name(problem: str) -> str:
 
 
 def directory_for(path: str, resume: bool = False) -> Path:
-    """Make a directory, which must not hold anything but an experiment to go on with.
+    """Make the directory of an experiment; it may exist if it is empty or is to be resumed.
 
     Raises
     ------
     InputError
-        If it does, or is no directory, or its name is not UTF-8.
+        If it holds anything else, is not a directory, or its name is not UTF-8.
     OutputError
         If it cannot be made.
     """
     home = Path(path)
     try:
         str(home).encode()
-    except UnicodeEncodeError as error:  # Arrow writes no such file, and the report names it
+    except UnicodeEncodeError as error:  # Arrow cannot write there, and the report prints the name
         raise InputError(f"{str(path)!r}: is not UTF-8; name another directory") from error
     if home.exists() and not home.is_dir():
         raise InputError(f"{path}: is a file; name a new directory for the experiment")
@@ -168,7 +168,7 @@ def directory_for(path: str, resume: bool = False) -> Path:
 
 
 def about(arguments: Sequence[str], plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the command, its plan, when and where it runs, and what is known of the machine."""
+    """Return the command, its plan, the date, the host and facts about the machine."""
     return {
         "command": shlex.join(["batchsolve", *arguments]),
         "plan": dict(plan),
@@ -179,13 +179,13 @@ def about(arguments: Sequence[str], plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
-    """Write down what makes an experiment; return it, or the same as far as it was made before.
+    """Write the description of an experiment; if one is there already, check and return that one.
 
     Raises
     ------
     InputError
-        If the one in the directory has another plan, was made on another machine, or lacks runs
-        before its last.
+        If the experiment in the directory has another plan, was made on another machine, or lacks
+        a run before its last.
     """
     place = home / "machine.json"
     if not place.exists():
@@ -217,18 +217,18 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[An
 
 
 def write_experiment(home: Path, experiment: Experiment) -> None:
-    """Write the tables of an experiment; whoever is killed here leaves those of before."""
+    """Write the tables of an experiment; the old ones stay if the process is killed meanwhile."""
     runs, tasks = runs_table(experiment.runs), tasks_table(experiment)
     with disk_errors(str(home)):
         _replaced(
             home / "subproblems.parquet", lambda p: pq.write_table(tasks, p, compression="zstd")
         )
-        # what it does not name was not made
+        # last, because only runs that it lists count as made
         _replaced(home / "runs.csv", lambda path: pacsv.write_csv(runs, path))
 
 
 def _replaced(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file anew, whole or not at all."""
+    """Replace a file atomically."""
     unfinished = path.with_name(f".{path.name}")
     write(unfinished)
     unfinished.replace(path)
@@ -239,7 +239,7 @@ def runs_table(runs: Iterable[Run]) -> pa.Table:
     rows = [asdict(run) for run in runs]
     for row in rows:
         row["split_depth"] = "auto" if row["split_depth"] is None else str(row["split_depth"])
-        row["count"] = str(row["count"])  # it may be too large for a table
+        row["count"] = str(row["count"])  # may be too large for an integer column
     columns = {f.name: [row[f.name] for row in rows] for f in fields(Run)}
     return pa.table(columns)
 
@@ -269,7 +269,7 @@ def read_experiment(path: str) -> Experiment:
     """
     home = Path(path)
     if not (home / "machine.json").exists():
-        raise InputError(f"{os.fspath(path)}: holds no experiment; there is no machine.json")
+        raise InputError(f"{os.fspath(path)}: holds no experiment; machine.json is missing")
     with _damage(home / "machine.json") as file:
         facts = json.load(file)
         if not isinstance(facts, dict) or not isinstance(facts.get("plan", {}), dict):
@@ -285,7 +285,7 @@ def read_experiment(path: str) -> Experiment:
 
 @contextmanager
 def _damage(path: Path) -> Iterator[BinaryIO]:
-    """Open a file of an experiment; what is wrong with it is one error that names it."""
+    """Open a file of an experiment; raise one error that names it if it cannot be read."""
     try:
         with path.open("rb") as file:
             yield file
@@ -303,14 +303,14 @@ def _read_runs(file: BinaryIO) -> list[Run]:
     text = pacsv.ConvertOptions(column_types=dict.fromkeys(kinds, pa.string()))
     rows = pacsv.read_csv(file, convert_options=text)
     if rows.column_names != list(kinds) or not len(rows):
-        raise ValueError("it is no table of runs")
+        raise ValueError("it is not a table of runs")
     return [Run(**{k: _value(row[k], kinds[k]) for k in kinds}) for row in rows.to_pylist()]
 
 
 def _read_logs(file: BinaryIO, runs: list[Run]) -> list[TaskLog]:
     tasks = pq.read_table(file)
     if not tasks.schema.equals(TASK_SCHEMA):
-        raise ValueError("it is no table of tasks")
+        raise ValueError("it is not a table of tasks")
     logs = []
     for run in runs:
         mine = tasks.filter(pc.equal(tasks["run"], run.run)).to_pydict()
@@ -319,7 +319,7 @@ def _read_logs(file: BinaryIO, runs: list[Run]) -> list[TaskLog]:
 
 
 def _value(text: str, kind: Any) -> Any:
-    """Return a field of a run from its text."""
+    """Parse a field of a run."""
     if kind is bool:
         return text == "true"
     if kind == int | None:

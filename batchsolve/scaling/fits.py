@@ -4,8 +4,8 @@ Amdahl's law has a serial share s: S(P) = 1 / (s + (1 - s) / P) (G. M. Amdahl, A
 Universal Scalability Law has contention α and coherency β: S(P) = P / (1 + α (P - 1) + β P (P - 1))
 (N. J. Gunther, *Guerrilla Capacity Planning*, 2007). With β = 0 it is Amdahl's law with s = α.
 
-A curve needs a measurement more than it has parameters, or it would go through all of them, however
-wrong. That of one worker is none, for there the speed-up is 1 by definition.
+A curve needs one more measurement than it has parameters; otherwise it would go through all of
+them, however wrong. One worker does not count, because its speed-up is 1 by definition.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-LAWS = {  # parameters, and the most that each can be
+LAWS = {  # law -> parameter -> its upper bound
     "Amdahl": {"serial share": 1.0},
     "Universal Scalability": {"contention": 1.0, "coherency": np.inf},
 }
@@ -33,7 +33,7 @@ class Fit:
     law : str
     parameters : dict of str to float
     intervals : dict of str to (float, float)
-        About 95 % of intervals made like these hold the parameter.
+        Confidence intervals of about 95 %.
     error : float
         Root mean square of the residuals of the speed-up.
     """
@@ -44,17 +44,17 @@ class Fit:
     error: float
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
-        """Return the speed-up that the curve has at these numbers of workers."""
+        """Return the speed-up of the curve at these numbers of workers."""
         return _curve(np.array(list(self.parameters.values())), np.asarray(workers, np.float64))
 
 
 def available() -> bool:
-    """Whether scipy is installed, which finds the curves."""
+    """Return True if scipy is installed, which fits the curves."""
     return find_spec("scipy") is not None
 
 
 def missing(law: str, workers: npt.ArrayLike) -> int:
-    """Return how many numbers of workers are still to be measured before a law can be fitted.
+    """Count the numbers of workers still to be measured before a law can be fitted.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     p, s = p[p > 1], s[p > 1]
     names, most = list(LAWS[law]), np.array(list(LAWS[law].values()))
     terms = _terms(len(names), p)
-    # P / S - 1 is linear in the parameters: that is where to begin
+    # P / S - 1 is linear in the parameters: linear least squares give the starting point
     start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
 
     def residuals(parameters: Floats) -> Floats:

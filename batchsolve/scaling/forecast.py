@@ -1,4 +1,4 @@
-"""From measured runs to more workers: costs, a shape of the tree, simulations beside the runs."""
+"""Forecasts for more workers: costs from measured runs, a tree shape, simulations of both."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.interrupts import check_interrupt
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Run, Workload
@@ -16,14 +17,14 @@ from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
 from batchsolve.scaling.tree_shape import Shape, sample_shape
 from batchsolve.search.rules import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
-PROBES = 3000  # for the size of a tree that no run has finished
+PROBES = 3000  # to estimate the size of a tree that no run has finished
 DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
-MOST_STACKS = 300_000  # of a split; deeper ones are not tried
+MOST_STACKS = 300_000  # of a split; deeper splits are not tried
 BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
 CURVE_POINTS = 17  # powers of two from 1 to 65,536
 ALIKE = "tasks as for few workers"
 
-Tree = tuple[float, bool, Shape]  # its nodes, whether they were counted, how it falls apart
+Tree = tuple[float, bool, Shape]  # nodes, True if they were counted, shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Check:
     ----------
     run : Run
     measured, simulated : float
-        Seconds for the whole tree; where a run was stopped, it is taken to go on at its pace.
+        Seconds for the whole tree; a stopped run is assumed to go on at its pace.
     simulated_tasks : int
     """
 
@@ -45,19 +46,19 @@ class Check:
 
     @property
     def error(self) -> float:
-        """How far the simulation is off, as a share of what was measured."""
+        """The error of the simulated time, as a share of the measured time."""
         return self.simulated / self.measured - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What was simulated for one number of workers.
+    """The simulations for one number of workers.
 
     Attributes
     ----------
     workers : int
     what_if : dict of str to Simulated
-        The search as it is, and with one thing different.
+        The search as it is, and variants that change one thing each.
     depths, budgets : list of (setting, Simulated)
         Every depth with the automatic budget, every budget (in seconds) with the automatic depth.
     """
@@ -69,7 +70,7 @@ class Choice:
 
     @property
     def best_depth(self) -> int | None:
-        """The depth of the shortest simulated run; None is automatic."""
+        """The split depth of the shortest simulated run; None is automatic."""
         return min(self.depths, key=lambda tried: tried[1].wall)[0]
 
     @property
@@ -88,11 +89,11 @@ class Forecast:
     nodes : float
         The size of the tree.
     nodes_known : bool
-        Whether it was counted; otherwise it is estimated.
+        True if the size was counted; otherwise it is estimated.
     costs : Costs
     checks : list of Check
     curve : list of Simulated
-        With the automatic settings.
+        Simulations with the automatic settings, by number of workers.
     choices : list of Choice
     """
 
@@ -112,29 +113,26 @@ def forecast(
     *,
     latency: float = 0.0,
     shape_seconds: float = 10.0,
-    check: Callable[[], None] = lambda: None,
 ) -> tuple[list[Forecast], list[str]]:
-    """Simulate the search of a workload, as measured and on more workers.
+    """Simulate the search of a workload, with the measured numbers of workers and with more.
 
     Parameters
     ----------
     workload : Workload
-        One of strong scaling.
+        A workload of strong scaling.
     experiment : Experiment
-        Its runs.
+        The runs of the workload, among others.
     workers : sequence of int
-        For which numbers of workers to try depths and budgets.
+        Numbers of workers for which to try depths and budgets.
     latency : float
         Seconds that a network adds between a worker's tasks.
     shape_seconds : float
-        How long to sample the shape of the tree.
-    check : callable
-        Called before every simulation; may raise.
+        Time in which to sample the shape of the tree.
 
     Returns
     -------
     list of Forecast, list of str
-        One for every engine and backend; which cannot be made, and why.
+        One forecast for every engine and backend; and the reasons for those that cannot be made.
     """
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in experiment.runs:
@@ -145,8 +143,8 @@ def forecast(
         name = f"{workload.name}, {engine}, {backend}"
         try:
             tree = _tree(workload, engine, runs, shape_seconds)
-            found.append(_forecast(name, tree, runs, workers, latency, check))
-        except BatchsolveError as error:  # it must not cost the others
+            found.append(_forecast(name, tree, runs, workers, latency))
+        except BatchsolveError as error:  # the other forecasts go on
             left_out.append(f"{name}: no forecast: {error}")
     return found, left_out
 
@@ -168,13 +166,12 @@ def _forecast(
     runs: list[Run],
     workers: Sequence[int],
     latency: float,
-    check: Callable[[], None],
 ) -> Forecast:
     nodes, known, shape = tree
     costs = measured_costs(runs)
 
     def simulated(jobs: int, how: Costs, rules: Rules | None = None) -> Simulated:
-        check()
+        check_interrupt()
         return simulate(nodes, jobs, how, shape, rules)
 
     checks = [_check(run, nodes, costs, simulated) for run in runs]
@@ -187,7 +184,7 @@ def _forecast(
 
 
 def measured_costs(runs: Sequence[Run]) -> Costs:
-    """Return what runs of one problem say about costs; see the report for how they are read.
+    """Derive costs from the runs of one problem, as the assumptions in the report describe.
 
     Raises
     ------
@@ -210,7 +207,7 @@ def measured_costs(runs: Sequence[Run]) -> Costs:
 
 
 def _nodes(workload: Workload, runs: list[Run]) -> tuple[float, bool]:
-    """Return the size of the tree, and whether a run has counted it."""
+    """Return the size of the tree, and True if a run has counted it."""
     counted = [run.nodes for run in runs if run.complete]
     if counted:
         return float(counted[0]), True

@@ -1,4 +1,4 @@
-"""Describe the machine, the versions and the commit that a measurement was made with."""
+"""A description of the machine, the versions and the commit behind a measurement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGES = ("batchsolve", "numpy", "numba", "joblib", "pyarrow", "matplotlib")
 
 
 def machine() -> dict[str, object]:
-    """Return processor, cores, memory, system, package versions, and the commit if there is one.
+    """Return processor, cores, memory, system, package versions and the commit, if known.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _memory_bytes() -> int:
 
 
 def commit() -> str | None:
-    """Return the commit that this package runs from, if it runs from a git checkout.
+    """Return the commit of the git checkout that this package runs from; None without a checkout.
 
     A plus sign follows if tracked files were changed since.
     """

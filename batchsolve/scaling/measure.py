@@ -1,15 +1,15 @@
-"""Measuring how searches scale: a grid of runs, with what each took.
+"""Measurements of how searches scale: a grid of runs, with time and memory of each.
 
 A *workload* is one problem, counted whole by any number of workers (strong scaling), or a batch of
-stacks that grows with the workers (weak scaling): so many rows of a corpus, or so many times the
-same problem, for each worker.
+stacks that grows with the workers (weak scaling): for each worker a fixed number of rows of a
+corpus, or of copies of one problem.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
@@ -20,6 +20,7 @@ import numpy as np
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
+from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
@@ -35,29 +36,29 @@ from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Lost, Pool
 
-WARM_SECONDS = 2.0  # how much later than the first the last worker may start
+WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker
-BURST_SECONDS = 0.3  # for measuring what a result takes; hundreds of tasks
-BURST_STACKS = 256  # to begin with, for a problem may be small
+BURST_SECONDS = 0.3  # of short tasks that measure the cost of a result; enough for hundreds
+BURST_STACKS = 256  # to begin with, because a problem may be small
 
 
 class ScalingError(BatchsolveError):
-    """Runs that should have done the same work did not."""
+    """An error for runs of the same work that differ in it, or for work that was lost."""
 
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """What is searched.
+    """The work of a run: a problem, and the stacks to search.
 
     Attributes
     ----------
     name : str
     problem : ExactCover
     stacks : Stacks
-        Where the search begins; under weak scaling, what one worker after another adds.
+        The stacks to begin with; under weak scaling, those from which workers get theirs.
     per_worker : int, optional
-        Under weak scaling: the stacks for each worker. They are taken in turn, and again from the
-        first if there are too few.
+        Under weak scaling, the number of stacks for each worker. They are taken in turn, and again
+        from the first if there are too few.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Workload:
         return "strong" if self.per_worker is None else "weak"
 
     def begin(self, jobs: int) -> Stacks:
-        """Return the stacks to search with so many workers."""
+        """Return the stacks to search with this number of workers."""
         if self.per_worker is None:
             return self.stacks
         return self.stacks.take(np.arange(self.per_worker * jobs) % len(self.stacks))
@@ -85,14 +86,14 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
     text : str
         A problem, as in `batchsolve.runs.reading.read_problem`; for weak scaling also a corpus.
     per_worker : int, optional
-        The rows of a corpus, or times that the problem is counted, for each worker.
+        Rows of the corpus, or copies of the problem, for each worker.
     **reading
         Box, alphabet, blank and column, as in `read_problem`.
 
     Raises
     ------
     InputError
-        If there is no such problem, or a corpus has no row that can be searched.
+        If the problem is not found, or no row of the corpus can be searched.
     """
     if per_worker is None or not _is_table(text):
         with _naming(text):
@@ -110,9 +111,9 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
 
 @contextmanager
 def _naming(workload: str) -> Iterator[None]:
-    """Begin what is wrong with a workload with its name, unless its file is named there.
+    """Prefix the errors of a workload with its name, unless they begin with the name of its file.
 
-    Other errors are not of one workload: workers that are lost, a backend that there is not.
+    Other errors do not concern one workload: workers that are lost, an unknown backend.
     """
     try:
         yield
@@ -128,12 +129,12 @@ def _is_table(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Plan:
-    """Which runs to make: every combination, `repeat` times.
+    """A grid of runs: every combination, `repeat` times.
 
     Attributes
     ----------
     jobs : sequence of (int or None)
-        None is all the workers there are.
+        Numbers of workers; None is all that the backend has.
     split_depths : sequence of (int or None)
         None is the automatic depth.
     backends, engines : sequence of str
@@ -141,9 +142,9 @@ class Plan:
         The scheduler of a cluster.
     repeat : int
     budget : int, optional
-        Nodes a task may visit; sized by time by default.
+        Nodes a task may visit; by default chosen by time.
     time_limit : float, optional
-        Seconds after which a run stops; its speed is then measured by its nodes.
+        Seconds after which a run stops; its speed is then measured in nodes.
     """
 
     jobs: tuple[int | None, ...] = (1, 2)
@@ -170,7 +171,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Run:
-    """One run, and what it took: a row of ``runs.csv``.
+    """One run and its measurements: a row of ``runs.csv``.
 
     Attributes
     ----------
@@ -179,21 +180,21 @@ class Run:
     jobs, split_depth, repeat : int
         The split depth is None where it is automatic.
     wall, cpu : float
-        Seconds; those of all processors added.
+        Seconds of the run, and of processor time, added over all processors.
     count, nodes : int
     complete : bool
-        Whether the whole tree was searched.
+        True if the whole tree was searched.
     stacks, subproblems, tasks, rounds : int
-        Stacks to begin with, stacks searched, tasks handed out to workers, rounds of them.
+        Stacks to begin with, stacks searched, tasks handed out to workers, rounds of tasks.
     task_median, task_p90, task_p99, task_max : float
-        Seconds of tasks.
+        Seconds of a task.
     busy, busy_nodes : float, int
-        Seconds of all tasks that workers had, added; nodes that they visited.
+        Seconds of the workers' tasks, added; nodes visited in them.
     idle_share : float
-        What share of the workers' time no task took.
+        Share of the workers' time in which they had no task.
     serial_share : float
-        What share of the time no worker was busy, for the tree was split, engines were tried or
-        results collected.
+        Share of the time in which no worker was busy, because the tree was split, engines were
+        tried or results collected.
     split_seconds : float
         Seconds of splitting.
     split_nodes : int
@@ -254,29 +255,26 @@ def run_plan(
     workloads: list[Workload],
     plan: Plan,
     made: Sequence[Run] = (),
-    check: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Run, TaskLog]]:
-    """Make the runs of a grid, or those that are missing; yield each with its tasks.
+    """Make the runs of a grid that are missing; yield each with its tasks.
 
-    Every combination has its first run before any has its second, so that what drifts on the
-    machine touches all alike. The workers of every run are warmed up before its clock starts.
+    Every combination has its first run before any has its second, so that drifts of the machine
+    affect all alike. The workers of every run are warmed up before its clock starts.
 
     Parameters
     ----------
     workloads : list of Workload
     plan : Plan
     made : sequence of Run
-        The first runs, if they were made before.
-    check : callable
-        Called before every search and after every result; may raise.
+        The first runs of the grid, if they were made before.
 
     Raises
     ------
     InputError
-        If an engine does not take a problem, or there is no such backend or engine; or if a run was
+        If an engine cannot search a problem, a backend or an engine is unknown, or a run was
         stopped before it visited a node.
     ScalingError
-        If the nodes or the count of a problem vary, which they must not.
+        If runs of the same work differ in their nodes or their count.
     """
     combinations = list(
         product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
@@ -291,7 +289,7 @@ def run_plan(
     for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
         workload, engine, backend, jobs, depth = combination
         label = {"run": number, "repeat": repeat, "split_depth": depth}
-        run, log = measure(workload, engine, backend, jobs, plan, label, check)
+        run, log = measure(workload, engine, backend, jobs, plan, label)
         _check_begun(run)
         _check_same_work(run, seen)
         LOG.info("%s", run)
@@ -299,16 +297,16 @@ def run_plan(
 
 
 def _check_begun(run: Run) -> None:
-    """Refuse a run that has no speed."""
+    """Raise an error for a run that was stopped before its first node."""
     if not run.complete and run.nodes == 0:
         raise InputError(
             f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
-            f"visited, so there is no speed to compare; let it be longer"
+            f"visited, so its speed is unknown; raise the limit"
         )
 
 
 def _check_same_work(run: Run, seen: dict[tuple[str, str, int], Run]) -> None:
-    """Compare a complete run with the first one of the same work."""
+    """Raise an error if a complete run differs from the first run of the same work."""
     if not run.complete:
         return
     first = seen.setdefault((run.problem, run.engine, run.stacks), run)
@@ -329,7 +327,6 @@ def measure(
     jobs: int | None,
     plan: Plan,
     label: dict[str, Any],
-    check: Callable[[], None] = lambda: None,
 ) -> tuple[Run, TaskLog]:
     """Make one run.
 
@@ -338,32 +335,30 @@ def measure(
     workload : Workload
     engine, backend : str
     jobs : int, optional
-        All the workers there are by default.
+        Number of workers; by default all that the backend has.
     plan : Plan
-        Whose budget, time limit and address are used.
+        The plan whose budget, time limit and address are used.
     label : dict
         Run, repeat and split depth.
-    check : callable
-        Called before every search and after every result; may raise.
     """
     engines = engines_for(engine, workload.problem)
     with Pool(jobs, backend, plan.address) as pool, _naming(workload.name):
         jobs = pool.jobs
         stacks = workload.begin(jobs)
-        master = _result_seconds(pool, workload.problem, stacks, check)
+        master = _result_seconds(pool, workload.problem, stacks)
         for one in engines:
-            _warm_up(pool, one, workload.problem, stacks, check)
+            _warm_up(pool, one, workload.problem, stacks)
         settings = plan.settings(label["split_depth"])
         goal = TreeGoal(workload.problem, settings, Piece.whole(stacks))
         search = TreeSearch(goal, engines, pool)
-        check()
+        check_interrupt()
         usage.forget_peak()
         cpu = usage.cpu_seconds()
         epoch, begin = time.time(), time.perf_counter()
         log = TaskLog()
         for done in search.run():
             log.add(done, epoch)
-            check()
+            check_interrupt()
         wall = time.perf_counter() - begin
         cpu, peak = usage.cpu_seconds() - cpu, usage.peak_bytes(log.processes())
     if search.failures:
@@ -391,26 +386,25 @@ def measure(
     return run, log
 
 
-def _result_seconds(
-    pool: Pool, problem: ExactCover, stacks: Stacks, check: Callable[[], None]
-) -> float:
-    """Measure with short tasks what a result takes: to draw its task, hand it out, and collect it.
+def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
+    """Measure with short tasks the cost of a result: to draw its task, hand it out and collect it.
 
-    A single worker may share the collecting thread, which has nothing else to do between two tasks.
-    Beside threads it is that thread's processor time, beside processes that of the whole process.
-    Afterwards workers may have to be warmed up: joblib ends processes that a round left behind.
+    A single worker may run in the collecting thread; then the cost is the time between its tasks.
+    If workers are threads, it is the processor time of the collecting thread; if they are
+    processes, that of this process. Warm workers up again afterwards: joblib ends processes that a
+    round leaves behind.
     """
     engine = engines_for(AUTO, problem)[0]
-    _warm_up(pool, engine, problem, stacks, check)
+    _warm_up(pool, engine, problem, stacks)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
     search = TreeSearch(TreeGoal(problem, settings, begin), [engine], pool)
-    check()
+    check_interrupt()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log = TaskLog()
     for done in search.run():
         log.add(done, 0.0)
-        check()
+        check_interrupt()
     here = os.getpid() in log.processes()
     if pool.jobs == 1 and here:
         spent = time.perf_counter() - wall - sum(log.seconds)
@@ -421,10 +415,8 @@ def _result_seconds(
     return max(0.0, spent) / max(1, len(log.seconds))
 
 
-def _warm_up(
-    pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks, check: Callable[[], None]
-) -> None:
-    """Hand out small tasks until every worker has done one, or has had time enough to start."""
+def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:
+    """Hand out small tasks until every worker has done one, or `WARM_SECONDS` have passed."""
     seen: set[str] = set()
     first = stacks.between(0, 1)
     only_counts = engine.capabilities.counts_only
@@ -432,10 +424,10 @@ def _warm_up(
     work = TreeWork(engine, problem)
     deadline = float("inf")
     while len(seen) < pool.jobs and time.monotonic() < deadline:
-        check()
+        check_interrupt()
         for result in pool.start(work, enumerate([task] * (4 * pool.jobs))):
             if isinstance(result, Lost):
                 raise ScalingError(result.reason)
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)
             seen.add(result.timing.worker)
-            check()
+            check_interrupt()

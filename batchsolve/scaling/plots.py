@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from batchsolve.scaling.forecast import Forecast
 
 HOW_TO_GET = "pip install 'batchsolve[plot]'"
-MOST_LINEAR = 8  # how many times the least the greatest may be on an axis that begins at 0
-DASHES = {"Amdahl": ("--", "╌"), "Universal Scalability": (":", "┈")}  # a line, and in a label
+MOST_LINEAR = 8  # largest ratio of greatest to least value on an axis that begins at 0
+DASHES = {"Amdahl": ("--", "╌"), "Universal Scalability": (":", "┈")}  # style of line and label
 BARS = "points: medians; bars: range of the repeats"
-MOST_NAMED = 3  # series of a note
-TINY = 1e-9  # a parameter that is less is 0
-GOOD = 0.9  # an efficiency to compare others with
+MOST_NAMED = 3  # series in a note
+TINY = 1e-9  # smaller parameters are shown as 0
+GOOD = 0.9  # the efficiency that a reference line marks
 IDEAL = Style(GREY, "", DARK_GREY)
 
 
 def available() -> bool:
-    """Whether matplotlib is installed."""
+    """Return True if matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
@@ -50,12 +50,12 @@ def draw_all(
     experiment : Experiment
     forecasts : list of Forecast
     home : Path
-        Where to write.
+        The folder to write to.
 
     Returns
     -------
     list of (str, str)
-        The name of each picture's files, and what it shows.
+        The name of each picture's files, and its title.
     """
     import matplotlib
 
@@ -77,8 +77,8 @@ def _figures(
         ("speedup", "Speed-up", speedup_figure(series)),
         ("efficiency", "Efficiency", efficiency_figure(series)),
         ("depth", "Time against split depth", depth_figure(series)),
-        ("sizes", "How long subproblems take", sizes_figure(experiment)),
-        ("gantt", "What the workers did", gantt_figure(experiment)),
+        ("sizes", "Task durations", sizes_figure(experiment)),
+        ("gantt", "Worker timeline", gantt_figure(experiment)),
     ]
     for k, found in enumerate(forecasts, 1):
         title = f"Forecast: {short_name(found.name)}"
@@ -97,7 +97,7 @@ def fits(series: Series) -> list[Fit]:
 
 
 def speedup_ranges(series: Series) -> dict[int, Range]:
-    """Return the least and the greatest speed-up of single runs at every number of workers."""
+    """Return the least and the greatest speed-up of a run at every number of workers."""
     by_nodes = visits_the_same_nodes(series.first.engine)
 
     def speeds(jobs: int) -> list[float]:
@@ -109,7 +109,7 @@ def speedup_ranges(series: Series) -> dict[int, Range]:
 
 
 def speedup_figure(series: list[Series]) -> Figure | None:
-    """Draw speed-up over workers: measured with ranges, ideal, and fitted curves."""
+    """Draw speed-up against workers: measured with ranges, ideal, and fitted curves."""
     drawn = _scalable(series)
     if not drawn:
         return None
@@ -139,7 +139,7 @@ def speedup_figure(series: list[Series]) -> Figure | None:
 
 
 def efficiency_figure(series: list[Series]) -> Figure | None:
-    """Draw speed-up over the number of workers, with ranges."""
+    """Draw efficiency, the speed-up divided by the number of workers, with ranges."""
     drawn = _scalable(series)
     if not drawn:
         return None
@@ -162,7 +162,7 @@ def efficiency_figure(series: list[Series]) -> Figure | None:
 
 
 def depth_figure(series: list[Series]) -> Figure | None:
-    """Draw the time over the split depth, with ranges, a line for every number of workers."""
+    """Draw time against split depth, with ranges and a line for every number of workers."""
     lines: dict[tuple[str, ...], dict[int | None, Series]] = {}
     for one in series:
         run = one.first
@@ -201,7 +201,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
 
 
 def forecast_figure(found: Forecast) -> Figure:
-    """Draw simulated efficiency over workers, beside what was measured."""
+    """Draw simulated efficiency against workers, beside measurements."""
     name, _, settings = found.name.partition(", ")
     title = f"Forecast: {short_name(name)}"
     figure, (axes,) = drawing.new_figure(title, settings)
@@ -233,7 +233,7 @@ def _scalable(series: list[Series]) -> list[Series]:
 
 
 def _names(series: list[Series]) -> tuple[list[str], str]:
-    """Return what tells series apart, and what they have in common."""
+    """Return a name for each series by its differences, and the properties that all share."""
     runs = [one.first for one in series]
     depths = ["auto" if run.split_depth is None else run.split_depth for run in runs]
     return drawing.told_apart(
@@ -251,7 +251,7 @@ def _names(series: list[Series]) -> tuple[list[str], str]:
 
 
 def _bars(series: Iterable[Series]) -> str:
-    """Return what points and bars are, if a run was repeated."""
+    """Return the legend of points and bars if a run was repeated, else an empty text."""
     return BARS if any(len(one.at(jobs)) > 1 for one in series for jobs in one.workers) else ""
 
 
@@ -260,14 +260,14 @@ def _lines(*parts: str) -> str:
 
 
 def _told(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
-    """Return the label and the style of the k-th line: pale, with the reason, if it is doubtful."""
+    """Return the label and the style of the k-th line; a doubtful one is pale and says why."""
     kinds = dict.fromkeys(kind for one in series for kind in kinds_of_doubt(one))
     why = f"doubtful: {', '.join(kinds)}" if kinds else ""
     return drawing.wrapped(_lines(names[k], why)), Style.of(k, len(names), pale=bool(kinds))
 
 
 def _numbers(fit: Fit) -> str:
-    """Return the parameters of a curve, with their intervals, in lines of their own."""
+    """Return the parameters of a curve with their intervals, each on its own lines."""
     return "".join(
         f"\n    {name} {_short(value)}\n    ({_short(low)} – {_short(high)})"
         for (name, value), (low, high) in zip(
@@ -281,7 +281,7 @@ def _short(value: float) -> str:
 
 
 def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:
-    """Name the axes of a picture over workers, and say which series are not in it."""
+    """Name the axes of a picture against workers, and list the series that are left out."""
     axes.set_xticks(drawing.apart(sorted({jobs for one in drawn for jobs in one.workers})))
     left_out: dict[str, list[str]] = {}
     for one in series:
@@ -291,5 +291,5 @@ def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str)
     notes = []
     for why, names in left_out.items():
         which = "; ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} series"
-        notes.append(f"Not drawn, for the runs are {why}: {which}")
+        notes.append(f"Not drawn, because the runs are {why}: {which}")
     drawing.name_axes(axes, "workers", y, _lines(*notes))

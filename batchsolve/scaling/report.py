@@ -1,6 +1,6 @@
-"""The report of a scaling experiment: one HTML file that needs no other.
+"""The report of a scaling experiment: one self-contained HTML file.
 
-Pictures are inside as data URIs; tables scroll sideways on a narrow screen.
+Pictures are embedded as data URIs; tables scroll sideways on a narrow screen.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Cells = Sequence[Any]
 
 
 def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) -> Path:
-    """Draw the pictures of an experiment, as far as the packages are there, and write its report.
+    """Draw the pictures of an experiment, if matplotlib is installed, and write its report.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     Raises
     ------
     OutputError
-        If something cannot be written.
+        If a file cannot be written.
     """
     path = home / "report.html"
     with disk_errors(str(home)):
@@ -73,7 +73,7 @@ def render(
     forecasts: list[Forecast],
     pictures: list[tuple[str, str]],
 ) -> str:
-    """Return the report as HTML."""
+    """Render the report as HTML."""
     problems = dict.fromkeys(short_name(run.problem) for run in experiment.runs)
     title = "Scaling of " + ", ".join(problems)
     parts = [
@@ -123,13 +123,13 @@ def _command(experiment: Experiment) -> list[str]:
 def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]]) -> list[str]:
     if not pictures:
         how = escape(plots.HOW_TO_GET)
-        return [f'<p class="note">There are no pictures: they need <code>{how}</code>.</p>']
+        return [f'<p class="note">Pictures are left out; they need <code>{how}</code>.</p>']
     parts = ["<h2>Pictures</h2>"]
     none = any(len(one.workers) > 1 and why_no_speedup(one) for one in experiment.series())
     if none and "speedup" not in dict(pictures):
         parts.append(
-            '<p class="note">No speed-up is drawn, for the runs show none; why, and what to '
-            "measure instead, is said below.</p>"
+            '<p class="note">No speed-up is drawn, because the runs show none; see below why, and '
+            "what to measure instead.</p>"
         )
     parts.append('<div class="pictures">')
     for name, title in pictures:
@@ -176,7 +176,7 @@ def _summary(experiment: Experiment) -> list[str]:
 
 
 def _nodes(nodes: Iterable[int]) -> str:
-    """Return the nodes of runs, or their range where they were stopped or are not reproducible."""
+    """Return the nodes of runs, or their range if runs were stopped or are not reproducible."""
     values = sorted(set(nodes))
     return f"{values[0]:,}" if len(values) == 1 else f"{values[0]:,} – {values[-1]:,}"
 
@@ -198,13 +198,13 @@ def _curves(experiment: Experiment) -> list[str]:
         parts.append(_table(head, rows))
     if not fits.available():
         how = escape(plots.HOW_TO_GET)
-        return [*parts, f'<p class="note">There are none: they need <code>{how}</code>.</p>']
+        return [*parts, f'<p class="note">Curves are left out; they need <code>{how}</code>.</p>']
     workers = {run.jobs for run in experiment.runs}
     few = [f"{law}: {n} more" for law in fits.LAWS if (n := fits.missing(law, [*workers]))]
     if few:
         parts.append(
-            "<p>A curve needs one number of workers beyond 1 more than it has parameters, or it "
-            f"would go through every point: {'; '.join(few)}.</p>"
+            "<p>A curve needs one more number of workers above 1 than it has parameters; otherwise "
+            f"it would go through every point. Still to be measured: {'; '.join(few)}.</p>"
         )
     return parts
 
@@ -256,8 +256,8 @@ def _runs(experiment: Experiment) -> list[str]:
     return [
         "<h2>Runs</h2>",
         "<p><b>Idle</b> is the share of the workers' time that no task took. <b>Serial</b> is the "
-        "share of the time in which no worker was busy, for the tree was being split or results "
-        "collected.</p>",
+        "share of the time in which no worker was busy, because the tree was being split or "
+        "results collected.</p>",
         _table(head, rows),
     ]
 
@@ -306,14 +306,14 @@ def _assumptions(found: Forecast) -> list[str]:
     lines = [
         f"A worker visits {costs.rate:,.0f} nodes a second, as the fewest workers did, whatever "
         f"else runs on its machine.",
-        f"Between a worker's tasks pass {_micro(costs.overhead)}: the median measured with several "
-        f"workers, and the latency asked for. There is no other cost of a network.",
+        f"{_micro(costs.overhead)} pass between a worker's tasks: the median measured with several "
+        f"workers, plus the latency asked for. A network has no other cost.",
         f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
-        f"one after another, as measured with short tasks that keep it busy. The search takes it "
-        f"for {_micro(RESULT_SECONDS)}, and makes tasks so long that it keeps up.",
+        f"one after another, as measured with short tasks that keep it busy. The search assumes "
+        f"{_micro(RESULT_SECONDS)}, and makes tasks long enough for the process to keep up.",
         f"Splitting takes {_micro(costs.split)} a node.",
-        "The tree falls apart as it did along random walks, where children's sizes were counted or "
-        "estimated; the noise of the estimates makes it look less even than it is.",
+        "The tree splits as it did along random walks, where the sizes of children were counted or "
+        "estimated; the noise of the estimates makes the tree look less even than it is.",
         "Budgets, pieces and draws follow the constants of "
         "<code>batchsolve/search/rules.py</code>. No worker is lost, and all are equally fast.",
     ]
@@ -342,10 +342,10 @@ def _choice(choice: Any) -> list[str]:
     ]
     return [
         f"<h3>{choice.workers:,} workers</h3>",
-        f"<p>Best depth: {depth}. Best budget: {said}. What the efficiency rests on shows where "
-        f"one thing is different. Tasks take from {sizing.least_seconds:.3g} to "
-        f"{sizing.full_seconds:.3g} s, and {sizing.pieces:,} pieces are many; in the last "
-        f"row up to {TASK_SECONDS:g} s and {PIECES_PER_WORKER * choice.workers:,}.</p>",
+        f"<p>Best depth: {depth}. Best budget: {said}. The first table changes one thing at a "
+        f"time, to show what limits the efficiency. Tasks take {sizing.least_seconds:.3g} to "
+        f"{sizing.full_seconds:.3g} s, the longest while {sizing.pieces:,} pieces wait; in the "
+        f"last row up to {TASK_SECONDS:g} s and {PIECES_PER_WORKER * choice.workers:,}.</p>",
         _table(("", "simulated s", "efficiency", "tasks"), what_if),
         _table(("depth", "simulated s", "efficiency"), depths),
         _table(("budget", "simulated s", "efficiency"), budgets),

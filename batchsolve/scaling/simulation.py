@@ -1,11 +1,10 @@
 """A discrete-event simulation of `TreeSearch` on any number of workers.
 
-The tree is a line: a subtree of s nodes is s units of work in tree order, and what a budget leaves
-of it are the subtrees to the right of the path on which the search stopped. How a subtree falls
-into smaller ones is drawn from a `Shape`. Workers, the queue and draws follow
-`batchsolve.search.scheduler`; budgets and cuts are the functions of `batchsolve.search.rules`
-themselves. A stack is a pair: its size, which a search does not know, and its weight, by which
-frontiers are cut.
+The tree is a line: a subtree of s nodes is s units of work in tree order. A budget that runs out
+within it leaves the subtrees to the right of the path on which the search stopped. Smaller subtrees
+are drawn from a `Shape`. Workers, the queue and draws follow `batchsolve.search.scheduler`; budgets
+and cuts call the functions of `batchsolve.search.rules`. A stack is a pair: its size, which a
+search does not know, and its weight, by which frontiers are cut.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ from batchsolve.settings import (
 )
 from batchsolve.workers.base import TASKS_OUT
 
-MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; some 2 seconds
+MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; takes about 2 seconds
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What a search costs besides searching.
+    """The speed of a worker, and the overheads of a parallel search.
 
     Attributes
     ----------
@@ -52,7 +51,7 @@ class Costs:
     overhead : float
         Seconds between a worker's tasks.
     master : float
-        Seconds that one result keeps the process busy that hands out tasks. It does one at a time.
+        Seconds that the process that hands out tasks needs for each result, one after another.
     split : float
         Seconds for every node visited in splitting, which that process does alone.
     """
@@ -65,16 +64,16 @@ class Costs:
 
 @dataclass(frozen=True)
 class Rules:
-    """How a search cuts up its tree; by default as `batchsolve.search.tree` does.
+    """The rules by which a search cuts up its tree; by default those of `batchsolve.search.tree`.
 
     Attributes
     ----------
     split_depth : int, optional
         Levels to expand first; by default until every worker has enough stacks.
     budget : int, optional
-        Nodes a task may visit; by default sized by time and by how many pieces wait.
+        Nodes a task may visit; by default chosen by time and by the number of pieces that wait.
     sizing : Sizing, optional
-        How large tasks are; by default what the search takes for the number of workers.
+        The sizes of tasks; by default those that the search uses for the number of workers.
     """
 
     split_depth: int | None = setting(None, "Levels to expand first.", least=0)
@@ -87,7 +86,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What a simulated search came to.
+    """The outcome of a simulated search.
 
     Attributes
     ----------
@@ -102,8 +101,8 @@ class Simulated:
     stacks : int
         Stacks that splitting made.
     share : float
-        How much of the work was simulated, 1 unless there were `MOST_TASKS` tasks; the rest is
-        taken to go on at the same pace.
+        The share of the work that was simulated: 1, unless there were `MOST_TASKS` tasks. The rest
+        is assumed to go on at the same pace.
     """
 
     workers: int
@@ -117,7 +116,7 @@ class Simulated:
 
     @property
     def efficiency(self) -> float:
-        """The work, over the time of all workers."""
+        """The work, divided by the time of all workers."""
         return self.work / (self.workers * self.wall)
 
 
@@ -139,7 +138,7 @@ def simulate(
         At most `MOST_FORECAST_WORKERS`.
     costs : Costs
     shape : Shape, optional
-        How subtrees fall apart; without it they cannot be cut.
+        Samples by which subtrees are cut into smaller ones; without them subtrees stay whole.
     rules : Rules, optional
     seed : int
         Seed of the random numbers.
@@ -147,11 +146,11 @@ def simulate(
     Raises
     ------
     InputError
-        If there is nothing to search, or there are no workers or too many.
+        If `sizes` is empty or holds a number that is not positive, or `workers` is out of range.
 
     Examples
     --------
-    >>> simulate([1e6] * 6, 4, Costs(rate=1e6)).wall  # six tasks of a second, not to be cut
+    >>> simulate([1e6] * 6, 4, Costs(rate=1e6)).wall  # six tasks of a second that stay whole
     2.0
     """
     workers = whole_number("the number of workers", workers, 1, MOST_FORECAST_WORKERS)
@@ -160,7 +159,7 @@ def simulate(
         raise InputError("there is nothing to simulate: sizes are one or more positive numbers")
     rules = rules or Rules()
     if shape is None:
-        # a budget that nothing reaches: every subtree is one piece of work
+        # no subtree reaches this budget, so each is one piece of work
         rules = Rules(split_depth=0, budget=UNLIMITED, sizing=Sizing(1.0, 0.0, begin.size))
         shape = Shape.even()
     tables = (shape.shares, shape.bounds, shape.first, shape.last)
@@ -188,7 +187,7 @@ def simulate(
 def _split(
     sizes: npt.NDArray[np.float64], workers: int, rules: Rules, tables: tuple
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Expand the tree by levels, as `TreeSearch` does; return the stacks and the nodes visited."""
+    """Expand the tree by levels as `TreeSearch` does; return the stacks and the nodes visited."""
     wanted, visited, level = STACKS_PER_WORKER * workers, 0, 0
     stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])
     while stacks[:, 0].max() > GRAIN:
@@ -209,13 +208,13 @@ _task_nodes = kernel(task_nodes)
 
 @kernel
 def _seed(seed):
-    """Seed the generator of compiled code, which is not that of numpy."""
+    """Seed the random numbers of compiled code, which are separate from numpy's."""
     np.random.seed(seed)
 
 
 @kernel
 def _sample(size, tables):
-    """Draw the shares of the children of a subtree: their place among all shares."""
+    """Draw the children of a subtree; return the bounds of their shares among all shares."""
     bounds, first, last = tables[1], tables[2], tables[3]
     c = min(first.size - 1, max(0, int(np.log2(max(1.0, size)))))
     k = np.random.randint(first[c], last[c])
@@ -224,7 +223,7 @@ def _sample(size, tables):
 
 @kernel
 def _expand(stacks, tables):
-    """Replace every subtree by those of its children."""
+    """Replace every subtree by the subtrees of its children."""
     shares, out, n = tables[0], np.empty((2 * len(stacks), 2)), 0
     for s in range(len(stacks)):
         size, weight = stacks[s]
@@ -242,7 +241,7 @@ def _expand(stacks, tables):
 
 @kernel
 def _appended(stacks, n, size, weight):
-    """Write a stack behind the first n; return the array, or a longer one."""
+    """Write a stack after the first n; return the array, or a longer copy of it."""
     if n == len(stacks):
         longer = np.empty((2 * n, 2))
         longer[:n] = stacks
@@ -253,7 +252,7 @@ def _appended(stacks, n, size, weight):
 
 @kernel
 def _cut(size, weight, visited, tables):
-    """List what is left of a subtree after some of its nodes, the last in tree order first."""
+    """Return the stacks left of a subtree after some of its nodes, the last in tree order first."""
     shares, right, n = tables[0], np.empty((16, 2)), 0
     while size > GRAIN:
         begin, end = _sample(size, tables)
@@ -275,7 +274,7 @@ def _cut(size, weight, visited, tables):
 
 @kernel
 def _search(stacks, budget, tables):
-    """Search stacks, the first in tree order last; return the nodes visited and what is left."""
+    """Search stacks, the first in tree order last; return the nodes visited and the stacks left."""
     visited, n = 0.0, len(stacks)
     while n and visited + stacks[n - 1, 0] <= budget:
         n -= 1
@@ -289,7 +288,7 @@ def _search(stacks, budget, tables):
 
 @kernel
 def _put_back(part, waiting, lengths, wanted, most_stacks):
-    """Put stacks, the last in tree order first, on top; cut them up as the scheduler does."""
+    """Push stacks, the last in tree order first, on the queue, cut up as the scheduler does."""
     n = len(part)
     if n == 0:
         return
@@ -302,7 +301,7 @@ def _put_back(part, waiting, lengths, wanted, most_stacks):
 
 @kernel
 def _draw(waiting, lengths):
-    """Take the piece on top of the queue."""
+    """Pop the piece on top of the queue."""
     n = lengths.pop()
     piece = np.empty((n, 2))
     for x in range(n - 1, -1, -1):
@@ -314,10 +313,9 @@ def _draw(waiting, lengths):
 def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks, tables):
     """Run the events of a search; return its seconds, nodes, tasks and rounds.
 
-    A worker that ends a task draws the next at once. Its result waits until the master, which takes
-    results in the order in which they come, has put what is left back into the queue. The first
-    draw that finds nothing ends the round, as joblib has it: no more is drawn until all results are
-    in.
+    A worker that ends a task draws the next at once. Its result waits for the master, which takes
+    results in the order in which they arrive and puts the stacks left back into the queue. As in
+    joblib, the first draw that finds nothing ends the round: the next draw comes after all results.
     """
     per_node, overhead, master = seconds
     full_budget, least, first_budget = budgets
@@ -325,15 +323,15 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
     ahead, most_out = out_bounds
     waiting, lengths = [(0.0, 0.0) for _ in range(0)], [0 for _ in range(0)]
     _put_back(sizes[::-1].copy(), waiting, lengths, wanted, most_stacks)
-    # what each task leaves, by the number of its slot
+    # slot of a task -> the stacks that it leaves
     leaves = [np.empty((0, 2)) for _ in range(most_out)]
     free_slots = list(range(most_out - 1, -1, -1))
-    ends = [(0.0, 0) for _ in range(0)]  # when workers are done, and with what
-    results = np.empty(most_out, np.int64)  # a ring of what waits for the master
+    ends = [(0.0, 0) for _ in range(0)]  # a heap: when a running task ends, and its slot
+    results = np.empty(most_out, np.int64)  # a ring of slots whose results wait for the master
     arrived = np.empty(most_out)
     head, n_results = 0, 0
-    queue = np.empty(most_out, np.int64)  # a ring of tasks that wait for a worker
-    lasts = np.empty(most_out)  # how long the task of a slot takes
+    queue = np.empty(most_out, np.int64)  # a ring of slots whose tasks wait for a worker
+    lasts = np.empty(most_out)  # slot of a task -> its duration
     q_head, n_queue = 0, 0
     idle, out, tasks, rounds = workers, 0, 0, 0
     now, master_free, accepted_any, searched = 0.0, 0.0, False, 0.0
@@ -341,7 +339,7 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
         rounds += 1
         drawing, begins, to_draw = True, True, ahead
         while True:
-            # draws: so many at the beginning of a round, then one for every task that ends
+            # draw `ahead` tasks at the beginning of a round, then one for every task that ends
             while to_draw and drawing:
                 if not len(lengths) or out >= most_out:
                     drawing = begins
@@ -364,6 +362,7 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
                 searched += visited
                 to_draw -= 1
             begins, to_draw = False, 0
+            # start a task on every idle worker
             while idle and n_queue:
                 slot = queue[q_head]
                 q_head = (q_head + 1) % most_out
@@ -372,6 +371,7 @@ def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks
                 heapq.heappush(ends, (now + overhead + lasts[slot], slot))
             if out == 0 or tasks >= most_tasks:
                 break
+            # the next event: the master accepts a result, or a worker ends a task
             next_end = ends[0][0] if len(ends) else np.inf
             if n_results:
                 accept_at = max(master_free, arrived[results[head]]) + master

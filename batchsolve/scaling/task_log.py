@@ -1,4 +1,4 @@
-"""When and where the tasks of a search ran, and what follows from it: idling, gaps, quantiles."""
+"""A log of when and where tasks ran, and figures from it: idle share, gaps, quantiles."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 
 @dataclass(eq=False)
 class TaskLog:
-    """What tasks took: the rows of ``subproblems.parquet``, as columns.
+    """The times and nodes of tasks: the rows of ``subproblems.parquet``, as columns.
 
     Attributes
     ----------
     begin, seconds : list of float
-        When a task began, from the beginning of its run, and how long it took.
+        Start of a task, in seconds after that of its run, and its duration.
     worker : list of int
-        Workers are numbered as they begin; -1 is the process that hands out and collects, which
-        splits the tree and tries engines.
+        Workers, numbered in the order of their first results; -1 is the process that hands out
+        tasks, which splits the tree and tries engines.
     nodes, stacks : list of int
         Nodes visited, and stacks in the task.
     split : list of bool
-        Whether the task split the tree.
+        True if the task split the tree.
     """
 
     begin: list[float] = field(default_factory=list)
@@ -41,7 +41,7 @@ class TaskLog:
     numbers: dict[str, int] = field(default_factory=dict)
 
     def add(self, done: Done, epoch: float) -> None:
-        """Add a task that was searched."""
+        """Add a finished task."""
         name = done.timing.worker
         number = self.numbers.setdefault(name, len(self.numbers)) if name else -1
         self.begin.append(done.timing.begin - epoch)
@@ -52,11 +52,11 @@ class TaskLog:
         self.split.append(done.task.depth != UNLIMITED)
 
     def processes(self) -> set[int]:
-        """Return the processes that workers were in."""
+        """Return the ids of the processes in which workers ran."""
         return {int(name.partition("/")[0]) for name in self.numbers}
 
     def of_workers(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return begin, seconds and worker of the tasks that workers had."""
+        """Return begin, seconds and worker of the tasks that workers ran."""
         worker = np.array(self.worker, np.int64)
         mine = worker >= 0
         return np.array(self.begin)[mine], np.array(self.seconds)[mine], worker[mine]

@@ -1,4 +1,4 @@
-"""Pictures of the tasks of an experiment: how long they took, and who did them."""
+"""Pictures of the tasks of an experiment: a histogram of durations, and a Gantt chart."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from batchsolve.scaling.experiment import Experiment, short_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_BARS = 3000  # of a Gantt chart; more are no longer seen
-PANEL, ROW = 0.65, 0.22  # inches of the height: a histogram, a worker
-MOST_NAMED = 24  # rows of a Gantt chart that have room for a number
+MOST_BARS = 3000  # of a Gantt chart; more cannot be told apart
+PANEL, ROW = 0.65, 0.22  # the heights of a histogram and of a worker's row, in inches
+MOST_NAMED = 24  # rows of a Gantt chart that leave room for a number each
 
 
 def sizes_figure(experiment: Experiment) -> Figure | None:
-    """Draw how many tasks took how long, both axes logarithmic, a histogram below the other."""
+    """Draw histograms of task durations, one below the other, with both axes logarithmic."""
     seconds: dict[tuple[str, ...], list[float]] = {}
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
         key = (short_name(run.problem), run.engine, counted(run.jobs, "worker"))
@@ -30,13 +30,13 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
         return None
     names, common = drawing.told_apart(list(positive))
     height = drawing.AROUND + PANEL * len(names)
-    figure, panels = drawing.new_figure("How long tasks take", common, len(names), height)
+    figure, panels = drawing.new_figure("Task durations", common, len(names), height)
     low = min(s[s > 0].min() for s in positive.values())
     high = max(s.max() for s in positive.values())
     bins = np.geomspace(low * 0.99, high * 1.01, 40)
     for axes, name, values in zip(panels, names, positive.values(), strict=True):
         axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
-        axes.set(yscale="log", ylim=(0.7, None))  # so that one task is seen
+        axes.set(yscale="log", ylim=(0.7, None))  # so that a single task is visible
         drawing.make_logarithmic(axes, "y", between=(1,))
         drawing.write_above(axes, f"{name}: {counted(values.size, 'task')}")
     panels[-1].set(xscale="log", xlim=(bins[0], bins[-1]))
@@ -47,7 +47,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
 
 
 def gantt_figure(experiment: Experiment) -> Figure | None:
-    """Draw when each worker was busy, in the run with the most workers."""
+    """Draw the times when each worker was busy, in the run with the most workers."""
     run = experiment.widest()
     log = experiment.logs[experiment.runs.index(run)]
     if not log.begin:
@@ -60,7 +60,7 @@ def gantt_figure(experiment: Experiment) -> Figure | None:
         begin, seconds, worker = begin[keep], seconds[keep], worker[keep]
         subtitle += f"\nthe {MOST_BARS:,} longest of {len(log.begin):,} tasks"
     height = drawing.AROUND + ROW * max(4, min(MOST_NAMED, len(numbers)))
-    figure, (axes,) = drawing.new_figure("What the workers did", subtitle, height=height)
+    figure, (axes,) = drawing.new_figure("Worker timeline", subtitle, height=height)
     for number in numbers:
         mine = worker == number
         bars = list(zip(begin[mine].tolist(), seconds[mine].tolist(), strict=True))

@@ -1,8 +1,8 @@
-"""How a search tree falls into subtrees, from random walks down the tree.
+"""The shape of a search tree, sampled by random walks from its root.
 
-A walk goes to a child with a chance in proportion to the child's size, as the place where a budget
-runs out does. Sizes of children are counted where they are small and estimated by Knuth's probes
-where they are not; the noise of the estimates makes the tree look less even than it is.
+A walk moves to a child with a probability in proportion to the child's size, like the place where a
+budget runs out. Small children are counted; the sizes of large ones are estimated by Knuth's
+probes, and the noise of the estimates makes the tree look less even than it is.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from batchsolve.runs.estimate import probe
 
 GRAIN = 64.0  # nodes; a smaller subtree is not cut in a simulation
 CLASSES = 64  # subtrees of 2^c to 2^(c+1) nodes are one class
-WALKS = 8  # at once
-PROBES = 32  # for each child
-ENOUGH = 2_000  # nodes seen; more hardly change a forecast
-COUNTED = 2_000  # nodes up to which a child is counted; about as long as its probes take
+WALKS = 8  # in a batch
+PROBES = 32  # of each large child
+ENOUGH = 2_000  # samples; more hardly change a forecast
+COUNTED = 2_000  # nodes up to which a child is counted, which takes about as long as its probes
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """How subtrees fall into smaller ones: samples of the shares that children have.
+    """The shape of a tree: samples of how a subtree's nodes are shared among its children.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Shape:
         Sample ``k`` is ``shares[bounds[k]:bounds[k + 1]]``.
     first, last : ndarray of int64, shape (CLASSES,)
         Samples ``first[c]`` to ``last[c] - 1`` are of subtrees of 2^c to 2^(c+1) nodes. A class
-        in which no sample branches uses those of the nearest in which one does: by its own, a
-        subtree would never fall apart.
+        in which no sample branches uses the samples of the nearest class in which one does; its
+        own would never split a subtree.
     """
 
     shares: npt.NDArray[np.float64]
@@ -50,7 +50,7 @@ class Shape:
 
     @classmethod
     def of(cls, samples: list[tuple[float, npt.NDArray[np.float64]]]) -> Shape:
-        """Build a shape from samples: the nodes of a subtree, and those of its children.
+        """Build a shape from samples: the size of a subtree, and the sizes of its children.
 
         Raises
         ------
@@ -78,7 +78,7 @@ class Shape:
 
     @classmethod
     def even(cls, children: int = 2) -> Shape:
-        """Return the shape of a tree whose nodes all have so many children of one size."""
+        """Return the shape of a tree whose nodes all have the same number of equal children."""
         return cls.of([(1.0, np.ones(children))])
 
 
@@ -91,7 +91,7 @@ def sample_shape(
     seconds: float = 10.0,
     seed: int = 0,
 ) -> Shape:
-    """Sample how the tree below a stack falls into subtrees.
+    """Sample the shape of the tree below a stack.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def sample_shape(
     nodes : float
         The size of the whole tree, counted or estimated.
     seconds : float
-        How long to sample, unless enough was seen before; a batch of walks is ended.
+        Time after which no batch of walks starts; sampling ends sooner after `ENOUGH` samples.
     seed : int
         Seed of the random numbers.
 
@@ -145,7 +145,7 @@ def _walk(
     nodes: float,
     rng: np.random.Generator,
 ) -> list[tuple[float, npt.NDArray[np.float64]]]:
-    """Walk from the root to small subtrees; return what was seen on the way."""
+    """Walk from the root to small subtrees; return the samples seen on the way."""
     samples = []
     sizes = np.full(len(walkers), nodes)
     while len(walkers):
@@ -172,7 +172,7 @@ def _walk(
 def _sizes(
     problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return the nodes below each stack: counted if they are few, else estimated."""
+    """Return the number of nodes below each stack, counted if small and estimated otherwise."""
     n = len(stacks)
     if n == 0:
         return np.empty(0)

@@ -1,6 +1,6 @@
-"""What this process and those that it started have used: processor time and memory.
+"""Processor time and memory used by this process and those that it started.
 
-Worker processes live on after a run; psutil tells what they have used. Without it, only this
+Worker processes outlive a run, and psutil tells how much they used. Without psutil, only this
 process and children that have ended are counted.
 """
 
@@ -18,7 +18,7 @@ _RU_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def sees_processes() -> bool:
-    """Whether what other processes use is counted."""
+    """Return True if the use of other processes is counted."""
     return find_spec("psutil") is not None
 
 
@@ -38,14 +38,14 @@ def cpu_seconds() -> float:
 
 
 def forget_peak() -> None:
-    """Begin anew to watch for the peak of memory, where the system can."""
+    """Reset the peak of memory, where the system can."""
     for pid in [os.getpid(), *_descendants()]:
-        with suppress(OSError):  # not every system has it, nor lets everybody write to it
+        with suppress(OSError):  # not every system has this file or lets every user write to it
             (_PROC / str(pid) / "clear_refs").write_text("5")
 
 
 def peak_bytes(workers: set[int]) -> int:
-    """Return the peak of memory of this process and those of its descendants that are workers.
+    """Return the sum of the memory peaks of this process and of its workers, in bytes.
 
     Pages that processes share are counted once for each.
     """
@@ -57,7 +57,7 @@ def peak_bytes(workers: set[int]) -> int:
 
 
 def _peak(pid: int) -> int | None:
-    """Return the peak of a process; psutil knows only what it uses now."""
+    """Return the peak of a process, which psutil does not know; None if it cannot be read."""
     try:
         lines = (_PROC / str(pid) / "status").read_text().splitlines()
     except OSError:

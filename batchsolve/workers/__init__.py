@@ -1,4 +1,4 @@
-"""Where workers live. This package is the only place that imports joblib."""
+"""The backends that run workers. Only this package imports joblib."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from batchsolve.workers.base import Capabilities, Here, Shared, Workers
 
 __all__ = ["BACKENDS", "Capabilities", "Here", "Shared", "Workers", "get_workers"]
 
-# name -> module and class; imported when asked for, for some need what may not be installed
+# name -> module and class; imported on demand, because some need packages that may be missing
 _BACKENDS = {
     "threading": ("batchsolve.workers.threads", "Threads"),
     "loky": ("batchsolve.workers.processes", "Processes"),
     "dask": ("batchsolve.workers.dask", "DaskWorkers"),
     "ray": ("batchsolve.workers.ray", "RayWorkers"),
 }
-_NEEDS = {"dask": "distributed", "ray": "ray"}  # backend, which is also its extra -> module
+_NEEDS = {"dask": "distributed", "ray": "ray"}  # backend (also the name of its extra) -> module
 
 BACKENDS = tuple(_BACKENDS)
 
@@ -29,15 +29,15 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
     ----------
     backend : {"threading", "loky", "dask", "ray"}
     jobs : int, optional
-        Number of workers; all there are by default.
+        Number of workers; by default the number of cores, or all workers of a cluster.
     address : str, optional
         The scheduler of a cluster; by default a cluster on this machine is started.
 
     Raises
     ------
     InputError
-        If there is no such backend, a module that it needs is not installed, or it has no use for
-        an address or a number of workers.
+        If the backend is unknown, lacks a module, or does not take an address or a number of
+        workers.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Workers that joblib hands calls to: what every backend has.
+"""The base class of workers that joblib hands calls to, and the capabilities of a backend.
 
-A backend says what it can do in its `Capabilities`; the pool asks for those and never for a name.
+A backend declares its `Capabilities`; the pool asks for those and never for a name.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from joblib import Parallel, cpu_count, delayed
 from batchsolve.errors import WorkersError
 
 LOG = logging.getLogger("batchsolve")
-LOOK_SECONDS = 0.01  # how often to look whether a call has failed, which nothing says
-TASKS_OUT = 2  # tasks that a worker has or waits for, so that it need not wait for the next draw
+LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
+TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a backend can do.
+    """The capabilities of a backend.
 
     Attributes
     ----------
     streams : bool
-        Whether results come back while other calls still run. Otherwise all calls that were drawn
-        come back before the first result does.
+        True if results come back while other calls still run. Otherwise no result comes back before
+        all calls that were drawn have ended.
     joins_clusters : bool
-        Whether it takes the address of a cluster.
+        True if the backend takes the address of a cluster.
     width_is_the_clusters : bool
-        Whether it uses all the workers of a cluster that it joins, however many.
+        True if the backend uses all workers of a cluster that it joins, however many.
     sees_files : bool
-        Whether workers can open the files that this process can, by absolute paths.
+        True if workers see this process's files, by absolute paths.
     """
 
     streams: bool = True
@@ -49,7 +49,7 @@ class Capabilities:
 
 
 class Shared(Protocol):
-    """What workers do, wherever a worker finds it; it can be pickled and sent with every task."""
+    """A reference to the work of workers; it is pickled and sent with every task."""
 
     def get(self) -> Any:
         """Return the work."""
@@ -58,7 +58,7 @@ class Shared(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Here:
-    """What workers do, at hand, or coming along with each task."""
+    """A reference that holds the work itself, which is thus sent with each task."""
 
     work: Any
 
@@ -68,7 +68,7 @@ class Here:
 
 
 def say_that_ports_are_open(where: str, how: str) -> None:
-    """Warn that whoever reaches the ports of a cluster can run code there, as they can."""
+    """Warn that everyone who reaches the ports of a cluster can run code there."""
     LOG.warning(
         "%s: whoever reaches its ports can run what they like, in your name; keep it within a "
         "network that you trust, or %s (see docs/clusters.md)",
@@ -78,7 +78,7 @@ def say_that_ports_are_open(where: str, how: str) -> None:
 
 
 class Numbers(Protocol):
-    """Whole numbers of 64 bits, at first 0, that all workers see; each is read or set at once."""
+    """Shared integers of 64 bits, initially 0; reading or setting one is atomic."""
 
     def __getitem__(self, place: int, /) -> int: ...
 
@@ -91,20 +91,21 @@ class Workers:
     Parameters
     ----------
     jobs : int, optional
-        How many; the number of cores by default.
+        Number of workers; by default the number of cores.
     address : str, optional
-        The cluster to join, for backends that can.
+        The cluster to join; only some backends can.
 
     Attributes
     ----------
     capabilities : Capabilities
     jobs : int
-        How many there are; of a cluster this is known while they are in use.
+        Number of workers; that of a cluster is known while they are in use.
     folder : str
-        Where workers that are processes of this machine find files while they are in use; empty if
-        they are not.
+        A folder that worker processes of this machine share while they are in use; empty for other
+        workers.
     deaths : tuple of exception types
-        What `run` raises when workers have died; those that are left, or new ones, take more calls.
+        Exceptions that `run` raises when workers have died; those left, or new ones, take more
+        calls.
 
     Notes
     -----
@@ -145,26 +146,26 @@ class Workers:
             self._close()
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        """Start workers, or find them; return a backend of joblib and options for it."""
+        """Start or find workers; return a backend of joblib and options for it."""
         raise NotImplementedError
 
     def _close(self) -> None:
-        """Stop what was started."""
+        """Stop what `_open` has started."""
 
     def share(self, work: Any) -> Shared:
-        """Bring what workers do to them, once; return how they find it."""
+        """Send work to the workers, once; return a reference to it."""
         return Here(work)
 
     def numbers(self, n: int) -> Numbers | None:
-        """Return numbers that workers they are sent to share with us; None if they cannot."""
+        """Return n numbers that we share with the workers they are sent to; None if impossible."""
         return None
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
-        """Call a function with each of the arguments; yield what it returns, in any order.
+        """Call a function with each of the arguments; yield its results, in any order.
 
-        The first calls are handed out at once, where the backend can. More arguments are drawn as
+        The first calls are handed out at once if the backend can. More arguments are drawn as
         workers become free, in any thread but one at a time.
 
         Raises
@@ -173,12 +174,12 @@ class Workers:
             If a worker died, and the backend could not make up for it.
         """
         with self._parallel._lock:
-            # Results of a round that was given up: those that have come in since wait among the
-            # jobs, and those that come in before the next round has an id would. joblib would
-            # stumble over them.
+            # Forget the results of an abandoned round, because joblib would fail on them: those
+            # that have arrived since are among the jobs, and without an id those that still arrive
+            # are ignored.
             self._parallel._call_id = None
             self._parallel._jobs.clear()
-        # unlike a generator, it can be asked again after it had nothing
+        # unlike a generator, `starmap` can be asked again after it had nothing
         calls = starmap(delayed(function), arguments)
         if self.capabilities.streams:
             return self._as_they_come(self._parallel(calls))
@@ -196,9 +197,9 @@ class Workers:
 
 
 class _Parallel(Parallel):
-    """Knows at once when a call has ended, where joblib looks every 10 ms.
+    """joblib's `Parallel`, but it learns at once that a call has ended, instead of every 10 ms.
 
-    It says nothing of calls that were given up, as after Ctrl-C, where joblib warns.
+    It also omits joblib's warning about abandoned calls, as after Ctrl-C.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -206,7 +207,7 @@ class _Parallel(Parallel):
         self._ended = threading.Lock()  # free if a call has ended since it was last taken
 
     def print_progress(self) -> None:
-        """Note that a call has ended; joblib asks for it then, in one thread at a time."""
+        """Note that a call has ended; joblib calls this then, in one thread at a time."""
         if self._ended.locked():
             self._ended.release()
 
@@ -214,10 +215,10 @@ class _Parallel(Parallel):
         pass
 
     def await_result(self) -> None:
-        """Wait until there is a result, or none is to come."""
+        """Wait until a result arrives, or no more can."""
         while self._is_awaited():
             if self.n_dispatched_tasks - self.n_completed_tasks > self.n_jobs:
-                time.sleep(LOOK_SECONDS)  # workers have more to do, and do it faster undisturbed
+                time.sleep(LOOK_SECONDS)  # more calls wait, and workers are faster undisturbed
             else:
                 self._ended.acquire(timeout=LOOK_SECONDS)
 
@@ -229,11 +230,11 @@ class _Parallel(Parallel):
 
 
 def nobody_left(where: str, seconds: float) -> WorkersError:
-    """Return the error of a cluster whose workers are lost, and which none has joined since."""
+    """Return the error for a cluster that has lost its workers, and that none has joined since."""
     return WorkersError(f"{where}: no worker is left, and none has joined in {seconds} s")
 
 
 def cannot_load(error: Exception) -> str:
-    """Say what to do about workers of a cluster that cannot load what is sent to them."""
+    """Return a message for workers of a cluster that cannot load what they receive, with advice."""
     reason = str(error).strip().splitlines()[-1]
     return f"a worker cannot load batchsolve ({reason}); install this version on every worker"

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, one that is there or one of this machine, through joblib's backend."""
+"""Workers of a Dask cluster, existing or started on this machine, through joblib's backend."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from batchsolve.workers.watchdog import Watchdog
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
-AGAIN_SECONDS = 60  # for one to come when all have died; on a busy machine it took more than ten
-CLOSE_SECONDS = 10  # for a cluster whose start was interrupted
-ASK_SECONDS = 5  # for the scheduler to say who is there
-DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up the task they had
+AGAIN_SECONDS = 60  # for a worker to join after all have died; on a busy machine it took over 10
+CLOSE_SECONDS = 10  # to close a cluster whose start was interrupted
+ASK_SECONDS = 5  # for the scheduler to list its workers
+DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up their task
 NEVER = "36500 days"
 
-_works: dict[str, Any] = {}  # in a worker: what clients have brought there
+_works: dict[str, Any] = {}  # in a worker process: the work that clients have sent, by key
 
 
 @dataclass(frozen=True)
 class _OnWorker:
-    """What workers do, which every worker has."""
+    """A reference to work of which every worker has a copy."""
 
     key: str
 
@@ -54,14 +54,14 @@ class _OnWorker:
 
 
 class _Bring(distributed.WorkerPlugin):
-    """Brings what workers do to each of them once, also to those that join or begin anew."""
+    """A plugin that delivers work once to each worker, including those that join or restart."""
 
     def __init__(self, key: str, work: Any, is_ours: bool) -> None:
         self._key, self._is_ours = key, is_ours
-        self._pickled = pickle.dumps(work)  # else its arrays are views of a message received
+        self._pickled = pickle.dumps(work)  # else its arrays would be views of Dask's message
 
     def setup(self, worker: Any) -> None:
-        if self._is_ours:  # else the process is somebody else's
+        if self._is_ours:  # we started the process
             keep_memory()
         _works[self._key] = pickle.loads(self._pickled)
 
@@ -70,23 +70,23 @@ class _Bring(distributed.WorkerPlugin):
 
 
 class _Backend(DaskDistributedBackend):
-    """Joblib's backend, which also says when Dask has given up a task."""
+    """joblib's backend, but it also reports tasks that Dask has given up."""
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return the number of workers, but at least 2: joblib keeps the calls of 1 to itself.
+        """Return the number of workers, but at least 2: with 1, joblib would call by itself.
 
-        Where there is none now, it would try one call and could not be used again if that failed;
-        here all calls wait for workers, and `DaskWorkers` gives up where none comes.
+        Without workers, joblib would try one call, and be unusable if that failed. Here all calls
+        wait for workers, and `DaskWorkers` gives up if none joins.
         """
         width = int(sum(self.client.ncores().values()))
         return max(2, width or n_jobs)
 
     def cancel(self) -> None:
-        """Cancel all calls; to whoever waits for them, they have failed."""
+        """Cancel all calls, which thus fail for joblib."""
         self.client.cancel(list(self.waiting_futures.futures))
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
-        """Submit calls; joblib would wait for ever for those that fail outside themselves."""
+        """Submit calls; report those that fail in Dask itself; joblib would await them for ever."""
         future: Future[Any] = super().submit(func, callback)
 
         def tell(done: Future[Any]) -> None:
@@ -98,7 +98,7 @@ class _Backend(DaskDistributedBackend):
         return future
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Cancel what nobody waits for, so that it does not stand before what is next."""
+        """Cancel abandoned calls, so that they do not delay the next ones."""
         abandoned = list(self.waiting_futures.futures)
         super().abort_everything(ensure_ready)
         if self.client.status == "running":
@@ -111,9 +111,10 @@ class DaskWorkers(Workers):
     Parameters
     ----------
     jobs : int, optional
-        Worker processes of the cluster of this machine that is started where no address is given.
+        Worker processes of the cluster that is started on this machine if no address is given.
     address : str, optional
-        The scheduler of a cluster, such as ``tcp://10.0.0.1:8786``. All its threads are used.
+        The scheduler of a cluster, such as ``tcp://10.0.0.1:8786``. All threads of the cluster are
+        used.
     """
 
     capabilities: ClassVar = Capabilities(
@@ -125,10 +126,10 @@ class DaskWorkers(Workers):
         self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
         self._opened = ExitStack()
         self._shared: tuple[Any, _OnWorker] | None = None
-        self._given_up = threading.Event()  # whether no worker was left for too long
+        self._given_up = threading.Event()  # set if no worker was left for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        with self._opened as opened:  # closed again if the rest fails
+        with self._opened as opened:  # closes again if the rest fails
             cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
             try:
                 if self._address is not None:
@@ -145,7 +146,7 @@ class DaskWorkers(Workers):
             try:
                 listens_at = client.scheduler_info()["address"]
                 self.jobs = self._width()
-            except (OSError, KeyError) as error:  # it knows no address once it has closed itself
+            except (OSError, KeyError) as error:  # a closed scheduler does not know its address
                 raise self._lost() from error
             if not listens_at.startswith(("tls://", *LOOPBACK)):
                 say_that_ports_are_open(listens_at, "set up TLS")
@@ -156,8 +157,8 @@ class DaskWorkers(Workers):
         return backend, {}
 
     def _stuck(self) -> Any:
-        """Return joblib's backend if there is no worker any more."""
-        with suppress(Exception):  # the scheduler may be lost, of which Dask itself tells
+        """Return joblib's backend if no worker is left."""
+        with suppress(Exception):  # the scheduler may be lost, which Dask itself reports
             if not self._client.ncores(callback_timeout=ASK_SECONDS):
                 return self._parallel._backend
         return None
@@ -174,7 +175,7 @@ class DaskWorkers(Workers):
         Raises
         ------
         WorkersError
-            If the scheduler is lost; or no worker is left, and none has come for `AGAIN_SECONDS`.
+            If the scheduler is lost, or no worker is left and none has joined for `AGAIN_SECONDS`.
         """
         if self._given_up.is_set():
             raise nobody_left(self._where, AGAIN_SECONDS)
@@ -187,7 +188,7 @@ class DaskWorkers(Workers):
 
     @property
     def _is_connected(self) -> bool:
-        """Whether the scheduler is there, and always was: one that is begun anew knows no work."""
+        """True if the scheduler was never lost; one that was started again has no work."""
         client = self._client
         return client.status == "running" and client.scheduler_comm is self._connection
 
@@ -201,7 +202,7 @@ class DaskWorkers(Workers):
 
     @property
     def _where(self) -> str:
-        """The cluster, as messages name it."""
+        """The name of the cluster in messages."""
         return self._address or "the Dask cluster of this machine"
 
     def _width(self) -> int:
@@ -211,7 +212,7 @@ class DaskWorkers(Workers):
         except TimeoutError as error:
             raise InputError(f"{self._where}: no worker has joined in {JOIN_SECONDS} s") from error
         width = int(sum(self._client.ncores().values()))
-        if not width:  # it was lost in that moment
+        if not width:  # the worker was lost in that moment
             raise WorkersError(f"{self._where}: no worker is left; start others")
         return width
 
@@ -219,14 +220,14 @@ class DaskWorkers(Workers):
         self._opened.close()
 
     def share(self, work: Any) -> _OnWorker:
-        """Bring what workers do to them, once; the scheduler brings it to those that join later.
+        """Send work to the workers, once; the scheduler sends it to those that join later.
 
         Raises
         ------
         InputError
-            If a worker cannot read it, for this package is not installed there.
+            If a worker cannot load it, because this package is not installed there.
         WorkersError
-            If the scheduler is lost meanwhile, or workers are for longer than `AGAIN_SECONDS`.
+            If the scheduler is lost meanwhile, or a worker cannot be reached for `AGAIN_SECONDS`.
         """
         if self._shared is None or self._shared[0] is not work:
             key = f"batchsolve-{uuid4().hex}"
@@ -236,9 +237,9 @@ class DaskWorkers(Workers):
         return self._shared[1]
 
     def _bring(self, key: str, work: Any) -> None:
-        """Bring work to all workers; one that dies meanwhile fails it, and the others get it again.
+        """Send work to all workers; if one dies meanwhile, send it again to the others.
 
-        Dask says the same of a scheduler that is lost, and notes that soon afterwards.
+        Dask raises the same error for a lost scheduler, and notices that loss soon afterwards.
         """
         plugin = _Bring(key, work, self._address is None)
         end = time.monotonic() + AGAIN_SECONDS
@@ -258,13 +259,13 @@ class DaskWorkers(Workers):
 
     def _forget(self, key: str) -> None:
         if self._is_connected:
-            # a worker that has just joined may not have got it, and any may be lost
+            # a worker that has just joined may lack it, and any worker may be lost
             with suppress(KeyError, OSError):
                 self._client.unregister_worker_plugin(key)
 
 
 def _check_address(address: str) -> None:
-    """Raise ValueError for an address that Dask would try for seconds, to end in a TypeError."""
+    """Raise ValueError for an address that Dask would try for seconds and end with a TypeError."""
     get_address_host_port(address)
     connection = distributed.Security().get_connection_args("client")
     encrypted = parse_address(address)[0] == "tls"
@@ -275,9 +276,9 @@ def _check_address(address: str) -> None:
 
 
 class _LocalCluster(distributed.LocalCluster):
-    """A cluster of this machine, which is closed at once if its start is interrupted.
+    """A cluster of this machine that is closed at once if its start is interrupted.
 
-    Dask would close it when the process ends, and print a traceback if a worker had not begun.
+    Dask would close it when the process ends, and print a traceback if a worker had not started.
     """
 
     def __init__(self, **how: Any) -> None:
@@ -292,11 +293,11 @@ class _LocalCluster(distributed.LocalCluster):
 
 @contextmanager
 def _local_cluster(jobs: int) -> Iterator[Any]:
-    """Start processes of one thread each on this machine, and stop them in the end."""
+    """Start processes of one thread each on this machine, and stop them at the end."""
     settings = {
         "distributed.scheduler.allowed-failures": DEATHS_FORGIVEN,
-        # So long after a death Dask looks whether the worker is there, and closes its place for
-        # good if not, though it may have come again since, and have died once more.
+        # Time after a death at which Dask looks for the worker, and gives up its place for good if
+        # it is missing, even if it has been restarted since and has just died again.
         "distributed.deploy.lost-worker-timeout": NEVER,
     }
     with dask.config.set(settings):
@@ -309,7 +310,7 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.CRITICAL,
                 )
-        except RuntimeError as error:  # a worker was killed before it had begun
+        except RuntimeError as error:  # a worker was killed before it had started
             raise WorkersError(
                 f"the Dask cluster of this machine did not start ({first_line(error)}); try again"
             ) from error

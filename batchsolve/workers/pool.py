@@ -1,9 +1,9 @@
 """The worker pool: runs tasks on joblib, and survives tasks that raise or kill their worker.
 
-What a worker does with a task is said by a `Work`; the pool knows nothing of it. Tasks are drawn as
+A `Work` defines how a worker does a task; the pool does not look into it. Tasks are drawn as
 workers become free. joblib draws them under a lock that it also needs to hand back results, so an
-input that waited for results would deadlock: where nothing is ready, a draw says so, and the round
-ends with the tasks that are out.
+iterator of tasks that waits for results would deadlock. If no task is ready, it stops instead, and
+the round ends with the tasks that are out.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import Any, Protocol
 from batchsolve.workers import Here, Shared, get_workers
 from batchsolve.workers.base import Numbers
 
-Numbered = tuple[int, Any]  # a task, and what the caller knows it by
+Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
-LEAVE_SECONDS = 5.0  # how long to wait for tasks that nobody wants any more
+LEAVE_SECONDS = 5.0  # longest wait for tasks whose results are no longer wanted
 LOOK_SECONDS = 0.001  # between two looks at them
 KILLED = "the search killed its worker process twice"
 
 
 class Work(Protocol):
-    """What a worker does with a task. It is brought to every worker, and can be pickled."""
+    """The work that a worker does for each task. It is sent to every worker: it can be pickled."""
 
     def do(self, task: Any) -> Any:
         """Return the result of a task."""
@@ -40,16 +40,16 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class Timing:
-    """When and where a task was searched.
+    """The time and the place of a task.
 
     Attributes
     ----------
     begin : float
         Seconds since the epoch, by the clock of the worker's machine.
     seconds : float
-        How long it took.
+        Duration of the task.
     worker : str
-        A process and a thread of it; empty for what the calling process did itself.
+        The ids of the process and of the thread; empty if the calling process did the task itself.
     """
 
     begin: float
@@ -59,12 +59,12 @@ class Timing:
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A task that was done.
+    """A finished task.
 
     Attributes
     ----------
     number : int
-        What the caller knows the task by.
+        The caller's number of the task.
     task, result : object
     timing : Timing
     """
@@ -77,17 +77,17 @@ class Done:
 
 @dataclass(frozen=True, eq=False)
 class Lost:
-    """A task that cannot be done.
+    """A task that failed.
 
     Attributes
     ----------
     number : int
-        What the caller knows the task by.
+        The caller's number of the task.
     task : object
     reason : str
     died : bool
-        Whether workers died with it, twice; another task that was out may be to blame. Otherwise
-        it raised an error.
+        True if workers died twice while the task was out; another task that was out may be to
+        blame. False if the task raised an error.
     """
 
     number: int
@@ -97,12 +97,12 @@ class Lost:
 
 
 class Pool:
-    """Workers, and the rounds of tasks that they search.
+    """Workers, and the rounds of tasks that they run.
 
     Parameters
     ----------
     jobs : int, optional
-        Number of workers; the number of cores by default, or all that a cluster has.
+        Number of workers; by default the number of cores, or all workers of a cluster.
     backend : {"threading", "loky", "dask", "ray"}
         Threads, processes that isolate a crash, or the workers of a cluster.
     address : str, optional
@@ -111,11 +111,11 @@ class Pool:
     Raises
     ------
     InputError
-        If `batchsolve.workers.get_workers` does; on entering, if the cluster cannot be reached.
+        If `batchsolve.workers.get_workers` raises it; on entering, if no cluster can be reached.
 
     Notes
     -----
-    Use it as a context manager. `start` hands out tasks at once, where the backend can, so that the
+    Use it as a context manager. `start` hands out tasks at once if the backend can, so that the
     caller can do other work before it asks for the results.
     """
 
@@ -129,21 +129,21 @@ class Pool:
 
     @property
     def jobs(self) -> int:
-        """The number of workers; of a cluster it is known once the pool is entered."""
+        """The number of workers; that of a cluster is known once the pool is entered."""
         return self._workers.jobs
 
     @property
     def sees_files(self) -> bool:
-        """Whether workers can open the files that this process can."""
+        """True if workers see this process's files."""
         return self._workers.capabilities.sees_files
 
     @property
     def folder(self) -> str:
-        """Where workers in processes on this machine can share files; empty if they are not."""
+        """The folder that worker processes of this machine share; empty for other workers."""
         return self._workers.folder
 
     def numbers(self, n: int) -> Numbers | None:
-        """Return so many numbers that all workers see; None if they share no memory with us."""
+        """Return n numbers shared with all workers; None if they share no memory with us."""
         return self._workers.numbers(n)
 
     def __enter__(self) -> Pool:
@@ -163,14 +163,14 @@ class Pool:
             _AT_WORK.wait(LEAVE_SECONDS)
 
     def _abandon(self) -> None:
-        """Drop the tasks of a round that nobody waits for."""
+        """Drop the tasks of the running round."""
         self._running.close()
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
 
-        Tasks are drawn as workers become free, in any thread but one at a time. An iterator may
-        say that it has nothing and be asked again; the round ends when a draw finds nothing.
+        Tasks are drawn as workers become free, in any thread but one at a time. The round ends when
+        a draw finds no task; the iterator may be asked again later.
 
         Every task that was drawn comes back in a `Done` or a `Lost`.
         """
@@ -180,7 +180,7 @@ class Pool:
         return self._collect(work, fresh, out, running)
 
     def start_here(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
-        """Do as `start` does, but work in this process, for what is not worth a worker."""
+        """Do as `start` does, but in this process, for tasks too small to send to a worker."""
         out: _Out = {}
         fresh = iter(tasks)
         given = self._ticketed(fresh, out)
@@ -194,12 +194,12 @@ class Pool:
         do = partial(_attempt, self._workers.share(work))
         try:
             self._running = self._workers.run(do, self._ticketed(tasks, out))
-        except self._workers.deaths as death:  # of workers that had nothing to do until then
+        except self._workers.deaths as death:  # of workers that were idle until then
             self._running = _raising(death)
         return self._running
 
     def _ticketed(self, tasks: Iterable[Numbered], out: _Out) -> Iterator[tuple[int, Any]]:
-        """Note that numbered tasks are out; pass them on with tickets, never given twice."""
+        """Record numbered tasks as out; pass them on, each with a ticket used only once."""
 
         def give(numbered: Numbered) -> tuple[int, Any]:
             ticket = next(self._tickets)
@@ -211,14 +211,14 @@ class Pool:
     def _collect(
         self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[_Attempt]
     ) -> Generator[Done | Lost]:
-        """Yield results; send the tasks of a dead worker again, but only once."""
+        """Yield results; send tasks that were out when a worker died again, but only once."""
         seen_dying: set[int] = set()
         while True:
             has_died = False
             try:
                 for attempt in running:
                     if attempt.ticket not in out:
-                        continue  # joblib may hand over what a round found that was given up
+                        continue  # joblib may hand over a result of an abandoned round
                     number, task = out.pop(attempt.ticket)
                     if attempt.error:
                         yield Lost(number, task, attempt.error)
@@ -231,7 +231,8 @@ class Pool:
                 raise
             if not out and not has_died:
                 break
-            # without a death, joblib took a result of a round that was given up for one of these
+            # send the rest again; without a death, joblib took a result of an abandoned round for
+            # one of theirs
             again = []
             for number, task in out.values():
                 if number in seen_dying and has_died:
@@ -246,12 +247,12 @@ class Pool:
 
 def _raising(error: BaseException) -> Generator[_Attempt]:
     raise error
-    yield  # which makes it a generator
+    yield  # makes this function a generator
 
 
 @dataclass(frozen=True, eq=False)
 class _Attempt:
-    """What comes back from a worker: a result, or the text of an error."""
+    """The answer of a worker to a task: a result, or the text of an error."""
 
     ticket: int
     result: Any
@@ -260,11 +261,11 @@ class _Attempt:
 
 
 class _AtWork:
-    """Counts the tasks that threads of this process are at work on.
+    """A count of the tasks that threads of this process are running.
 
-    A thread that is in the middle of compiled code when Python ends is thrown out of it, which
-    kills the process. Tasks are short; so whoever leaves a pool waits for those that nobody wants.
-    It looks again and again: Ctrl-C in the middle of a `threading.Condition` can leave that locked.
+    If a thread is inside compiled code when Python ends, Python unwinds it, which kills the
+    process. Tasks are short, so leaving a pool waits for the abandoned ones. It polls, because
+    Ctrl-C in the middle of a `threading.Condition` can leave that locked.
     """
 
     def __init__(self) -> None:
@@ -280,7 +281,7 @@ class _AtWork:
             self._n -= 1
 
     def wait(self, seconds: float) -> None:
-        """Wait until there is none, for so many seconds at most."""
+        """Wait until no task is running, but no longer than `seconds`."""
         end = time.monotonic() + seconds
         while self._n and time.monotonic() < end:
             time.sleep(LOOK_SECONDS)
@@ -290,7 +291,7 @@ _AT_WORK = _AtWork()
 
 
 def _attempt(shared: Shared, ticket: int, task: Any) -> _Attempt:
-    """Run in a worker. Errors become records, for an exception would abort the whole round."""
+    """Do a task in a worker; return errors as records, as an exception would abort the round."""
     result, error = None, ""
     begin, start = time.time(), time.perf_counter()
     try:

@@ -1,14 +1,14 @@
-"""Processes of this machine, by loky. What they find comes back through files in memory.
+"""Processes of this machine, started by loky. Their results come back through files in memory.
 
-loky sends results through a pipe, in pieces of 64 KB, which a thread of the receiving process puts
-together: a megabyte takes it as long as a worker needs to make it. Pickle's protocol 5 can leave
-large buffers out of what it writes; they are put into a file, which the receiver maps.
+loky sends results through a pipe, in pieces of 64 KB that a thread of the receiving process joins.
+For a megabyte, that takes as long as a worker needs to compute it. Pickle's protocol 5 can leave
+out large buffers; they are written to a file, which the receiver maps.
 
 loky waits for results and for the deaths of workers at once. But a worker that dies while it writes
-a result leaves half of it in the pipe, and perhaps the lock for writing held. Then the thread of
+a result leaves half of it in the pipe, and may leave the lock for writing held. Then the thread of
 loky that reads waits for the other half, other workers wait for the lock, and no death is noticed.
-Likewise a thread that hands out tasks waits for ever if all workers die while it writes. A watchdog
-notices that.
+Likewise, a thread that hands out tasks waits for ever if all workers die while it writes. A
+watchdog notices both.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ from batchsolve.workers.settling import keeping_ctrl_c, settle_in
 from batchsolve.workers.watchdog import Watchdog
 
 LARGE_BYTES = 64 << 10
-ALIGNED = 64  # bytes, as numpy and pyarrow like their arrays
-GRACE_SECONDS = 5.0  # what loky itself takes to notice a death, many times over
-BEFORE_QUEUES = 20  # the priority of what is done at exit before queues are closed, at 10
+ALIGNED = 64  # bytes: the alignment that numpy and pyarrow prefer
+GRACE_SECONDS = 5.0  # much longer than loky itself takes to notice a death
+BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
 
-_KEPT = (  # the one executor of loky that joblib keeps, and the arguments that it was made with
+_KEPT = (  # where joblib keeps its one executor of loky, and the arguments that it was made with
     (reusable_executor, "_executor"),
     (reusable_executor, "_executor_kwargs"),
     (joblib.executor, "_executor_args"),
 )
-_ours: dict[str, Any] = {}  # the same of ours, by name
+_ours: dict[str, Any] = {}  # the same values of our executor, by name
 
 
 class _Backend(LokyBackend):
     """joblib's backend, with an executor of its own.
 
-    The one that joblib keeps is the user's. If ours replaced it, a `Parallel` of the user that is
-    still in use would hand its calls to our workers, or wait for ever.
+    The executor that joblib keeps is the user's. If ours replaced it, a `Parallel` that the user
+    still has in use would hand its calls to our workers, or wait for ever.
     """
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
-        """Start workers, or find those of the last call."""
+        """Start workers, or reuse those of the last call."""
         with reusable_executor._executor_lock:
             before = _ours.get("_executor")
             _exchange()
@@ -76,7 +76,7 @@ class _Backend(LokyBackend):
 def _end_with_us(ours: weakref.ref[Any]) -> None:
     """End workers; a process that `multiprocessing` has started would wait for them for ever.
 
-    loky ends them itself, but later than that.
+    loky ends them too, but only after that wait.
     """
     executor = ours()
     if executor is not None:
@@ -84,14 +84,14 @@ def _end_with_us(ours: weakref.ref[Any]) -> None:
 
 
 def _exchange() -> None:
-    """Exchange the executor that joblib keeps for ours."""
+    """Swap our executor and the one that joblib keeps."""
     for module, name in _KEPT:
         ours, _ours[name] = _ours.get(name), getattr(module, name)
         setattr(module, name, ours)
 
 
 class Processes(Workers):
-    """Processes of loky, which isolate a crash; results are put into files of their folder."""
+    """Processes of loky, which isolate a crash; they write large results to files in `folder`."""
 
     _watchdog: Watchdog | None = None
 
@@ -99,11 +99,12 @@ class Processes(Workers):
         self._shared = SharedFolder()
         self.folder = self._shared.path
         self._watchdog = Watchdog(self._stuck, _end, GRACE_SECONDS)
-        # before the first task, for which a worker would wait for minutes if we were killed
+        # An initializer, because a worker may be idle: if we were killed before its first task, it
+        # would wait for minutes.
         return _Backend(initializer=settle_in, initargs=(os.getpid(),)), {}
 
     def _stuck(self) -> Any:
-        """Return loky's executor if it waits for the dead; joblib makes a new one after deaths."""
+        """Return loky's executor if it waits for the dead; joblib makes another after deaths."""
         executor = getattr(getattr(self._parallel, "_backend", None), "_workers", None)
         return executor if executor is not None and _waits_for_the_dead(executor) else None
 
@@ -116,7 +117,9 @@ class Processes(Workers):
         """See `Workers.numbers`."""
         try:
             file, path = tempfile.mkstemp(dir=self.folder)
-            with open(file, "wb") as zeros:  # who writes to memory where none is left is killed
+            # Write zeros now: a process that later touched memory that the file system lacks would
+            # be killed.
+            with open(file, "wb") as zeros:
                 zeros.write(bytes(n * np.int64().nbytes))
             _mapped(path)
         except OSError:
@@ -150,25 +153,25 @@ def _mapped(path: str) -> npt.NDArray[np.int64]:
 
 
 def _waits_for_the_dead(executor: Any) -> bool:
-    """Whether a worker is dead, or all were given up, and the thread of the executor goes on."""
+    """Return True if a worker died or the executor broke, but its thread goes on."""
     manager = executor._executor_manager_thread
     if manager is None or not manager.is_alive():
         return False
     if executor._flags.broken is not None:
         return True
-    with suppress(OSError):  # loky has just noticed a death, and closed what it is noticed by
+    with suppress(OSError):  # loky has just noticed a death, and closed a sentinel
         return bool(wait([process.sentinel for process in list(executor._processes.values())], 0))
     return False
 
 
 def _end(executor: Any) -> None:
-    """Kill the other workers, and close the ends of pipes that keep threads waiting for them."""
+    """Kill the other workers, and close the ends of pipes that keep threads waiting."""
     for process in list(executor._processes.values()):
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
     with suppress(OSError, AttributeError):  # an executor that has ended has no queues
-        executor._result_queue._writer.close()  # so the reader finds the end of the pipe
-        executor._call_queue._reader.close()  # so the writer finds that nobody reads
+        executor._result_queue._writer.close()  # so that the reader finds the end of the pipe
+        executor._call_queue._reader.close()  # so that the writer finds a pipe without reader
 
 
 def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:
@@ -179,16 +182,16 @@ def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:
 
 @dataclass(frozen=True)
 class _Parcel:
-    """A result.
+    """A packed result.
 
     Attributes
     ----------
     pickled : bytes
-        All but its large buffers.
+        The result without its large buffers.
     path : str
-        The file of those; empty if there are none.
+        The file of the large buffers; empty if there are none.
     bounds : list of (int, int)
-        Where each of them begins and ends there.
+        The begin and the end of each large buffer in the file.
     """
 
     pickled: bytes
@@ -196,7 +199,7 @@ class _Parcel:
     bounds: list[tuple[int, int]]
 
     def open(self) -> Any:
-        """Return the result."""
+        """Unpack the result, and remove its file."""
         if not self.path:
             return pickle.loads(self.pickled)
         with open(self.path, "rb") as file:
@@ -208,14 +211,14 @@ class _Parcel:
 
 @dataclass(frozen=True)
 class _Packing:
-    """Calls a function in a worker, and packs what it returns."""
+    """A call of a function in a worker that packs its result."""
 
     function: Callable[..., Any]
     folder: str
 
     def __call__(self, *arguments: Any) -> _Parcel:
         result = self.function(*arguments)
-        with suppress(OSError):  # the memory for files is limited, and a pipe does as well
+        with suppress(OSError):  # memory for files is limited; fall back to the pipe
             return _pack(result, self.folder)
         return _Parcel(pickle.dumps(result), "", [])
 

@@ -1,4 +1,4 @@
-"""Workers of a Ray cluster, one that is there or one of this machine, through Ray's pool."""
+"""Workers of a Ray cluster, existing or started on this machine, through Ray's pool."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, ClassVar
 
-# Ray prints what happens to workers on standard output, which is for data. It reads these once.
+# Without this, Ray reports on workers on standard output, which is for data. Ray reads these
+# variables when it is imported.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
-# A thread that still asks for a result when Ray is shut down would start it anew.
+# Without this, a thread that still asks for a result after Ray's shutdown would start Ray again.
 os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
@@ -40,10 +41,10 @@ from batchsolve.workers.watchdog import Watchdog
 CONNECT_SECONDS = 5
 LOOK_SECONDS = 0.1
 AGAIN_SECONDS = 60  # for another machine to join after one was lost
-END_SECONDS = 5  # for a thread of a pool whose workers are killed
+END_SECONDS = 5  # for a thread to end after its pool's workers were killed
 TERM_SECONDS = 30  # to end after SIGTERM; Ray tries for 60 s to reach a head that is gone
-DEATHS_FORGIVEN = 1  # of workers, before Ray gives up the task they had
-REMOTE = {  # how Ray places workers, and begins them anew
+DEATHS_FORGIVEN = 1  # of workers, before Ray gives up their task
+REMOTE = {  # how Ray places workers and restarts them
     "num_cpus": 1,
     "scheduling_strategy": "SPREAD",
     "max_restarts": -1,
@@ -53,7 +54,7 @@ REMOTE = {  # how Ray places workers, and begins them anew
 
 @dataclass(frozen=True)
 class _InStore:
-    """What workers do, in Ray's object store; a worker takes it out once."""
+    """A reference to work in Ray's object store; each worker loads it once."""
 
     pickled: ray.ObjectRef
 
@@ -68,22 +69,22 @@ def _unpickled(pickled: ray.ObjectRef) -> Any:
 
 
 class _Pool(Pool):
-    """Ray's pool, which hands out calls before its actors live: some may never."""
+    """Ray's pool, but it hands out calls before its actors have started, as some may never do."""
 
     def _start_actor_pool(self, processes: int) -> None:
         self._pool_actor = None
         self._actor_pool = [self._new_actor_entry() for _ in range(processes)]
 
     def give_up(self) -> None:
-        """Kill all actors, also those that wait for a machine; then all calls out are errors."""
+        """Kill all actors, also those that wait for a machine; all calls out then fail."""
         for actor, _ in self._actor_pool:
             ray.kill(actor)
 
 
 class _Backend(ThreadingBackend):
-    """joblib's backend of threads, with a pool of Ray, which starts when there are calls for it.
+    """joblib's backend of threads, with a pool of Ray that starts at the first call.
 
-    Ray's own backend would make all of joblib's pools of processes pools of Ray, for good.
+    Ray's own backend would permanently turn all of joblib's pools of processes into pools of Ray.
     """
 
     pool: _Pool | None = None
@@ -100,7 +101,7 @@ class _Backend(ThreadingBackend):
             self.pool = None
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Stop the workers; new ones start if there is more to do."""
+        """Stop the workers; new ones start at the next call."""
         self.terminate()
 
 
@@ -110,7 +111,7 @@ class RayWorkers(Workers):
     Parameters
     ----------
     jobs : int, optional
-        How many; by default as many as the cluster has CPUs.
+        Number of workers; by default the number of CPUs of the cluster.
     address : str, optional
         The head of a cluster, ``host:port``, or ``auto`` on one of its machines. Otherwise Ray is
         started on this machine, unless it is already initialised in this process.
@@ -125,15 +126,15 @@ class RayWorkers(Workers):
             ray.exceptions.RayActorError,
             ray.exceptions.OutOfMemoryError,
             ray.exceptions.ObjectLostError,
-            ray.exceptions.RaySystemError,  # also for the news of a death that cannot be read
+            ray.exceptions.RaySystemError,  # raised if Ray cannot read the report of a death
         )
         self._opened = ExitStack()
         self._shared: tuple[Any, _InStore] | None = None
         self._backend = _Backend()
-        self._given_up = threading.Event()  # whether machines were lost for too long
+        self._given_up = threading.Event()  # set if machines were lost for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        with self._opened as opened:  # closed again if the rest fails
+        with self._opened as opened:  # closes again if the rest fails
             opened.enter_context(_ending_after_sigterm())
             if not ray.is_initialized():
                 with _keeping_sigterm():
@@ -153,8 +154,8 @@ class RayWorkers(Workers):
         return self._backend, {}
 
     def _stuck(self) -> _Pool | None:
-        """Return the pool if there is not a CPU for each of its actors any more."""
-        with suppress(Exception):  # the head may be lost, and Ray raises this and that
+        """Return the pool if its actors outnumber the CPUs, because machines were lost."""
+        with suppress(Exception):  # Ray raises various exceptions if the head is lost
             if _cpus() < self.jobs:
                 return self._backend.pool
         return None
@@ -164,16 +165,16 @@ class RayWorkers(Workers):
         pool.give_up()
 
     def _lacks_machines(self) -> bool:
-        """Wait for other machines if there are too few for new workers; return if none joined."""
+        """Wait for other machines if CPUs are too few for new workers; return True if none came."""
         end = time.monotonic() + AGAIN_SECONDS
-        while self._backend.pool is None and _cpus() < self.jobs:  # which Ray's pool refuses
+        while self._backend.pool is None and _cpus() < self.jobs:  # Ray's pool would not start
             if time.monotonic() >= end:
                 return True
             time.sleep(LOOK_SECONDS)
         return False
 
     def _go_on_with_what_is_left(self) -> None:
-        """Make do with fewer workers, after machines were lost for too long."""
+        """Reduce the number of workers, after machines were lost for too long."""
         left = _cpus()
         if not left:
             raise nobody_left(self._address or "the Ray cluster", AGAIN_SECONDS)
@@ -188,7 +189,7 @@ class RayWorkers(Workers):
             return
         host, _, port = self._address.rpartition(":")
         try:
-            if self._address != "auto":  # Ray itself would try for a minute
+            if self._address != "auto":  # try the port first, because Ray would try for a minute
                 socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
             ray.init(self._address, **quiet)
         except (OSError, ValueError, RuntimeError) as error:
@@ -202,7 +203,7 @@ class RayWorkers(Workers):
         self._opened.close()
 
     def share(self, work: Any) -> _InStore:
-        """Put what workers do into the object store, once."""
+        """Put work into the object store, once."""
         if self._shared is None or self._shared[0] is not work:
             self._shared = work, _InStore(ray.put(pickle.dumps(work)))
         return self._shared[1]
@@ -213,7 +214,7 @@ class RayWorkers(Workers):
         """Call a function with each of the arguments; see `Workers.run`."""
 
         def as_bytes(values: tuple[Any, ...]) -> tuple[Any, ...]:
-            # Ray hands arrays out read-only, and for such the kernels would be compiled once more
+            # Ray makes arrays read-only, and kernels would be compiled again for those
             return function, pickle.dumps(values)
 
         if self._given_up.is_set() or self._lacks_machines():
@@ -221,20 +222,20 @@ class RayWorkers(Workers):
         try:
             for result in super().run(_call, map(as_bytes, arguments)):
                 yield pickle.loads(result)
-        except ray.exceptions.RayTaskError as error:  # before the call, which reports its own
+        except ray.exceptions.RayTaskError as error:  # not from the call, which returns its errors
             where = self._address or "the Ray cluster"
             raise InputError(f"{where}: {cannot_load(error)}") from error
 
 
 def _let_threads_end() -> None:
-    """Wait for threads of Ray's pools, which ask for results that Ray, once down, cannot know."""
+    """Wait for threads of Ray's pools, which would ask for results after Ray's shutdown."""
     for thread in threading.enumerate():
         if isinstance(thread, ResultThread):
             thread.join(END_SECONDS)
 
 
 def _asks_for_a_token() -> bool:
-    """Whether Ray turns those away who have no token; versions that cannot do that do not say."""
+    """Return True if Ray requires a token; old versions cannot, and lack the function to ask."""
     try:
         from ray._private.authentication.authentication_utils import is_token_auth_enabled
     except ImportError:
@@ -243,14 +244,14 @@ def _asks_for_a_token() -> bool:
 
 
 def _cpus() -> int:
-    """Return how many CPUs the machines of the cluster have that are not lost."""
+    """Return the number of CPUs of the machines that the cluster still has."""
     return int(ray.cluster_resources().get("CPU", 0))
 
 
 @contextmanager
 def _keeping_sigterm() -> Iterator[None]:
-    """Let SIGTERM do as before; Ray has it raise SystemExit from the moment that it starts."""
-    if threading.current_thread() is not threading.main_thread():  # then Ray lets it alone, too
+    """Keep the handler of SIGTERM; Ray installs its own as it starts, which raises SystemExit."""
+    if threading.current_thread() is not threading.main_thread():  # Ray changes nothing there
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
@@ -269,10 +270,11 @@ def _keeping_sigterm() -> Iterator[None]:
 def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
     """End this process some time after SIGTERM, if it has not ended by then.
 
-    Python hears a signal between two of its own steps. Ray, whose head may have been terminated as
-    well, stays in compiled code while it tries to reach it, and then ends the process with code 1.
+    Python handles a signal between two of its own instructions. Ray's head may have been terminated
+    too; then Ray stays in compiled code while it tries to reach the head, and ends the process with
+    code 1.
     """
-    if threading.current_thread() is not threading.main_thread():  # which alone hears signals
+    if threading.current_thread() is not threading.main_thread():  # only it handles signals
         yield
         return
     heard, tells = socket.socketpair()
@@ -295,7 +297,7 @@ def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(before)
         over.set()
-        tells.close()  # which ends the watcher
+        tells.close()  # ends the watcher
         watcher.join()
         heard.close()
 
@@ -304,8 +306,8 @@ def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
 def _settle_in() -> None:
     """Prepare this worker, a process of our pool: SIGTERM ends it at once, and others do its task.
 
-    Ray has it raise `SystemExit`. joblib takes that for the answer of the call, and raises it in
-    the process that waits for it.
+    Ray's own handler raises `SystemExit`. joblib would take that for the result of the call, and
+    raise it in the process that waits for it.
     """
     keep_memory()
     if threading.current_thread() is threading.main_thread():

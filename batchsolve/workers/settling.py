@@ -1,7 +1,8 @@
-"""The start of a worker process: what it does before its first task, and what it inherits.
+"""The start of a worker process: the steps before its first task, and the signals it inherits.
 
-Nothing here touches a process that the user has started; tasks may run there, but they do not call
-this. Whoever starts a process says so: loky by an initializer, Dask and Ray as they bring work.
+Nothing here touches a process that the user has started: tasks may run there, but they do not call
+this. Each backend prepares only the processes that it starts: loky by an initializer, Dask and Ray
+when they deliver work.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from multiprocessing import resource_tracker
 
 from batchsolve.memory import keep_memory
 
-ORPHAN_SECONDS = 1.0  # how often a worker process looks whether its parent still lives
+ORPHAN_SECONDS = 1.0  # between two looks of a worker process whether its parent still lives
 
 
 def settle_in(parent: int) -> None:
     """Prepare a process that we have started as a worker, before its first task.
 
-    It leaves Ctrl-C to its parent, and ends when its parent has ended.
+    It ignores Ctrl-C, which its parent handles, and ends when its parent has ended.
 
     Parameters
     ----------
     parent : int
-        The process that has started it.
+        The id of the process that has started it.
     """
     keep_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -42,15 +43,15 @@ def settle_in(parent: int) -> None:
 
 @contextmanager
 def keeping_ctrl_c() -> Iterator[None]:
-    """Hold Ctrl-C back; threads and processes that are started meanwhile never see it.
+    """Block Ctrl-C; threads and processes that are started meanwhile never see it.
 
-    A worker says itself that it does not hear Ctrl-C, but only once it has imported what it needs;
-    until then it would end with a traceback.
+    A worker ignores Ctrl-C by itself, but only after its imports; until then Ctrl-C would end it
+    with a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    resource_tracker.ensure_running()  # for its start lets Ctrl-C through again
+    resource_tracker.ensure_running()  # beforehand, because its start unblocks Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

@@ -1,7 +1,7 @@
-"""Threads of this process, each of which takes its calls and hands back its results by itself.
+"""Threads of this process, each of which takes its own calls and hands back its own results.
 
-joblib's own are those of `multiprocessing.pool.ThreadPool`, where two more threads hand on every
-call and every result. Each of them needs the interpreter's lock, and workers wait for that.
+joblib's own threads are those of `multiprocessing.pool.ThreadPool`, in which two more threads pass
+on every call and every result. Both need the interpreter's lock, and workers would wait for it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from joblib.parallel import ThreadingBackend
 from batchsolve.errors import WorkersError, counted
 from batchsolve.workers.base import Numbers, Workers
 
-_Call = tuple[Callable[[], Any], Callable[[Any], None]]  # and what to do with its result
+_Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
 
 
 class Threads(Workers):
@@ -33,7 +33,7 @@ class Threads(Workers):
 
 
 class _Backend(ThreadingBackend):
-    """joblib's backend of threads, with another pool."""
+    """joblib's backend of threads, with our pool."""
 
     _pool: _ThreadPool | None = None
 
@@ -44,10 +44,10 @@ class _Backend(ThreadingBackend):
 
 
 class _ThreadPool:
-    """What joblib needs of a `multiprocessing.pool.ThreadPool`.
+    """The part of a `multiprocessing.pool.ThreadPool` that joblib uses.
 
-    Its threads end with the process, whatever they do; those of a `ThreadPoolExecutor` would be
-    waited for.
+    Its threads end with the process, whatever they do; for threads of a `ThreadPoolExecutor`,
+    Python would wait.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -74,14 +74,14 @@ class _ThreadPool:
         callback: Callable[[Any], None],
         error_callback: Callable[[Any], None],
     ) -> None:
-        """Have a function called, which catches errors itself, and its result taken."""
+        """Queue a function, which catches its own errors; `callback` takes its result."""
         self._calls.put((function, callback))
 
     def close(self) -> None:
-        """Do nothing: more calls are not put in."""
+        """Do nothing: joblib queues no more calls."""
 
     def terminate(self) -> None:
-        """Drop the calls that wait, and let the threads end after those that they are at."""
+        """Drop the calls that wait, and let each thread end after its running call."""
         with suppress(Empty):
             while True:
                 self._calls.get_nowait()

@@ -1,4 +1,4 @@
-"""A watchdog: it notices that nobody is left who could answer, and ends the wait."""
+"""A watchdog: it notices that no worker is left to answer, and ends the wait."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ LOOK_SECONDS = 1.0
 
 
 class Watchdog:
-    """Looks at workers again and again, in a thread of its own.
+    """A thread that polls for workers that are gone.
 
     Parameters
     ----------
     stuck : callable
-        Returns what waits for workers that are gone, or None.
+        Returns the object that waits for workers that are gone, or None.
     end : callable
-        Takes what has been stuck for so long, and ends the wait, for instance by an exception where
-        results are waited for.
+        Takes an object that has been stuck for `grace` seconds, and ends its wait, for instance by
+        an exception in the thread that waits for results.
     grace : float
-        Seconds that the workers, or others, have to come again.
+        Seconds in which the workers may come back, or others may join.
     """
 
     def __init__(self, stuck: Callable[[], Any], end: Callable[[Any], None], grace: float) -> None:
@@ -31,12 +31,12 @@ class Watchdog:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop polling."""
         self._over.set()
         self._thread.join()
 
     def _watch(self) -> None:
-        before, since = None, 0.0  # what was stuck at the last look, and when that began
+        before, since = None, 0.0  # the object that was stuck at the last look, and since when
         while not self._over.wait(LOOK_SECONDS):
             stuck = self._stuck()
             if stuck is None or stuck is not before:

@@ -1,4 +1,4 @@
-"""The command line: what help says, what is refused, what is said on stderr."""
+"""The command line: help, rejected arguments and messages on standard error."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from batchsolve.settings import FileSettings, SearchSettings
 
 COMMANDS = all_commands()
 
-# what each command offers of a class of settings; `meant` says it in a help of its own
+# the settings of a class that each command offers; MEANT: words in help texts of its own
 SEARCH = {field.name for field in fields(SearchSettings)}
 PUZZLES = {"box", "alphabet", "column"}
 OFFERED = [
@@ -105,7 +105,7 @@ def test_shells_can_complete_commands(shell, word):
 
 
 def completed(words, **environment):
-    """Return what is offered to bash for the last of some words."""
+    """Return the completions that bash gets for the last of some words."""
     typed = {"COMP_WORDS": f"batchsolve {words}", "COMP_CWORD": str(len(words.split(" ")))}
     return python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed, **environment)
 
@@ -117,7 +117,7 @@ def completed(words, **environment):
         "solve x --output so",
         "count queens.d",
         "dedupe a.csv --against b",
-        "graph queens : 6 queens.z",  # bash takes words with colons apart
+        "graph queens : 6 queens.z",  # bash splits words at colons
         "count x.ec --limit 1",
     ],
 )
@@ -266,7 +266,7 @@ def test_numbers_that_make_no_sense_are_refused(arguments, why):
 
 
 def python(script, *arguments, **environment):
-    """Run a script, with arguments and variables of the environment."""
+    """Run a Python script with arguments and environment variables."""
     return subprocess.run(
         [sys.executable, "-c", script, *arguments],
         capture_output=True,
@@ -319,7 +319,7 @@ finally:
 
 
 def test_compiling_is_said_once_and_loading_is_not(tmp_path):
-    # an engine in plain Python: only the cutting of stacks is compiled, which takes a second
+    # an engine in plain Python, with which only the cutting of stacks is compiled, in a second
     command = ["count", "sudoku:2x2", "--engine", "backtracking", "--limit", "1", "--jobs", "1"]
     fresh = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
     assert (fresh.returncode, fresh.stdout) == (1, "1\n")
@@ -386,7 +386,7 @@ def test_a_time_limit_holds_while_a_problem_is_read():
 
 
 def test_what_dask_logs_is_not_printed():
-    """About workers that are gone; perhaps when the command is done already."""
+    """Dask logs lost workers, perhaps after the command has ended."""
     script = f"""
 import logging
 try:
@@ -403,7 +403,7 @@ finally:
 
 @pytest.mark.parametrize(("problem", "code"), [("queens:4", 0), ("queens:0", 2)])
 def test_a_command_that_used_ray_ends_at_once(problem, code):
-    """After Ctrl-C its threads crash while Python ends."""
+    """Python's own exit must not run, because threads of Ray crash in it after Ctrl-C."""
     script = f"""
 import atexit, sys, types
 sys.modules["ray"] = types.ModuleType("ray")
@@ -443,7 +443,7 @@ def test_help_that_cannot_be_printed_is_one_message(arguments):
 
 
 def with_closed(number, *arguments, cwd=None):
-    """Run a command that begins with one of its standard streams closed."""
+    """Run a command with one of its standard streams closed."""
     run = [sys.executable, "-m", "batchsolve", *arguments]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     return subprocess.run(
@@ -554,7 +554,7 @@ def test_a_drawing_is_escaped_on_a_terminal_only(tmp_path):
     with subprocess.Popen(command, cwd=tmp_path, stdout=theirs) as drawing:
         os.close(theirs)
         shown = b""
-        with suppress(OSError):  # its end
+        with suppress(OSError):  # the end of the terminal's stream
             while data := os.read(ours, 1 << 16):
                 shown += data
     os.close(ours)

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from batchsolve.cli import app
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.graphs.solution_graph import SolutionGraph
+from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import SearchSettings
 
 
@@ -18,15 +19,15 @@ def press(signum=signal.SIGINT):
 
 
 def press_while(module, signum=signal.SIGINT):
-    """Press Ctrl-C in a function of a module of that name."""
+    """Press Ctrl-C in a function of a module with the given name."""
     space = {"__name__": module, "press": lambda: press(signum)}
     exec("def function():\n    press()", space)
     space["function"]()
 
 
 def run(work):
-    with interrupts() as check:
-        work(check)
+    with interrupts():
+        work(check_interrupt)
 
 
 def test_a_swallowed_interrupt_is_raised_at_the_next_check():
@@ -133,9 +134,9 @@ def test_other_errors_stay_what_they_are():
 def test_ignored_interrupts_stay_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with interrupts() as check:
+        with interrupts():
             press()
-            check()
+            check_interrupt()
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""Items with bounds: covers by definition, and problems whose answers are known from elsewhere."""
+"""Items with bounds: covers by definition, and problems whose answers are known."""
 
 from itertools import combinations, product
 
@@ -66,7 +66,7 @@ def test_a_stack_may_take_and_refuse_options(data, problem):
         taken = {o for o in stack if o < problem.n_options}
         refused = {o - problem.n_options for o in stack if o >= problem.n_options}
         expected = bounded_covers(problem, tuple(taken), tuple(refused))
-        # options without primary items are in covers only if the stack takes them
+        # covers contain options without primary items only if the stack takes them
     found = [frozenset(cover.tolist()) for cover in outcome.solutions]
     roots = outcome.solutions.roots.tolist()
     for root, covers in enumerate([everything, expected, expected, everything]):
@@ -97,7 +97,7 @@ def test_limits_and_workers_change_nothing(problem, limit):
 
 
 def dominating_queens(n, queens):
-    """Place so many queens that every square is attacked or taken."""
+    """Place a number of queens so that every square is attacked or occupied."""
     squares = list(product(range(n), repeat=2))
 
     def reached(a, b):
@@ -181,7 +181,7 @@ def test_bounds_that_cannot_be(bounds, message):
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ({"x": (1, 2)}, "'x', which is no primary item"),
+        ({"x": (1, 2)}, "'x', which is not a primary item"),
         ({"a": (1,)}, "a least and a most"),
         ({"a": 3}, "a least and a most"),
         ({"a": (3, 2)}, "'a' has the bounds 3 and 2"),

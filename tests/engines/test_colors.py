@@ -1,4 +1,4 @@
-"""Colours of secondary items: problems whose answers are known from elsewhere."""
+"""Colours of secondary items: problems whose answers are known."""
 
 from itertools import combinations, product
 
@@ -14,7 +14,7 @@ from batchsolve.engines import Task, check_support, engine_names, get_engine
 WHOLE = bs.Stacks.from_lists([[]])
 COLOURED = [name for name in engine_names() if get_engine(name).capabilities.colors]
 UNCOLOURED = [name for name in engine_names() if name not in COLOURED]
-# The toy of Knuth's section on colours: items p q r | x y.
+# The small example in Knuth's section on colours: items p q r | x y.
 TOY = bs.ExactCover.from_options(
     [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],
     secondary=["x", "y"],
@@ -26,7 +26,7 @@ coloured_engines = pytest.mark.parametrize("engine", COLOURED)
 
 
 def graph_colouring(edges, n_points, n_colors):
-    """Choose a colour of each point, and for each edge two different colours of its ends."""
+    """Choose a colour for each point, and for each edge two different colours of its ends."""
     options, colors = [], []
     for point, color in product(range(n_points), range(n_colors)):
         options.append([("point", point), ("color", point)])
@@ -41,7 +41,7 @@ def graph_colouring(edges, n_points, n_colors):
 
 
 def word_squares(words):
-    """A word for each row and each column; the letter of a cell is the colour of its item."""
+    """Choose a word for each row and each column; the letter of a cell is its item's colour."""
     n = len(words[0])
     options, colors = [], []
     for line, word in product(range(n), words):
@@ -55,7 +55,7 @@ def word_squares(words):
 
 
 def brute_force(problem):
-    """All covers by definition: sets of options that have primary items, tried one by one."""
+    """Return all covers by definition: try every set of options that have primary items."""
     useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
     found = set()
     for size in range(min(len(useful), problem.n_primary) + 1):
@@ -197,7 +197,7 @@ def test_bad_colours_are_refused(colors, names, message):
     ("colors", "message"),
     [
         ([{"x": 1}], "colours of 1 options for 2 options"),
-        ([{"x": 1}, None], "the colours of option 1 are no mapping of items, but None"),
+        ([{"x": 1}, None], "the colours of option 1 must be a mapping of items, not None"),
         ([{"x": 1}, {"y": 1}], "option 1 gives the item 'y' a colour, but does not have that item"),
         ([{"x": 1}, {"a": 1}], "option 1 gives the primary item a a colour"),
     ],

@@ -33,7 +33,7 @@ general_engines = pytest.mark.parametrize("engine", GENERAL)
 
 
 def supported(engine):
-    """Small problems that an engine takes."""
+    """Return a strategy for small problems that an engine can search."""
     tiny = st.sampled_from(TINY)
     if engine in SUDOKU_ONLY:
         return tiny
@@ -41,7 +41,7 @@ def supported(engine):
 
 
 def clashes(problem, option, chosen):
-    """Whether an option does not exist, or cannot be added to others."""
+    """Return True if an option does not exist, or conflicts with the chosen ones."""
     if option >= problem.n_options or option in chosen:
         return True
     mine = problem.coloring(option)
@@ -55,7 +55,7 @@ def clashes(problem, option, chosen):
 
 @st.composite
 def hard_stacks(draw):
-    """A hard 9×9 puzzle with some more clues; perhaps one of its own is missing."""
+    """Draw a hard 9×9 puzzle with some more clues, and perhaps without one of its own."""
     number = draw(st.integers(0, 99))
     puzzle, solution = (grids[number] for grids in hard_puzzles())
     blank, given = np.flatnonzero(puzzle == 0).tolist(), np.flatnonzero(puzzle).tolist()
@@ -67,7 +67,7 @@ def hard_stacks(draw):
 
 @st.composite
 def usual_stacks(draw):
-    """A solved 9×9 grid of which 45 to 60 cells are kept, or a few less and a guess."""
+    """Draw a solved 9×9 grid with 45 to 60 cells kept, or a few fewer and a guess."""
     cells = draw(st.permutations(range(81)))[: draw(st.integers(45, 60))]
     stack = [9 * cell + (3 * (cell // 9) + cell // 27 + cell) % 9 for cell in cells]
     guess = draw(st.integers(0, USUAL.n_options - 1))
@@ -79,7 +79,7 @@ def usual_stacks(draw):
 
 @st.composite
 def starts(draw, engine):
-    """A small problem that an engine takes, and stacks: one partial cover to search."""
+    """Draw a small problem that an engine can search, and one partial cover as its stacks."""
     if engine in LARGER_BOXES and draw(st.booleans()):
         return USUAL, Stacks.from_lists([draw(hard_stacks() | usual_stacks())])
     problem = SMALL if engine in LARGER_BOXES else draw(supported(engine) | st.just(SMALL))
@@ -88,7 +88,7 @@ def starts(draw, engine):
         for o in draw(st.lists(st.integers(0, problem.n_options - 1), max_size=3)):
             stack += [] if clashes(problem, o, stack) else [o]
     if isinstance(problem, Sudoku):
-        # Of the 288 grids of 4×4, five clues leave some ten.
+        # With five clues, about ten of the 288 grids of 4×4 are left.
         least = 5 if problem is SMALL else 0
         options = st.integers(0, problem.n_options - 1)
         for o in draw(st.lists(options, unique=True, min_size=least, max_size=8)):
@@ -100,12 +100,12 @@ def starts(draw, engine):
 
 
 def keep_all(engine):
-    """How many covers to ask an engine for: all, if it hands back any."""
+    """Return the number of covers to ask of an engine: all, or 0 if it returns none."""
     return UNLIMITED if engine in COLLECTING else 0
 
 
 def run_out(engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), room=UNLIMITED):
-    """Search from frontier to frontier, with budgets and depths in turn, until nothing is left."""
+    """Search from frontier to frontier, with budgets and depths in turn, until no stack is left."""
     counts, nodes, found, rounds = {}, {}, [], 0
     while len(stacks):
         outcome = get_engine(engine).search(

@@ -23,26 +23,26 @@ KNOWN = {
     "latin:5": 161_280,
     "sudoku:2x2": 288,
     "dominoes:8x8": 12_988_816,
-    # counters that trust a hash of the key get these wrong
+    # counters that trust a hash of their keys get these wrong
     "dominoes:10x10": 258_584_046_368,
     "dominoes:12x12": 53_060_477_521_960_000,
 }
 
 
 def copies(n, options):
-    """As many copies of a problem side by side."""
+    """Return a problem that consists of n copies of another, side by side."""
     return bs.ExactCover.from_options([[(k, i) for i in o] for k in range(n) for o in options])
 
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    """Tables of 1 to 4 rows, for problems of up to 63 items."""
+    """Use tables of 1 to 4 rows, for problems of up to 63 items."""
     monkeypatch.setattr(memo, "MEGABYTE", 8 * 5)
 
 
 @pytest.fixture(autouse=True)
 def fresh_tables():
-    """Free the tables of other tests, and after the last test all of them."""
+    """Free the tables of other tests, and after the last test all tables."""
     memo._TABLES.clear()
     yield
     memo._TABLES.clear()
@@ -71,7 +71,7 @@ def test_perfect_matchings(n, expected):
 
 @njit(nogil=True)
 def _hammer(table, n_keys, rounds, seed):
-    """Store and look up keys whose counts follow from them; return what was found, and wrong."""
+    """Store and look up keys whose counts follow from them; count those found, and those wrong."""
     key = np.zeros(2, np.uint64)
     found = wrong = 0
     x = np.uint64(seed)
@@ -92,16 +92,16 @@ def test_no_race_makes_a_count_wrong(n_rows):
     table = np.zeros((n_rows, 2 + memo._BESIDE_KEY), np.uint64)
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda k: _hammer(table, 50, 300_000, k), range(1, 9)))
-    # not each: one that has its turn while another is stopped in the middle of a row finds nothing
+    # not every thread: if another is suspended while it writes a row, a thread may find nothing
     assert sum(found for found, _ in results) > 0
     assert [wrong for _, wrong in results] == [0] * 8
-    assert not np.any(table[:, 0] % 2)  # no row is left as if it were being written
+    assert not np.any(table[:, 0] % 2)  # no row is still marked as being written
 
 
 def test_a_row_that_is_being_written_is_passed_over():
     table = np.zeros((1, 2 + memo._BESIDE_KEY), np.uint64)
     assert _hammer(table, 1, 3, 1) == (2, 0)
-    table[0, 0] += 1  # as a thread does first
+    table[0, 0] += 1  # a thread does this first when it writes
     before = table.copy()
     assert _hammer(table, 1, 3, 1) == (0, 0)
     assert np.array_equal(table, before)
@@ -126,14 +126,14 @@ def test_threads_share_what_they_have_counted():
     middle = len(stacks) // 2
     halves = []
     for half in (stacks.between(0, middle), stacks.between(middle, len(stacks))):
-        with ThreadPoolExecutor(1) as pool:  # one after the other, so that it is always the same
+        with ThreadPoolExecutor(1) as pool:  # one after the other, for a fixed result
             halves.append(pool.submit(engine.search, problem, Task.of(half)).result())
     assert sum(half.counts.sum() for half in halves) == alone.counts.sum()
     nodes = [int(half.nodes.sum()) for half in halves]
     assert sum(nodes) == alone.nodes.sum()
     memo._TABLES.clear()
     second = engine.search(problem, Task.of(stacks.between(middle, len(stacks))))
-    assert 2 * nodes[1] < second.nodes.sum()  # which finds nothing counted before
+    assert 2 * nodes[1] < second.nodes.sum()  # because it finds nothing counted before
 
 
 def test_two_threads_count_what_one_does():
@@ -195,7 +195,7 @@ def test_counts_of_any_size_are_exact(n, answers, chosen):
 def test_correctness_does_not_depend_on_the_table(problem, megabytes, budget):
     expected = len(covers(problem))
     engine = f"memo:{megabytes}"
-    for _ in range(2):  # the second time with what the table holds
+    for _ in range(2):  # the second time with the content of the table
         assert count(problem, engine=engine, jobs=1).count == expected
         assert count(problem, engine=engine, jobs=1, budget=budget, split_depth=0).count == expected
 
@@ -221,7 +221,7 @@ def test_a_table_is_used_again_and_belongs_to_one_problem():
 
 
 def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():
-    # 20 questions with two answers; every answer has a secondary item of its own
+    # 20 questions with two answers each; every answer has a secondary item of its own
     options = [[f"q{k}", f"s{k}{a}"] for k in range(20) for a in "01"]
     names = {name: None for option in options for name in option}
     problem = bs.ExactCover.from_options(

@@ -1,4 +1,4 @@
-"""Engines that search residual problems do what dancing links do, node by node."""
+"""Engines that search residual problems visit the same nodes as dancing links."""
 
 from importlib import import_module
 
@@ -99,7 +99,7 @@ class Colored(ExactCover):
 
 
 def colored_covers(problem):
-    """All sets of options that cover primary items once and colour secondary items alike."""
+    """Return all option sets that cover primary items once and give secondary items one colour."""
     found = set()
     for bitmap in range(2**problem.n_options):
         cover = [o for o in range(problem.n_options) if bitmap >> o & 1]

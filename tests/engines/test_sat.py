@@ -12,7 +12,7 @@ from batchsolve.engines import UNLIMITED, Task, get_engine
 
 WHOLE = Stacks.from_lists([[]])
 SMALL = Sudoku(2, 2)
-# Items of many options are put into clauses in another way than those of a few.
+# The encoding in clauses differs between items of many options and items of a few.
 WIDE = problems(most_items=4, most_options=40) | problems(2, 60)
 WIDE_COLOURED = problems(4, 40, most_colors=3).filter(lambda problem: problem.colors is not None)
 PROBLEMS = problems() | coloured_problems() | WIDE | WIDE_COLOURED
@@ -23,7 +23,7 @@ def search(problem, stacks, **settings):
 
 
 def grids(*clues):
-    """The stacks of 4×4 grids with these clues: cells and digits."""
+    """Return the stacks of 4×4 grids with these clues: cells and digits."""
     cells = np.zeros((len(clues), 16), np.uint8)
     for grid, pairs in zip(cells, clues, strict=True):
         for cell, digit in pairs:
@@ -32,7 +32,7 @@ def grids(*clues):
 
 
 def facts(outcome, k):
-    """What was found below the stack k of a task, whose roots are numbers of stacks."""
+    """Return the results below the stack k of a task, whose roots are the indices of stacks."""
     found = outcome.solutions.take(outcome.solutions.roots == k)
     left = [stack.tolist() for stack in outcome.frontier.take(outcome.parents == k)]
     return outcome.counts[k], outcome.nodes[k], [cover.tolist() for cover in found], left
@@ -111,7 +111,7 @@ def test_a_stack_searched_whole_may_have_many_covers(limit, found):
 
 
 def test_conflicts_count_where_a_stack_is_searched_whole():
-    # Ten pigeons in nine holes: no cover, and no short proof of that.
+    # Ten pigeons in nine holes: no cover, and no short proof that there is none.
     options = [[f"pigeon {p}", f"hole {h}"] for p in range(10) for h in range(9)]
     pigeons = ExactCover.from_options(options, secondary=[f"hole {h}" for h in range(9)])
     outcome = search(pigeons, WHOLE, allowance=2_500, whole=True)

@@ -17,8 +17,8 @@ from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 
-# names that begin with each other, need escapes, are not ASCII, or empty; the last two are in the
-# order of UTF-8, which is not that of UTF-16
+# names that are prefixes of others, need escapes, are not ASCII, or are empty; the last two
+# are in the order of UTF-8, which differs from that of UTF-16
 NAMES = [
     "",
     "a",
@@ -40,7 +40,7 @@ NAMES = [
 
 @st.composite
 def named_problems(draw):
-    """Problems whose options have names, some of them more than once."""
+    """Draw problems whose options have names, some of them repeated."""
     problem = draw(problems(most_colors=2))
     names = draw(st.lists(st.sampled_from(NAMES), min_size=problem.n_options, max_size=14))
     colors = None if problem.colors is None else problem.colors
@@ -56,7 +56,7 @@ def named_problems(draw):
 
 @st.composite
 def batches(draw):
-    """A problem, and lists of its options in any order: rendering asks for no more of a cover."""
+    """Draw a problem, and lists of its options in any order: rendering needs no more of a cover."""
     problem = draw(named_problems())
     options = st.sets(st.integers(0, max(problem.n_options - 1, 0)), max_size=problem.n_options)
     rows = draw(st.lists(options.map(sorted).flatmap(st.permutations), max_size=40))
@@ -69,7 +69,7 @@ def expected_lists(problem, covers):
 
 
 def check(renderer, covers, column, rows):
-    """Compare all forms of a batch with its rows."""
+    """Check all output forms of a batch against its rows."""
     table = renderer.table(covers)
     assert table.schema.equals(renderer.schema)
     assert table.column_names == [column]
@@ -111,7 +111,7 @@ def test_no_covers():
 
 
 def solved_grids(box_rows, box_columns, n, seed=0):
-    """Return different solved grids, shape (n, N²), those that differ little beside each other."""
+    """Return different solved grids, shape (n, N²); neighbours differ little."""
     rng = np.random.default_rng(seed)
     size = box_rows * box_columns
     row, column = np.divmod(np.arange(size * size), size)

@@ -27,7 +27,7 @@ def sets(stacks):
 
 
 def check_whole(graph, expected):
-    """Compare a graph with the set of all covers, in every way that there is to ask it."""
+    """Check a graph against the set of all covers, through every query that it offers."""
     found = sets(graph)
     assert graph.count == len(found) == len(expected)
     assert set(found) == expected
@@ -82,7 +82,7 @@ def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
     fixed = bs.SolutionGraph(problem, *nodes[0], order)
     drawn = bs.SolutionGraph(problem, *again.arrays(), again.root, order)
     assert (fixed.count, fixed.n_nodes) == (drawn.count, drawn.n_nodes)
-    assert sets(fixed) == sets(drawn)  # in the same order
+    assert sets(fixed) == sets(drawn)  # equal lists, so the order is the same
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_diagram_that_grows_is_the_same(monkeypatch):
     monkeypatch.setattr(graph_search, "FIRST_NODES", 3)
     monkeypatch.setattr(graph_search, "FIRST_KEYS", 1)
     monkeypatch.setattr(graph_drawing, "FIRST_TURN", 1)
-    monkeypatch.setattr(graph_drawing, "TURNS_OF_ALL", 1000)  # so that the same one wins
+    monkeypatch.setattr(graph_drawing, "TURNS_OF_ALL", 1000)  # so that the same racer wins
     graph = bs.solution_graph("latin:4")
     assert [a.tolist() for a in (graph.option, graph.low, graph.high)] == [
         a.tolist() for a in (expected.option, expected.low, expected.high)
@@ -174,7 +174,7 @@ def test_a_search_knows_its_share():
 
 
 def chi_square(drawn, every):
-    """The statistic of Pearson's test that all covers have the same chance, in standard units."""
+    """Return Pearson's statistic for equal probabilities of all covers, in standard units."""
     tally = Counter(drawn)
     assert set(tally) <= every
     mean = len(drawn) / len(every)
@@ -227,7 +227,7 @@ def test_a_sample_depends_on_its_seed_only():
     assert sets(bs.sample("dominoes:8x8", 5, seed=8)) != sets(few)
     again = [bs.sample("queens:8", 20, seed=3, weighted=True) for _ in range(2)]
     assert sets(again[0]) == sets(again[1])
-    # what this seed has drawn since the first version
+    # this seed has drawn this cover since the first version
     first = bs.sample("queens:8", 1).covers.options.tolist()
     assert first == [39, 28, 11, 41, 5, 16, 58, 54]
 

@@ -19,7 +19,7 @@ cells = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1)
 
 
 def elements(text, how=""):
-    """The elements of a drawing that have a class, in order; a fault of its form raises."""
+    """Return the elements of a drawing that have a class, in order; malformed text raises."""
     root = ElementTree.fromstring(text)
     return [each for each in root.iter() if how in each.get("class", "").split() or not how]
 
@@ -29,7 +29,7 @@ def shapes(problem, cover=(), clues=(), how=""):
 
 
 def steps(path):
-    """The lines of a path between whole cells, as pairs of points."""
+    """Return the lines of a path between whole cells, as pairs of points."""
     found = []
     for x, y, rest in re.findall(r"M(\d+) (\d+)([^M]*)", path):
         start = x, y = int(x) // 10, int(y) // 10
@@ -39,7 +39,7 @@ def steps(path):
                 to = (x + by // abs(by), y) if kind == "h" else (x, y + by // abs(by))
                 found.append(((x, y), to))
                 x, y = to
-        while rest.endswith("z") and (x, y) != start:  # straight back
+        while rest.endswith("z") and (x, y) != start:  # straight back to the start
             to = (x + (start[0] > x) - (start[0] < x), y + (start[1] > y) - (start[1] < y))
             found.append(((x, y), to))
             x, y = to
@@ -186,7 +186,7 @@ def test_a_tiling_has_a_path_for_every_piece_and_none_for_holes():
     assert len(pieces) == 4
     assert {piece[0].text for piece in pieces} == {problem.option_name(o) for o in cover.tolist()}
     (board,) = shapes(problem, cover, how="bs-empty")
-    assert board.get("d").count("M") == 2  # an outline, and that of the hole
+    assert board.get("d").count("M") == 2  # the outline, and the outline of the hole
     assert len({piece.get("fill") for piece in pieces}) == 2
     assert shapes(problem, how="bs-piece") == []
 

@@ -60,8 +60,8 @@ def test_known_counts(text, count):
 
 
 def test_triple_systems_on_13_points():
-    # The triples of one point are a perfect matching of the other 12: there are 11!! of them. There
-    # are two systems but for the names of points, of 6 and 39 symmetries (de Pasquale 1899).
+    # The triples of one point are a perfect matching of the other 12: there are 11!! of them. Up to
+    # the names of points there are two systems, with 6 and 39 symmetries (de Pasquale 1899).
     problem = family("steiner:13")
     option = {problem.option_name(o): o for o in range(problem.n_options)}
     of_one_point = [option[f"1 {a} {a + 1}"] for a in range(2, 13, 2)]
@@ -114,13 +114,13 @@ def test_names_of_items_and_options_are_different():
     [
         ("quens:8", "no family is called 'quens'; there is: queens:N, langford:N, dominoes:RxC"),
         ("", "no family is called ''"),
-        ("queens", "queens: '' is no size; write queens:N, such as queens:8"),
-        ("queens:", "'' is no size"),
-        ("queens:8x8", "queens:8x8: '8x8' is no size; write queens:N"),
-        ("queens:-3", "'-3' is no size"),
-        ("queens:8.5", "'8.5' is no size"),
-        ("queens:٨", "'٨' is no size"),
-        ("queens:" + "9" * 5000, "is no size"),
+        ("queens", "queens: '' is not a size; write queens:N, such as queens:8"),
+        ("queens:", "'' is not a size"),
+        ("queens:8x8", "queens:8x8: '8x8' is not a size; write queens:N"),
+        ("queens:-3", "'-3' is not a size"),
+        ("queens:8.5", "'8.5' is not a size"),
+        ("queens:٨", "'٨' is not a size"),
+        ("queens:" + "9" * 5000, "is not a size"),
         ("queens:0", "queens:0: sizes are at least 1, not 0"),
         ("queens:1001", "queens:1001: 1,002,001 options; 1,000,000 are possible: N is at most"),
         ("queens:100000", "possible: N is at most 1,000"),
@@ -134,11 +134,11 @@ def test_names_of_items_and_options_are_different():
         ("partitions:20", "possible: N is at most 19"),
         ("partitions:999999999", "possible: N is at most 19"),
         ("steiner:183", "possible: N is at most 182"),
-        ("dominoes:8", "dominoes:8: '8' is no size; write dominoes:RxC"),
+        ("dominoes:8", "dominoes:8: '8' is not a size; write dominoes:RxC"),
         ("dominoes:0x8", "sizes are at least 1"),
         ("latin:101", "1,030,301 options"),
         ("pentominoes:8x8", "pentominoes:8x8: twelve pentominoes tile 60 cells, not 8×8"),
-        ("sudoku:9", "sudoku:9: '9' is no size; write sudoku:RxC, such as sudoku:3x3"),
+        ("sudoku:9", "sudoku:9: '9' is not a size; write sudoku:RxC, such as sudoku:3x3"),
     ],
 )
 def test_unknown_families_and_bad_sizes_are_refused(text, message):

@@ -1,4 +1,4 @@
-"""Masked arrays: what lies below a mask is never taken for a value."""
+"""Masked arrays: the data below a mask are never read as values."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import batchsolve as bs
 
 SOLVED = np.array([int(c) for c in "1243342143122134"])
-MASK = np.arange(16) > 1  # what is left, 1 and 2, leaves several solutions
+MASK = np.arange(16) > 1  # the cells left, 1 and 2, leave several solutions
 PUZZLE = np.where(MASK, 0, SOLVED)
 
 

@@ -89,7 +89,7 @@ def test_a_named_set_has_every_piece_once_and_each_its_own_name(name, kind):
 @pytest.mark.parametrize(
     ("board", "named", "how", "count"),
     [
-        # 6x10 is one of the families
+        # 6x10 is tested as a family
         ("3x20", "pentominoes", {}, 4 * 2),
         (CHESSBOARD, "pentominoes", {}, 8 * 65),  # D. S. Scott, 1958
         ("8x8", "dominoes", {"use": "any number"}, 12_988_816),  # P. W. Kasteleyn, 1961
@@ -136,7 +136,7 @@ def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
     slow = [(orientations(piece.shape, kind, solid), *piece.use) for piece in named]
     try:
         problem = placements(cells, named, kind, fill=fill)
-    except ProblemError:  # the sizes say that there is no tiling
+    except ProblemError:  # the sizes prove that no tiling exists
         assert not chosen or tilings(cells, slow, fill) == 0
         return
     assert n_covers(problem) == tilings(cells, slow, fill)
@@ -179,7 +179,7 @@ def test_drawings_of_boards_and_pieces():
         ("board: 2x2\n", "there are no pieces"),
         ("board: 0x2\npieces: I2", "line 1: a board of 0 cells; 1 to 1,000,000 are possible"),
         ("board: 99999x99999\npieces: I2", "line 1: a board of 9,999,800,001 cells"),
-        ("board:\n..\n.?\npieces: I2", "line 1: '?' is no mark of a board: cells are . or X"),
+        ("board:\n..\n.?\npieces: I2", "line 1: '?' cannot be in a board: cells are . or X"),
         ("board:\n.X\npieces: I2", "line 1: the board has both . and X"),
         ("board:\n\n##\npieces: I2", "line 1: the board is empty"),
         ("board: 2x2\n..\npieces: I2", "line 2: '..' follows 'board', which line 1 has said"),
@@ -190,16 +190,19 @@ def test_drawings_of_boards_and_pieces():
         ("board: 1x2\npieces: quadrominoes", "line 2: no piece or set of pieces is called"),
         ("board: 1x2\npieces: tricubes", "line 2: tricubes do not fit a board of one layer"),
         ("board: 1x2\npieces: ", "line 2: no pieces are named"),
-        ("board: 1x2\npieces twice: I2", "line 2: 'twice' is no use of a piece; there is: once"),
+        (
+            "board: 1x2\npieces twice: I2",
+            "line 2: unknown use of a piece 'twice'; choose from once",
+        ),
         ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': a piece is used 1 time or"),
         (f"board: 1x2\npieces 2..{10**30} times: I2", "a piece is used 1,000,000 times at most"),
         ("board: 1x2\npieces 0: I2", "line 2: '0': a piece is used 1 time or more at most"),
         ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
         ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
-        ("board: 1x2\npiece: XX", "line 2: '' is no name of a piece"),
-        ("board: 1x2\npiece r1c1: XX", "line 2: 'r1c1' is no name of a piece"),
-        ("board: 1x2\npiece A:\n##\n", "line 2: '#' is no mark of a piece: squares are X"),
-        ("board: 1x2\nkind: loose\npieces: I2", "line 2: 'loose' is no kind of pieces"),
+        ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),
+        ("board: 1x2\npiece r1c1: XX", "line 2: 'r1c1' cannot name a piece"),
+        ("board: 1x2\npiece A:\n##\n", "line 2: '#' cannot be in a piece: squares are X"),
+        ("board: 1x2\nkind: loose\npieces: I2", "line 2: unknown kind of pieces 'loose'"),
         ("board: 1x2\nfill: maybe\npieces: I2", "line 2: fill is yes or no, not 'maybe'"),
         ("board: 5x12\npieces: pentominoes I1", "pieces of 61 squares do not fill a board of 60"),
         ("board: 8x8\npieces: pentominoes", "add pieces, or let cells stay empty"),
@@ -217,9 +220,9 @@ def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
 def test_the_function_refuses_what_it_cannot_use():
     for board, named, how, message in [
         ("2x2", {"A": "X"}, {"use": {"B": "once"}}, "use names the piece 'B', and there is none"),
-        ("2x2", {"A:B": "X"}, {}, "'A:B' is no name of a piece"),
+        ("2x2", {"A:B": "X"}, {}, "'A:B' cannot name a piece"),
         ("2x2", {"A": ""}, {}, "piece A: the piece is empty"),
-        ("2x2", "I4", {"kind": "both"}, "'both' is no kind of pieces"),
+        ("2x2", "I4", {"kind": "both"}, "unknown kind of pieces 'both'"),
         ([1, 1], "I2", {}, "a board has 2 or 3 dimensions, not 1"),
         ([[1], [1, 1]], "I2", {}, "the board is no array"),
     ]:

@@ -1,4 +1,4 @@
-"""The cheapest covers: by definition, by another program, however the search is cut or killed."""
+"""The cheapest covers: by definition, by a MaxSAT solver, and if a search is cut or killed."""
 
 import json
 import random
@@ -17,7 +17,7 @@ from batchsolve.problems.families import family
 
 
 def with_costs(problem, seed, most=99):
-    """The same problem with random costs."""
+    """Return the same problem with random costs."""
     rng = random.Random(seed)
     return bs.ExactCover(
         problem.indptr,
@@ -63,7 +63,7 @@ def test_the_cheapest_below_a_stack(problem, data):
     assert [cover.cost for cover in bs.cheapest(problem, 3, stack, jobs=1).covers] == costs[:3]
 
 
-# what `with_costs` gives; also the sum that a MaxSAT solver finds
+# with the costs of `with_costs`, a MaxSAT solver finds the same sum
 @pytest.mark.parametrize("name", ["queens:10", "langford:8", "latin:4", "dominoes:6x6"])
 def test_a_maxsat_solver_finds_none_cheaper(name):
     pytest.importorskip("pysat")
@@ -144,7 +144,7 @@ def test_the_command_line_prints_the_cheapest(tmp_path):
     assert printed.exit_code == 0
     assert [json.loads(line) for line in printed.stdout.splitlines()] == [
         {"cost": 22, "options": ["a", "b", "c"]},
-        {"cost": 25, "options": ["a", "b", "c"]},  # the other option c, of cost 3
+        {"cost": 25, "options": ["a", "b", "c"]},  # not the other option c, of cost 3
     ]
 
 

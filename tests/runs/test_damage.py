@@ -1,4 +1,4 @@
-"""What a run has on disk is damaged at random: resuming is one error, or right; never wrong."""
+"""Random damage to the files of a run: resuming raises one error or is right; never wrong."""
 
 import json
 import os
@@ -21,7 +21,7 @@ PROBLEM = bs.Sudoku(2, 2)
 
 
 def flip(path, rng):
-    """Flip one bit of a file, somewhere, but not where pages are empty."""
+    """Flip one random bit of a file, but not where pages are empty."""
     data = bytearray(path.read_bytes())
     place = rng.choice([k for k, byte in enumerate(data) if byte])
     data[place] ^= 1 << rng.randrange(8)
@@ -62,7 +62,7 @@ def change_a_row(path, rng):
 
 @contextmanager
 def naming(path):
-    """Yield a list to which an error is added that is raised here, and that names a path."""
+    """Yield a list for the errors raised in this context; check that each names a path."""
     raised = []
     try:
         yield raised
@@ -73,7 +73,7 @@ def naming(path):
 
 @pytest.fixture(scope="module")
 def search(tmp_path_factory):
-    """A run that was interrupted, with parts and outstanding stacks; and what it comes to."""
+    """Make an interrupted run with parts and outstanding stacks; return it and its final result."""
     directory = tmp_path_factory.mktemp("damage") / "run"
     with Run(directory, PROBLEM, collect=True) as run:
         run.search(limit=60, jobs=1, budget=30)
@@ -89,7 +89,7 @@ def search(tmp_path_factory):
 
 
 def finish(directory):
-    """Go on with a run; return its export, or None if that is refused."""
+    """Resume a run; return its export, or None if an error is raised."""
     with naming(directory) as refused:
         with Run(directory, PROBLEM, collect=True, resume=True) as run:
             assert run.search(jobs=1).count == 288
@@ -122,7 +122,7 @@ def test_a_damaged_search_is_refused_or_right(search, tmp_path, where):
         found = finish(copy)
         assert found in (None, right)
         refused += found is None
-    # a bit of a page that holds nothing is of no account
+    # some bits of a page have no meaning
     assert refused == times if where.startswith("part") else refused > 5
 
 
@@ -170,7 +170,7 @@ def test_a_run_of_the_format_before_is_refused(tmp_path):
 
 @pytest.fixture(scope="module", params=[".csv", ".jsonl.gz", ".parquet"])
 def corpus(request, tmp_path_factory):
-    """A folder with an interrupted run over a corpus, the output's name, and the right bytes."""
+    """Return a folder with an interrupted run over a corpus, the output's name, the right bytes."""
     folder = tmp_path_factory.mktemp("corpus")
     path, out = folder / "in.csv", f"out{request.param}"
     path.write_text("puzzle\n" + f"{PUZZLE}\n" * 160 + "x\n" + f"{PUZZLE}\n" * 140)
@@ -182,7 +182,7 @@ def corpus(request, tmp_path_factory):
     with sqlite3.connect(folder / f"{out}.partial.journal") as journal:
         (state,) = journal.execute("SELECT state FROM progress").fetchone()
     journal.close()
-    # what workers have written behind the recorded rows is written again
+    # rows that workers wrote after the recorded ones are written again
     os.truncate(folder / f"{out}.partial", json.loads(state)["written"][0])
     return folder, out, right
 

@@ -1,4 +1,4 @@
-"""Repeated puzzles: against a set in Python, whatever form files have and who works on them."""
+"""Repeated puzzles: against a set in Python, for all forms of files, backends and workers."""
 
 import csv
 import json
@@ -37,7 +37,7 @@ def ids(path):
 
 
 def expected_ids(rows, others=(), symmetry=False):
-    """Which rows are kept, found with a set."""
+    """Return the ids of the rows to keep, found with a set."""
 
     def key(row):
         grid = [0 if c in ".0" else int(c) for c in row]
@@ -56,7 +56,7 @@ def expected_ids(rows, others=(), symmetry=False):
 
 @st.composite
 def rows(draw):
-    """Puzzles of few clues, many of them the same, some with other blanks, and invalid rows."""
+    """Draw puzzles of few clues, many equal, some with other blanks, and invalid rows."""
     cells = st.dictionaries(st.integers(0, 15), st.integers(1, 4), max_size=2)
     found = []
     for clues in draw(st.lists(cells, max_size=12)):

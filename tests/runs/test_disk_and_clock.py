@@ -21,7 +21,7 @@ N_ROWS = 3000
 
 
 def on_small_disk(folder, script):
-    """Run a shell script with a small disk at folder/disk; return what is said, line by line."""
+    """Run a shell script with a small disk at folder/disk; return the lines of standard error."""
     disk = folder / "disk"
     disk.mkdir()
     shell = f"""
@@ -31,7 +31,7 @@ def on_small_disk(folder, script):
     """
     command = ["unshare", "--mount", "--map-root-user", "sh", "-c", shell]
     if not shutil.which("unshare"):
-        pytest.skip("there is no command to mount a small disk")
+        pytest.skip("unshare is not installed")
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if result.returncode in (1, 77) and not (folder / "said").exists():
         pytest.skip(f"a small disk cannot be mounted here: {result.stderr}")
@@ -113,7 +113,7 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
 def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
     corpus, expected, tmp_path, monkeypatch
 ):
-    """Network file systems say so only then."""
+    """Network file systems report a full quota only then."""
     out = tmp_path / "out.csv"
     sync, n_syncs = os.fsync, 0
 
@@ -138,7 +138,7 @@ def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
 
 
 def lose(folder, moved):
-    """Delete a folder, or move it to "elsewhere" beside it."""
+    """Delete a folder, or rename it to "elsewhere" beside it."""
     if moved:
         folder.rename(folder.with_name("elsewhere"))
     else:
@@ -160,7 +160,7 @@ def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, mo
     with pytest.raises(bs.OutputError, match="was moved or deleted while the run") as failed:
         bs.solve_file(str(corpus), str(folder / "out.csv"), chunk=10, jobs=1, on_progress=vanish)
     assert 3 <= len(steps) < 100
-    assert not hasattr(failed.value, "__notes__")  # nothing is kept there
+    assert not hasattr(failed.value, "__notes__")  # there is nothing to resume
     if moved:
         (tmp_path / "elsewhere").rename(folder)
         bs.solve_file(str(corpus), str(folder / "out.csv"), resume=True)
@@ -198,7 +198,7 @@ def test_two_runs_in_one_folder_are_refused(tmp_path):
 
 
 def test_a_clock_that_steps_back_changes_nothing(corpus, expected, tmp_path, monkeypatch):
-    """As when it is set while a run goes on; every reading is an hour before the one before it."""
+    """As if it were set during a run; every reading is an hour before the previous one."""
     readings = iter(range(1_700_000_000, 0, -3600))
     monkeypatch.setattr(time, "time", lambda: float(next(readings)))
     out = tmp_path / "out.csv"

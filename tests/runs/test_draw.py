@@ -1,4 +1,4 @@
-"""Drawings of covers: which are drawn, from where, and what becomes of files."""
+"""Drawings of covers: which covers are drawn, from which sources, and the files written."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def test_limits_end_the_search_for_the_first_covers():
 
 @pytest.fixture(params=["langford:4", "grid"])
 def enumerated(request, tmp_path):
-    """A problem, its sorted solutions, and where they are kept in every form."""
+    """Return a problem, and the paths of its sorted solutions in every form."""
     name = request.param
     if name == "grid":
         name = str(tmp_path / "grid.txt")
@@ -140,7 +140,7 @@ def test_draw_takes_a_problem_in_every_form(tmp_path):
     (tmp_path / "grid.txt").write_text(GRID)
     reading = bs.read_problem(str(tmp_path / "grid.txt"))
     shown = bs.draw(reading)
-    assert shown.svg.count("bs-clue") == 1 + 1 + 2  # twice in the style
+    assert shown.svg.count("bs-clue") == 1 + 1 + 2  # two more in the style
     assert shown.svg == bs.draw(str(tmp_path / "grid.txt")).svg
     assert bs.draw("queens:4", title="four").title == "four"
     assert bs.draw(bs.family("queens:4")).title.startswith("ExactCover(")

@@ -7,10 +7,11 @@ from hypothesis import given
 
 import batchsolve as bs
 from batchsolve.engines import get_engine
+from batchsolve.interrupts import asking
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.estimate import Estimate, estimate, probe
 
-TRUTH = {  # nodes by dlx, solutions
+TRUTH = {  # number of nodes by dlx, number of solutions
     "queens:14": (None, 365_596),
     "pentominoes:6x10": (4_280_102, 9_356),
     "datasets/many16.csv#3": (46_758_757, 1_634_329),
@@ -80,8 +81,8 @@ def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
     monkeypatch.setattr("batchsolve.runs.estimate.STOPS_AT_ONCE", 7)
     begin = Stacks.from_lists([[]] * 300)
     rng = np.random.default_rng(5)
-    with pytest.raises(KeyboardInterrupt):
-        probe(get_engine("dlx"), bs.family("queens:14"), begin, rng, check=check)
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        probe(get_engine("dlx"), bs.family("queens:14"), begin, rng)
     assert sizes == [7]
     with pytest.raises(KeyboardInterrupt):
         estimate("queens:14", probes=300, check=check)

@@ -78,7 +78,7 @@ def test_lists_are_sorted_name_by_name(rows):
 
 @pytest.fixture
 def small_loads(monkeypatch):
-    """Make loads, pages and what is read and written at once so small that all are cut."""
+    """Make loads, pages, reads and writes so small that all of them are cut."""
     monkeypatch.setattr(export, "LOAD_BYTES", 4000)
     monkeypatch.setattr(sorting, "LOAD_BYTES", 4000)
     monkeypatch.setattr(sorting, "PAGE_BYTES", 500)
@@ -122,7 +122,7 @@ def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, sch
 
 @pytest.fixture
 def sorted_bytes(small_loads, monkeypatch):
-    """How much data each call of `sorted_keys` was given."""
+    """Return a list of the bytes that each call of `sorted_keys` gets."""
     sizes = []
 
     def noted(keys):
@@ -134,7 +134,7 @@ def sorted_bytes(small_loads, monkeypatch):
 
 
 def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
-    monkeypatch.setattr(export, "_READ_ROWS", 50)  # their file is smaller than they are
+    monkeypatch.setattr(export, "_READ_ROWS", 50)  # the file is smaller than its rows
     rows = [["a", "b"]] * 3000
     data = exported(tmp_path, LISTS, [rows[:1000], rows[1000:]], ".jsonl", 0)
     assert data == b'{"options": ["a", "b"]}\n' * 3000

@@ -32,7 +32,7 @@ def rows(begin, end):
 
 @pytest.fixture
 def corpora(tmp_path):
-    """Three files of one corpus in a folder, and what `solve` is to ignore."""
+    """Make a folder with three files of one corpus, and files that `solve` must ignore."""
     folder = tmp_path / "corpora"
     (folder / "more").mkdir(parents=True)
     for name, (begin, end) in {"a.csv": (0, 40), "b.csv": (40, 50), "more/c.csv": (50, 90)}.items():
@@ -154,7 +154,7 @@ def _all_recorded(monkeypatch):
     def make(records):
         records._run.record(records._journal, records._output)
 
-    # a thread would wait for the disk, and the run might be stopped before it has
+    # record at once: a thread would wait for the disk, and the run might stop before it is done
     monkeypatch.setattr("batchsolve.runs.solve_file.RecordsBehind.make_if_due", make)
 
 
@@ -194,7 +194,7 @@ def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix
         bs.solve_file(source, whole)
         interrupted(source, out)
         interrupted(source, out, 150, resume=True)
-        if target == "out.csv":  # a chunk ends anywhere in a block
+        if target == "out.csv":  # a chunk may end anywhere in a block
             interrupted(source, out, 200, resume=True, chunk=7)
         size = source.stat().st_size
         put(source, swapped)
@@ -256,7 +256,7 @@ def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
 
 @pytest.mark.parametrize("address", [False, True])
 def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monkeypatch, address):
-    monkeypatch.chdir(tmp_path)  # where the journal of an address is
+    monkeypatch.chdir(tmp_path)  # the folder of the journal of an address
     out = tmp_path / "out"
     target = f"file://{out}" if address else f"{out}/"
     with small_blocks(400):
@@ -309,7 +309,7 @@ def test_how_many_rows_there_will_be_is_known_from_the_first_on(tmp_path):
 
 
 class Ranges(SimpleHTTPRequestHandler):
-    """Sends the bytes that are asked for."""
+    """A server that sends the requested ranges of bytes."""
 
     def do_GET(self):
         path = self.translate_path(self.path)
@@ -331,7 +331,7 @@ class Ranges(SimpleHTTPRequestHandler):
 
 
 class Whole(Ranges):
-    """Sends files from their beginning only."""
+    """A server that only sends whole files."""
 
     do_GET = SimpleHTTPRequestHandler.do_GET  # noqa: N815
 
@@ -368,7 +368,7 @@ def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_pa
 
 
 def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):
-    """As ``hf://`` is, by a class that the package huggingface_hub brings."""
+    """Like ``hf://``, which a class in the package huggingface_hub opens."""
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 

@@ -11,7 +11,7 @@ from batchsolve.cli import app
 from batchsolve.engines.choice import handover_for_rows
 from batchsolve.settings import UNLIMITED
 
-# In 20,000 nodes `lanes` finds no solution of this one; `sat` takes 300 to find two.
+# In 20,000 nodes `lanes` finds no solution of this puzzle; `sat` takes 300 to find two.
 LONG = (
     "E.6....3..G.F...G1..F.B..C..6D9.....6E...F7.4.AG....4..........2"
     ".7..........3..59.....F2.1...7...23.D94.....1G.A..1.8B......DE.9"
@@ -39,7 +39,7 @@ def without_pysat(monkeypatch):
 
 
 def table(path):
-    """The columns of an output, but the time that rows took."""
+    """Return the columns of an output, without the time that rows took."""
     columns = pacsv.read_csv(path).to_pydict()
     del columns["seconds"]
     return columns

@@ -1,4 +1,4 @@
-"""Files of a job array: stacks and results that are malformed or damaged are one clear error."""
+"""Files of a job array: malformed or damaged stacks and results raise one clear error."""
 
 import json
 import random
@@ -20,7 +20,7 @@ WRONG = ["null", '"x"', '"1"', "1.5", "[]", "{}", "[[]]", "-1", "1e99", "NaN", "
 
 @pytest.fixture
 def array(tmp_path):
-    """Return the files of the stacks of a split, and those of their results."""
+    """Return the files of the stacks of a split, and the files of their results."""
     write_parts(PROBLEM, str(tmp_path / "parts"), depth=1, files=2)
     parts = sorted((tmp_path / "parts").iterdir())
     results = []
@@ -33,7 +33,7 @@ def array(tmp_path):
 
 
 def invoke(*arguments):
-    """Run a command; fail on anything but an exit of its own accord."""
+    """Run a command; fail unless it returns or exits by itself."""
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -41,7 +41,7 @@ def invoke(*arguments):
 
 
 def with_field(record, path, text):
-    """Return JSON of a record in which a field is another text."""
+    """Return a record as JSON, with the text of one field replaced."""
     changed = json.loads(json.dumps(record))
     *outer, name = path.split(".")
     place = changed
@@ -128,7 +128,7 @@ def test_a_stack_with_another_value_is_refused(array, path):
     wrong = [*WRONG, f"[{10**30}]", "[-1]", '["1"]', "[1.5]", "[4000000000]", "[0, 1]"]
     for text in wrong:
         if path == "root" and text == "-1":
-            continue  # any 64 bits; the seal tells
+            continue  # a root may be any 64 bits; the seal shows the change
         lines = [header, with_field(json.loads(first), path, text), *rest]
         part.write_text("\n".join(lines) + "\n")
         done = invoke("count", "queens:6", "--stacks", part, "-j", "1")
@@ -163,7 +163,7 @@ def test_flipped_bits_never_change_a_total(array):
                 found = read()
             except InputError:
                 refused += 1
-            else:  # a change that means nothing: in a field that is not added up, or in a blank
+            else:  # a harmless change: in a field that is not added up, or in a blank
                 assert path is results[0]
                 assert found == right == total
         assert refused > 100

@@ -1,4 +1,4 @@
-"""Runs of every kind are killed and go on: with costs, with bounds, up to symmetry, memoised."""
+"""Runs of every kind are killed and resumed: with costs, bounds, up to symmetry, memoised."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def exported(run):
 
 @pytest.fixture(scope="module", params=KINDS)
 def command(request, tmp_path_factory):
-    """A command of each kind, and all that it writes down if nobody kills it."""
+    """Return a command of each kind, and its whole output without kills."""
     problem, options = KINDS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
     if not isinstance(problem, str):

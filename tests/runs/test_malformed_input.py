@@ -26,7 +26,7 @@ HEX, HEX_1 = "0123456789ABCDEF", "123456789ABCDEFG"
 
 
 class Done:
-    """What a run came to: exit code, standard error, and the rows of its output."""
+    """The outcome of a command: exit code, standard error, and the rows of its output."""
 
     def __init__(self, code, err, out):
         self.code, self.err, self.out = code, err, out
@@ -41,7 +41,7 @@ class Done:
         return [row[name] for row in self.rows]
 
     def assert_refused(self, *words):
-        """Exit code 2, a message with these words, and no output."""
+        """Check for exit code 2, a message with these words, and no output."""
         assert self.code == 2
         assert self.err.startswith(("batchsolve: ", "Usage: "))
         assert all(word in self.err for word in words), self.err
@@ -50,7 +50,7 @@ class Done:
 
 @pytest.fixture
 def solve(tmp_path, monkeypatch):
-    """Run ``batchsolve solve``; fail on anything but an exit of its own accord."""
+    """Return a function that runs ``batchsolve solve``, and fails unless it exits by itself."""
     monkeypatch.chdir(tmp_path)
 
     def run(data, *options, name="in.csv", out="out.csv"):
@@ -256,7 +256,7 @@ def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve):
 
 
 def test_a_line_longer_than_a_csv_field_may_be(solve, request):
-    before = csv.field_size_limit(1_000_000)  # for the test reads the output by that module
+    before = csv.field_size_limit(1_000_000)  # because this test reads the output by that module
     request.addfinalizer(lambda: csv.field_size_limit(before))
     done = solve("1" * 200_000 + f"\n{P}\n{P2}\n", name="in.txt")
     assert (done.code, done.column("solution")) == (1, ["", S, S2])
@@ -315,7 +315,7 @@ def test_parquet_types(solve, columns, out):
 
 @pytest.mark.parametrize("last", ["", "\n"])
 def test_a_byte_order_mark_amid_a_file_is_text_wherever_blocks_begin(solve, last):
-    """As where files that have one are joined; Arrow drops it from the beginning of a block."""
+    """As in concatenated files; Arrow drops the mark at the beginning of a block."""
     data = f"\ufeffpuzzle\n{P}\n\ufeff{P2}\n{P2}\n\ufeff{last}"
     rows = [solve(data, "--chunk", chunk).rows for chunk in ("1", "2", "1000")]
     assert rows[0] == rows[1] == rows[2]
@@ -360,7 +360,7 @@ def test_given_solutions_that_are_missing_malformed_or_wrong(solve):
 
 
 def wide(symbols):
-    """Rows of a 16×16 column, and their common solution, in an alphabet."""
+    """Return rows of a 16×16 column, and their common solution, in an alphabet."""
     order = [(4 * (i % 4) + i // 4 + j) % 16 for i in range(16) for j in range(16)]
     rows = [
         "".join("." if (k * k + s * k) % 5 == 1 else symbols[d] for k, d in enumerate(order))
@@ -397,7 +397,7 @@ def test_rows_before_a_damaged_file_are_kept(solve, tmp_path):
 
 @pytest.fixture
 def stopped(solve, tmp_path):
-    """A run that stopped at its third row, its partial output and its journal."""
+    """Return the partial output and the journal of a run that stopped at its third row."""
     solve(f"puzzle\n{P}\n{P2}\nx\n{P}\n", "--on-invalid", "stop").assert_refused()
     return tmp_path / "out.csv.partial", tmp_path / "out.csv.partial.journal"
 

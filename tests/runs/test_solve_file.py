@@ -32,7 +32,7 @@ SOLUTION = "12345678945678912378912345621436589736589721489721436553164297864297
 
 
 def puzzles(n, seed=1):
-    """Puzzles of every kind, from very easy to broken, and a column with commas and quotes."""
+    """Write puzzles of every kind, from very easy to broken, and notes with commas and quotes."""
     rng = random.Random(seed)
     rows = ["id,puzzle,note"]
     for k in range(n):
@@ -160,7 +160,7 @@ def test_a_column_of_given_solutions_that_cannot_be_is_refused(tmp_path, named, 
 
 @pytest.fixture
 def fed():
-    """Start a command that is fed by and by: return it, and a function that feeds it."""
+    """Return a function that starts a command; it returns the command and a function to feed it."""
     started = []
 
     def start(*arguments):
@@ -175,7 +175,7 @@ def fed():
         def feed(text, lines=0):
             process.stdin.write(text)
             process.stdin.flush()
-            time.sleep(0.2)  # so that it is read as it stands
+            time.sleep(0.2)  # so that it is read by itself
             return [process.stdout.readline() for _ in range(lines)]
 
         return process, feed
@@ -364,18 +364,18 @@ batchsolve.cli.app()
         if how == signal.SIGINT:
             assert process.returncode == 130, message
         if os.path.exists(out):
-            continue  # caught between its last two steps
+            continue  # killed between its last two steps
         if how == signal.SIGINT:
             assert message.strip().count("\n") == 0
             assert "interrupted; the rows done are kept in" in message
-    assert process.returncode in (1, 130, -how)  # 1, unless caught after its last step
+    assert process.returncode in (1, 130, -how)  # 1, unless killed after its last step
     assert kills > 2
     assert out.read_bytes() == whole.read_bytes()
     assert not [name for name in os.listdir(tmp_path) if "partial" in name]
 
 
 class Syncing:
-    """An output and its journal and run; the disk is slow until it is let go."""
+    """A stand-in for an output, its journal and its run, with a disk that is slow until let go."""
 
     unrecorded = ()
 
@@ -395,7 +395,7 @@ class Syncing:
 
 @pytest.mark.usefixtures("_garbage_stays")
 def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
-    """In the middle of a lock it had the thread that waits for the disk wait for ever."""
+    """An interrupt while a lock was held once made the thread that waits for the disk hang."""
     monkeypatch.setattr(solve_file, "JOURNAL_SECONDS", 0)
     ends = []
 
@@ -493,7 +493,7 @@ def test_after_a_fault_of_the_input_the_advice_can_be_followed(tmp_path, suffix)
     source, out = tmp_path / "in.csv", f"{tmp_path}/out{suffix}"
     lines = [b"puzzle", *[b"1.....2..3.....4"] * 20_000]
     whole = b"\n".join(lines)
-    lines[19_500] = b"1.....2..3.....\xff"  # behind the sample
+    lines[19_500] = b"1.....2..3.....\xff"  # after the sample
     source.write_bytes(b"\n".join(lines))
     kept = out if suffix == "/" else f"{out}.partial"
     journal = f"{tmp_path}/out{suffix.strip('/')}.partial.journal"

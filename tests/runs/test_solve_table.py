@@ -1,4 +1,4 @@
-"""Puzzles in memory: tables of several libraries, texts, and digits, all with the same answers."""
+"""Puzzles in memory: tables of several libraries, texts and digits, all with the same answers."""
 
 import csv
 import json
@@ -16,14 +16,14 @@ PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 
 
 def rows_of(name, n=60):
-    """Return the first rows of a data set, their fields as many as columns."""
+    """Return the first rows of a data set, each with as many fields as there are columns."""
     with open(DATASETS / name, newline="") as file:
         rows = list(csv.DictReader(file))[:n]
     return [{key: value or "" for key, value in row.items() if key} for row in rows]
 
 
 def expected(name, tmp_path, n=60, **settings):
-    """What `solve_file` writes of the first rows of a data set."""
+    """Return the output of `solve_file` for the first rows of a data set."""
     rows = rows_of(name, n)
     with open(tmp_path / "in.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
@@ -94,7 +94,7 @@ def test_data_frames_of_polars_come_back_as_such():
 
 
 class Exported:
-    """A table of a library that is not known here."""
+    """A table of a library that the package does not know."""
 
     def __init__(self, table):
         self._table = table
@@ -295,7 +295,7 @@ def test_lists_that_are_null_are_empty():
 
 
 def damaged():
-    """Return texts of Arrow, one of which ends beyond the others."""
+    """Return damaged texts of Arrow, one of which ends beyond the others."""
     offsets, data = np.array([0, 1000, 32], np.int32), b"." * 32
     return pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 

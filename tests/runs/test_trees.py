@@ -157,7 +157,7 @@ def test_a_run_knows_the_name_of_its_problem(tmp_path):
         with runs.Run(tmp_path / str(k), **how):
             pass
         assert runs.describe_run(str(tmp_path / str(k)))["name"] == name
-    # a run goes on under another name of the same problem, and keeps its own
+    # a run resumes under another name of the same problem, and keeps its own
     with runs.Run(tmp_path / "0", bs.family("queens:6"), resume=True) as run:
         assert run.search().count == 4
     assert runs.describe_run(str(tmp_path / "0"))["name"] == "queens:6"
@@ -245,7 +245,7 @@ def test_missing_solutions_are_noticed(tmp_path):
 
 
 def workers_of(pid):
-    """Process numbers of the loky workers of a process."""
+    """Return the ids of the loky workers of a process."""
     found = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
@@ -262,14 +262,14 @@ def workers_of(pid):
 
 @pytest.fixture(scope="module")
 def clue_row(tmp_path_factory):
-    """A 6×6 grid with 78,336 solutions."""
+    """Write a 6×6 grid with 78,336 solutions."""
     grid = tmp_path_factory.mktemp("grid") / "grid.txt"
     grid.write_text("1234" + "." * 32)
     return grid
 
 
 def hear(process, steps):
-    """Wait until a run has kept so many steps."""
+    """Wait until a run has kept this number of steps."""
     assert all(process.stdout.readline() == b"kept\n" for _ in range(steps))
 
 
@@ -286,7 +286,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
     command += ["--engine", "dlx", "--quiet"]
     kills = 0
     while kills < least_kills:
-        # workers of a killed run inherit its pipes, so nobody may wait for the pipes to close
+        # workers of a killed run inherit its pipes, so do not wait for the pipes to close
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         hear(process, rng.randrange(1, 12))
         time.sleep(0.03 * rng.random())
@@ -294,7 +294,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
         if workers and rng.random() < 0.8:
             os.kill(rng.choice(workers), signal.SIGKILL)
             kills += 1
-            if rng.random() < 0.5:  # the run goes on without that worker
+            if rng.random() < 0.5:  # let the run continue without that worker
                 hear(process, rng.randrange(1, 6))
         workers = workers_of(process.pid)
         process.kill()
@@ -315,7 +315,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(
 
 @pytest.mark.parametrize("size", [20_000, 60_000, 120_000])
 def test_a_full_disk_loses_nothing(clue_row, tmp_path, size):
-    """Neither where the journal cannot be written, nor where a file of solutions cannot."""
+    """The journal, or a file of solutions, cannot be written."""
     out = tmp_path / "run"
     command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
     command += ["-o", str(out), "--resume"]
@@ -335,7 +335,7 @@ def test_a_full_disk_loses_nothing(clue_row, tmp_path, size):
 
 
 def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, monkeypatch):
-    """The files are copied while the run writes them, and the end of the journal is cut off."""
+    """The test copies the files while the run writes them, and cuts off the end of the journal."""
     rng = random.Random(5)
     problem = bs.Sudoku(2, 2)
     monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", 0)

@@ -1,4 +1,4 @@
-"""Measurements that say nothing, or not what they seem to, are told as such."""
+"""Doubtful measurements are reported as such."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ def made():
 
 
 def series_of(made, walls, cpu_share=1.0):
-    """Runs of these times, by the number of workers."""
+    """Return a series of runs with these times, by number of workers."""
     run, _ = made
     number = iter(range(100))
     return Series(

@@ -27,7 +27,7 @@ VOID = {"meta", "img", "br", "link", "hr"}
 
 
 class Page(HTMLParser):
-    """The tags of a page, checked for balance, and the text outside of style."""
+    """A parser of a page: its tags, checked for balance, and the text outside of style."""
 
     def __init__(self, html):
         super().__init__()
@@ -120,12 +120,12 @@ def test_pictures_lie_beside_the_report_and_in_it(home):
 
 
 def texts_of(axes):
-    """The labels beside the axes of a picture."""
+    """Return the labels beside the axes of a picture."""
     return [text.get_text() for text in axes.texts]
 
 
 def drawn_series(made, walls, **more):
-    """Series of these times, by the number of workers."""
+    """Return a series of runs with these times, by number of workers."""
     return Series(
         [
             replace(made, run=k, repeat=k, jobs=jobs, wall=wall, busy=wall, cpu=wall, **more)
@@ -137,7 +137,7 @@ def drawn_series(made, walls, **more):
 
 @pytest.fixture(scope="module")
 def several(home):
-    """Four series: two good ones that are nearly the same, one doubtful, one too short."""
+    """Return four series: two good ones that nearly agree, one doubtful, one too short."""
     made = read_experiment(str(home)).runs[0]
     good = {1: [4.0, 4.1, 3.9], 2: [2.0, 2.1, 2.05], 4: [1.1, 1.14, 1.12], 8: [0.6, 0.62, 0.61]}
     odd = good | {4: [1.1, 1.1, 1.11, 5.0]}
@@ -171,7 +171,7 @@ def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypat
     figure.draw_without_rendering()
     (axes,) = figure.axes
     inside = axes.get_window_extent()
-    assert len(axes.containers) == 3  # the series that is too short has none
+    assert len(axes.containers) == 3  # the series that is too short has no bars
     for one, bars in zip(several, axes.containers, strict=False):
         points, _, (ranges,) = bars.lines
         places = points.get_transform().transform(points.get_xydata())
@@ -223,7 +223,7 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
         ["odd", "doubtful: outliers"],
     ]
     note = figure.get_supxlabel().replace("\n", " ")
-    assert note.startswith("Not drawn, for the runs are too short: a-name-that-")
+    assert note.startswith("Not drawn, because the runs are too short: a-name-that-")
 
 
 @with_matplotlib
@@ -319,7 +319,7 @@ def test_a_browser_shows_it_at_the_width_of_a_phone(home, tmp_path):
     page = (home / "report.html").read_text()
     probe = "<script>document.title = document.documentElement.scrollWidth</script></body>"
     copy = tmp_path / "probe.html"
-    # a frame, for browsers refuse windows as narrow as a phone
+    # a frame, because browsers refuse windows as narrow as a phone
     frame = page.replace("</body>", probe).replace("&", "&amp;").replace('"', "&quot;")
     copy.write_text(
         f'<iframe id="f" width="390" height="800" srcdoc="{frame}"></iframe><p id="w"></p><script>'

@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.cli import app
+from batchsolve.interrupts import asking
 from batchsolve.scaling.experiment import (
     Experiment,
     Series,
@@ -123,7 +124,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
-    """Ctrl-C as numba loads a kernel is only noted; see `interrupts`."""
+    """Such a check raises a Ctrl-C that came while numba loaded a kernel; see `interrupts`."""
     from batchsolve.engines.dlx import DancingLinks
 
     search, calls = DancingLinks.search, []
@@ -138,8 +139,8 @@ def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
 
     monkeypatch.setattr(DancingLinks, "search", noted)
     grid = Plan(jobs=(1,), engines=("dlx",), repeat=1, budget=100)
-    with pytest.raises(KeyboardInterrupt):
-        list(run_plan([read_workload("queens:8")], grid, check=check))
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        list(run_plan([read_workload("queens:8")], grid))
     assert len(calls) <= before + 1
 
 
@@ -200,8 +201,8 @@ def test_weak_scaling_gives_every_worker_as_much():
     workload = read_workload("datasets/sudoku4.csv", 40)
     grid = Plan(jobs=(1, 2), repeat=1)
     runs = [run for run, _ in run_plan([workload], grid)]
-    assert [run.stacks for run in runs] == [40, 80]  # 50 rows: some come twice
-    assert [run.count for run in runs] == [40, 80]  # all of them are unique
+    assert [run.stacks for run in runs] == [40, 80]  # of 50 rows, so some come twice
+    assert [run.count for run in runs] == [40, 80]  # each has one solution
     assert {run.kind for run in runs} == {"weak"}
     same = read_workload("queens:6", 3)
     (run,) = (run for run, _ in run_plan([same], Plan(jobs=(2,), repeat=1)))
@@ -321,7 +322,7 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
 
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
     workload = read_workload("queens:13")
-    # without a split, the first tasks are those of workers, however slow the machine is
+    # without a split, the first tasks are for workers, however slow the machine is
     plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=500)
     made = list(run_plan([workload], plan))
     measured = Experiment([run for run, _ in made], [log for _, log in made], {})
@@ -344,8 +345,8 @@ def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, mo
 
     monkeypatch.setattr("batchsolve.scaling.forecast.simulate", noted)
     workload = read_workload("queens:8")
-    with pytest.raises(KeyboardInterrupt):
-        forecast(workload, experiment, [4], shape_seconds=0.05, check=check)
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        forecast(workload, experiment, [4], shape_seconds=0.05)
     assert len(made) == 15
 
 
@@ -443,7 +444,7 @@ def remade(home, name, change):
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """The command of an experiment of three runs, and its directory."""
+    """Return the command of an experiment of three runs, and its directory."""
     home = tmp_path_factory.mktemp("measured") / "out"
     command = ["scale", "queens:6", "--jobs", "1", "--repeat", "3", "-o", str(home)]
     assert CliRunner().invoke(app, command).exit_code == 0

@@ -16,7 +16,7 @@ UNIT = Costs(rate=1.0)
 
 
 def makespan(tasks, workers):
-    """The slow way: each task, in order, goes to the worker that is free first."""
+    """Return the time of tasks by simple means: each, in order, goes to the first free worker."""
     free = [0.0] * workers
     for seconds in tasks:
         k = free.index(min(free))

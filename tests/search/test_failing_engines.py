@@ -1,4 +1,4 @@
-"""A search whose engine fails on some stacks answers for all the others, and ends."""
+"""A search whose engine fails on some stacks still answers for all the others, and ends."""
 
 import pytest
 from failing import Failing
@@ -17,7 +17,7 @@ N_GRIDS = 288
 
 @pytest.fixture(scope="module")
 def n_marked():
-    """How many grids have option 0: the first cell is 1."""
+    """Return the number of grids that have option 0, so that the first cell is 1."""
     task = Task.of(Stacks.from_lists([[0]]))
     return int(get_engine("dlx").search(PROBLEM, task).counts.sum())
 
@@ -28,7 +28,7 @@ KILLS = "loky", "kill", "the search killed its worker process twice"
 
 @pytest.mark.parametrize(
     ("split_depth", "backend", "how", "reason"),
-    # deeper, what kills would be split here, and kill this process
+    # a deeper split would happen in this process, and the marked stack would kill it
     [(None, *RAISES), (1, *RAISES), (3, *RAISES), (1, *KILLS)],
 )
 def test_what_fails_is_left_and_the_rest_is_counted(split_depth, backend, how, reason, n_marked):

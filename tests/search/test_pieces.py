@@ -39,7 +39,7 @@ def test_a_last_stack_that_weighs_nothing_is_no_piece_of_its_own():
 
 @given(st.data())
 def test_changes_hold_what_is_left_of_them(data):
-    """The oracle is a dict of what is new and a set of what is done."""
+    """The oracle is a dict of new stacks and a set of finished ones."""
     outside, done, new = set(range(10)), set(), {}
     changes, n_next = Changes(), 10
     for _ in range(data.draw(st.integers(0, 6))):

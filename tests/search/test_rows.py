@@ -33,7 +33,7 @@ class GridRows:
 
 
 class AsTheyAre:
-    """Reads blocks of grids, and writes the answers as they are."""
+    """A reader of blocks of grids, and a writer of unchanged answers."""
 
     def read(self, block):
         return GridRows(block)
@@ -43,7 +43,7 @@ class AsTheyAre:
 
 
 def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="threading", **settings):
-    """The answers to blocks of grids."""
+    """Return the answers to blocks of grids."""
     box = round(grids.shape[1] ** 0.25)
     problem = bs.Sudoku(box, box)
     settings = SearchSettings(**{"limit": 2, **settings})
@@ -57,7 +57,7 @@ def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="thread
 
 
 def answers(grids, limit=2, **settings):
-    """Everything that is promised not to depend on how a search is cut up."""
+    """Return everything that must not depend on how a search is cut up."""
     box = round(grids.shape[1] ** 0.25)
     problem = bs.Sudoku(box, box)
     rows = []
@@ -99,13 +99,13 @@ def test_answers_do_not_depend_on_how_the_search_is_cut_up(grids, limit, node_li
 
 
 def rows_of_clues(most):
-    """Up to eight rows of clues for a 4×4 grid, each a cell and a digit."""
+    """Return a strategy for up to eight rows of clues of a 4×4 grid, each a cell and a digit."""
     clue = st.tuples(st.integers(0, 15), st.integers(1, 4))
     return st.lists(st.lists(clue, max_size=most), max_size=8)
 
 
 def grids_of(rows):
-    """The 4×4 grids with these clues; of two in a cell the later one counts."""
+    """Return the 4×4 grids with these clues; of two clues in a cell the later one counts."""
     grids = np.zeros((len(rows), 16), np.uint8)
     for grid, clues in zip(grids, rows, strict=True):
         for cell, digit in clues:
@@ -215,7 +215,7 @@ def test_rows_whose_search_fails_are_unfinished_and_the_others_answered():
 
 
 class Unreadable(AsTheyAre):
-    """Cannot read the third block."""
+    """A reader that cannot read the third block."""
 
     def read(self, block):
         if block[0, 0] == 3:
@@ -275,7 +275,7 @@ def test_blocks_are_not_read_far_ahead():
 
 
 def everything(grids, **settings):
-    """All that answers say of rows, but the time they took."""
+    """Return all that answers say about rows, without the time they took."""
     rows = []
     for found in searched(grids, **settings):
         covers = dict(zip(found.covers.roots.tolist(), map(sorted, found.covers), strict=True))

@@ -1,4 +1,4 @@
-"""The scheduler against a goal that only counts: nothing is lost, nothing comes twice."""
+"""The scheduler with a goal that only counts: no stack is lost, and none comes twice."""
 
 from collections import Counter
 from itertools import chain, islice
@@ -16,14 +16,14 @@ from batchsolve.workers.pool import Done, Lost, Timing
 
 
 class Result:
-    """What a worker found in a piece: so many nodes, and the stacks that it did not come to."""
+    """The result of a worker for a piece: ten nodes, and the stacks that it did not reach."""
 
     def __init__(self, left):
         self.left, self.n_nodes, self.seconds = left, 10, 0.001
 
 
 class Counting:
-    """Counts the stacks that are done; refuses results on demand."""
+    """A goal that counts finished stacks, and rejects results on demand."""
 
     enough = False
 
@@ -130,13 +130,13 @@ def test_what_died_is_searched_alone_and_then_stack_by_stack():
     numbers = [next(scheduler)[0] for _ in range(3)]
     for number in numbers[:2]:
         assert scheduler.take(Lost(number, None, "killed", died=True))
-    assert next(scheduler, None) is None  # while another is out
+    assert next(scheduler, None) is None  # while another piece is out
     assert sorted(k for piece in scheduler.left() for k in piece.ids) == list(range(6))
     scheduler.take(done(numbers[2], other, 1))
     alone = []
     for drawn in scheduler:
         number, (piece, _) = drawn
-        if piece.ids.tolist() != [5]:  # what was left of the other comes first
+        if piece.ids.tolist() != [5]:  # the rest of the other piece comes first
             alone.append(piece.ids.tolist())
             assert next(scheduler, None) is None
         scheduler.take(

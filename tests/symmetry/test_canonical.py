@@ -1,4 +1,4 @@
-"""Canonical forms: against trying all symmetries, and against counts of the literature."""
+"""Canonical forms: against trying all symmetries, and against published counts."""
 
 from itertools import permutations
 from math import factorial
@@ -12,15 +12,16 @@ import batchsolve as bs
 from batchsolve.symmetry import canonical
 from batchsolve.symmetry.canonical_search import search_forms
 
-# Grids that are their own canonical forms: that with the most symmetries (Russell, Jarvis 2006),
-# the least and the greatest one (Red Ed, Sudoku Players' Forum, 2007; the last has 72 symmetries).
+# Grids that are their own canonical forms: the one with the most symmetries (Russell, Jarvis
+# 2006), the least, and the greatest, which has 72 symmetries (Red Ed, Sudoku Players' Forum,
+# 2007).
 MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
 LEAST = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 GREATEST = "123456789457893612986217354274538196531964827698721435342685971715349268869172543"
 
 
 def shuffled(square, box_rows, box_columns, rng):
-    """Return what a random symmetry makes of a grid, shape (n, n)."""
+    """Apply a random symmetry to a grid, shape (n, n)."""
     n = len(square)
     if box_rows == box_columns and rng.integers(2):
         square = square.T
@@ -34,7 +35,7 @@ def shuffled(square, box_rows, box_columns, rng):
 
 
 def applied(forms, k, square):
-    """Return what the transformation that was found makes of a grid, in labels of the form."""
+    """Apply the transformation that was found to a grid, in labels of the form."""
     moved = (square.T if forms.transposed[k] else square)[forms.rows[k]][:, forms.columns[k]]
     labels = {0: 0}
     return [labels.setdefault(digit, len(labels)) for digit in moved.reshape(-1).tolist()]
@@ -48,7 +49,7 @@ def grids_of(box_rows, box_columns, stack=()):
 
 @st.composite
 def puzzles(draw, box_rows, box_columns):
-    """Puzzles with every number of clues, of which many are symmetric."""
+    """Draw puzzles with every number of clues, many of them symmetric."""
     n = box_rows * box_columns
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     rows = np.arange(n)
@@ -124,7 +125,7 @@ def test_all_4x4_grids_are_of_two_classes():
 
 
 def test_all_6x6_grids_are_of_as_many_classes_as_their_symmetries_say():
-    # grids whose first row is 123456 are one of each 6! that differ in labels only
+    # one grid in 6! has 123456 as its first row; the others differ from it only in labels
     grids = grids_of(2, 3, [cell * 6 + cell for cell in range(6)])
     assert len(grids) == 28_200_960 // factorial(6)
     forms = bs.canonical_forms(bs.Sudoku(2, 3), grids)

@@ -20,7 +20,7 @@ def invoke(*arguments):
 
 @st.composite
 def symmetric_problems(draw):
-    """A small problem, perhaps with bounds or colours, that a permutation of items leaves alone."""
+    """Draw a small problem, perhaps with bounds or colours, and a permutation that preserves it."""
     problem = draw(problems(5, 5, 2) | bounded_problems())
     kinds = {}
     for i in range(problem.n_items):
@@ -38,7 +38,7 @@ def symmetric_problems(draw):
     rows = sorted(sorted(option) for option in options)[:12]
     kept = {frozenset(row) for row in rows}
     if kept != {frozenset((items[i], c) for i, c in row) for row in kept}:
-        rows, items = rows[:0], list(range(problem.n_items))  # cut off in the middle of a cycle
+        rows, items = rows[:0], list(range(problem.n_items))  # a cycle was cut
     again = bs.ExactCover(
         np.cumsum([0, *map(len, rows)]),
         [i for row in rows for i, _ in row],
@@ -124,7 +124,7 @@ def test_symmetries_that_change_the_clues_do_not_count():
 
 
 def test_symmetries_of_a_file(tmp_path):
-    # the digits of a Latin square can be exchanged
+    # exchanging two digits of a Latin square is a symmetry
     names = [f"r{k}#{d}" for k in "123" for d in "12"] + [f"c{k}#{d}" for k in "123" for d in "12"]
     exchange = {name: name[:-1] + "21"[int(name[-1]) - 1] for name in names}
     path = tmp_path / "digits.json"

@@ -1,4 +1,4 @@
-"""Blank cells: those that are known, and those that are named."""
+"""Blank cells: the usual symbols, and those that are named."""
 
 import pytest
 

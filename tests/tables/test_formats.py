@@ -1,4 +1,4 @@
-"""Formats of puzzle collections as they are met: each is solved as a plain file of the puzzles."""
+"""Common formats of puzzle collections: each gives the same answers as a plain file."""
 
 import json
 
@@ -16,7 +16,7 @@ SOLUTION = "1243342143122134"
 
 @pytest.fixture
 def read(tmp_path):
-    """Write a file; return the columns of its corpus, the digits of its puzzles and its faults."""
+    """Return a function that writes a file, and returns its columns, puzzles' digits and faults."""
 
     def read(name, content):
         path = tmp_path / name

@@ -34,7 +34,7 @@ def test_what_is_not_written_yet_is_waited_for(tmp_path_factory, pieces, sizes):
         reader = threading.Thread(target=read_all)
         reader.start()
         for piece in pieces:
-            file.write(piece + b"not yet")  # what lies behind the end may still change
+            file.write(piece + b"not yet")  # bytes beyond the end may still change
             file.flush()
             file.truncate(file.tell() - 7)
             growing.grown_to(os.path.getsize(path))

@@ -1,4 +1,4 @@
-"""Blocks that workers write where they belong make the same file as blocks that are appended."""
+"""Blocks that workers write in place make the same file as blocks that are appended."""
 
 import errno
 import os
@@ -36,7 +36,7 @@ def test_the_file_is_that_of_blocks_appended_in_order(blocks, made, ahead, most,
         output = open_output(path, SCHEMA, known=np.zeros(NUMBERS, np.int64))
         encoded, taken, n_placed = {}, 0, 0
         while taken < len(blocks):
-            # blocks are begun in order; of those at work, any may be the next to be done
+            # blocks start in order; any of those at work may be the next to finish
             at_work = [k for k in range(taken, min(taken + ahead, len(blocks))) if k not in encoded]
             if at_work and (taken not in encoded or made.random() < 0.7):
                 k = made.choice(at_work)
@@ -117,7 +117,7 @@ def test_a_closed_output_ends_with_the_last_block_that_was_taken(tmp_path):
 
 def test_a_block_that_was_made_in_two_ways_is_an_error_and_what_is_before_it_is_kept(tmp_path):
     output = open_output(str(tmp_path / "out.csv"), SCHEMA, known=np.zeros(NUMBERS, np.int64))
-    Encoded.of(b"abc", 0, output.in_place)  # by a worker that died before it could say so
+    Encoded.of(b"abc", 0, output.in_place)  # by a worker that died before it could report this
     second = Encoded.of(b"de", 1, output.in_place)
     output.take(Encoded.of(b"ab", 0, output.in_place))
     with pytest.raises(bs.OutputError, match="two workers made different rows of the same block"):
@@ -128,7 +128,7 @@ def test_a_block_that_was_made_in_two_ways_is_an_error_and_what_is_before_it_is_
 
 @pytest.fixture
 def placed(monkeypatch):
-    """The number of blocks that workers which are threads have written."""
+    """Return a list to which each block is added that worker threads write in place."""
     done, write = [], InPlace.write
 
     def counted(self, number, data):

@@ -43,7 +43,7 @@ def test_the_first_of_several_errors_is_told(monkeypatch):
 
 @pytest.mark.usefixtures("_garbage_stays")
 def test_ctrl_c_at_any_moment_ends_the_wait(monkeypatch):
-    """In the middle of a lock it had an executor wait for its threads for ever."""
+    """An interrupt while a lock was held once made an executor wait for its threads for ever."""
     ends = []
     monkeypatch.setattr(opening, "OPENED_AT_ONCE", 2)
 

@@ -43,7 +43,7 @@ ROWS = NINE.split()
 
 
 def drawn(bars, rule, blank=".", gap=" "):
-    """The grid with a rule after every third row."""
+    """Return the grid with a rule after every third row."""
     lines = [rule]
     for r, row in enumerate(ROWS):
         cells = [blank if c == "." else c for c in row]
@@ -173,7 +173,7 @@ def test_picture_of_a_file_is_a_file(save):
 
 
 def grid_of(n, symbols, separator, filled=None):
-    """A solved grid, or its first cells, N to a line; symbols as `split` parts them."""
+    """Return a solved grid, or its first cells, N to a line, with a separator between symbols."""
     rows, columns = default_box(n)
     cells = [(c + r * columns + r // rows) % n for r in range(n) for c in range(n)]
     written = [symbols[d] if filled is None or k < filled else "." for k, d in enumerate(cells)]
@@ -445,7 +445,7 @@ def test_what_is_written_as_dlx_is_read_back(problem):
     assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
     again = read_dlx("| a comment\n\n" + write_dlx(problem))
     if problem.costs is not None and not problem.costs.any():
-        assert again.costs is None  # what costs nothing is written as if there were no costs
+        assert again.costs is None  # costs that are all 0 are not written
     else:
         assert same(again, problem)
 
@@ -539,10 +539,10 @@ BAD_FILES = [
     ("a.dlx", "a | b | c\na\n", r"line 1: a second '\|'"),
     ("a.dlx", "a|b\na\n", r"line 1: the item 'a\|b' holds '\|'"),
     ("a.dlx", "a | x\na x:red\na:red x\n", "line 3: 'a:red' gives the primary item 'a' a colour"),
-    ("a.dlx", "a | x\na x:\n", "line 2: 'x:' is no item with a colour; write item:colour, the"),
-    ("a.dlx", "a | x\na :red\n", "line 2: ':red' is no item with a colour"),
-    ("a.dlx", "a | x\na x:b:c\n", "line 2: 'x:b:c' is no item with a colour"),
-    ("a.dlx", "a | x\na x:b|\n", r"line 2: 'x:b\|' is no item with a colour"),
+    ("a.dlx", "a | x\na x:\n", "line 2: 'x:' is not an item with a colour; write item:colour, the"),
+    ("a.dlx", "a | x\na :red\n", "line 2: ':red' is not an item with a colour"),
+    ("a.dlx", "a | x\na x:b:c\n", "line 2: 'x:b:c' is not an item with a colour"),
+    ("a.dlx", "a | x\na x:b|\n", r"line 2: 'x:b\|' is not an item with a colour"),
     ("a.dlx", "a | x\na x:b x:c\n", "line 2: the option names item 'x' twice"),
     (
         "a.dlx",
@@ -634,7 +634,7 @@ BAD_FILES = [
         '{"options": [["a"]], "bounds": {"a": [true, 1]}}',
         "the bounds of 'a' must be a least and a most, such as",
     ),
-    ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is no primary item"),
+    ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is not a primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a", "a b\na |$3\nb\n", "no grid: .* a .dlx problem is read from a file whose name ends"),
     ("a", "2 1\na b\na b\n", "no grid: .* a .ec problem is read from a file whose name ends"),
@@ -699,7 +699,7 @@ def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, monkeypatch)
     np.savez_compressed(buffer, **(CSR | {"padding": np.zeros(10_000)}))
     files = [save("a.npz", buffer.getvalue()), save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
     monkeypatch.setattr(packed, "MOST_UNPACKED", 20_000)
-    monkeypatch.setattr(np, "load", None)  # the directory says enough
+    monkeypatch.setattr(np, "load", None)  # the directory has the sizes, so nothing is loaded
     for path in files:
         with pytest.raises(InputError, match=rf"^{path}: unpacks to more than"):
             read_problem(path)

@@ -1,4 +1,4 @@
-"""Tables in and out, against oracles that read and write all at once with the standard library."""
+"""Tables in and out, against oracles that read and write everything with the standard library."""
 
 import bz2
 import csv
@@ -51,7 +51,7 @@ GOOD = re.compile(r"[1234.0*_]{16}")
 
 
 def compressed(name, data):
-    """What a compressor makes of some bytes."""
+    """Compress some bytes."""
     if name == ".gz":
         return gzip.compress(data)
     if name == ".bz2":
@@ -59,7 +59,7 @@ def compressed(name, data):
     return pa.compress(data, "zstd", asbytes=True) if name == ".zst" else data
 
 
-# oracles: (suffix, content, rows as tuples of values, numbers of rows that break the format)
+# oracles: (suffix, content, rows as tuples of values, indices of rows that break the format)
 
 grids = st.sampled_from([P, S, f" {P} ", P[:-1], "x" + P[1:], "é" + P[1:], "", P.replace(".", "0")])
 fields = st.text('ab ,;\n\r"é|\t#1', max_size=6)
@@ -141,7 +141,7 @@ def parquet_files(draw):
 
 
 def rows_of(batches):
-    """The rows of batches, and the numbers of those that have a fault."""
+    """Return the rows of batches, and the indices of those that have a fault."""
     rows, faults = [], set()
     for batch in batches:
         faults |= {len(rows) + k for k in batch.faults}
@@ -154,7 +154,7 @@ def digits(text):
 
 
 def assert_read(batches, rows, faults):
-    """Batches hold these rows; those with faults in their format, or their grid, have a fault."""
+    """Check that batches hold these rows, with faults where the format or the grid is wrong."""
     bad_grids = {k for k, row in enumerate(rows) if not GOOD.fullmatch((row[0] or "").strip())}
     assert rows_of(batches) == (rows, faults | bad_grids)
     puzzles = [puzzle.tolist() for batch in batches for puzzle in batch.puzzles]
@@ -197,7 +197,7 @@ def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, mos
 
 
 class Portions(io.BytesIO):
-    """Bytes that come by and by: a few at a time, and every other time after a pause."""
+    """Bytes that arrive a few at a time, every other time after a pause."""
 
     def __init__(self, content, portions):
         super().__init__(content)
@@ -312,7 +312,7 @@ def test_standard_input_is_given_again_from_its_beginning(monkeypatch):
 
 @pytest.fixture
 def by_and_by(monkeypatch):
-    """Make texts standard input, with a pause before each but the first."""
+    """Write texts to standard input, with a pause before each but the first."""
     reading, writing = os.pipe()
     file = open(reading)  # noqa: SIM115
     monkeypatch.setattr("sys.stdin", file)
@@ -528,7 +528,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
 
 
 def right(solution):
-    """Whether a grid solves P."""
+    """Return True if a grid solves P."""
     cells = [solution[4 * r : 4 * r + 4] for r in range(4)]
     units = [*cells, *map("".join, zip(*cells, strict=True))]
     units += [cells[r][c : c + 2] + cells[r + 1][c : c + 2] for r in (0, 2) for c in (0, 2)]
@@ -568,7 +568,7 @@ def by_csv_module(rows, delimiter):
 def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     pairs = list(pairwise(bounds))
-    schema = SCHEMA.remove(5)  # floats are written in other ways
+    schema = SCHEMA.remove(5)  # other formats write floats differently
     without = [row[:5] for row in rows]
     for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv.gz", "\t")):
         encoder = pickle.loads(pickle.dumps(encoder_for(path)))

@@ -1,4 +1,4 @@
-"""A library is a guest: calls leave the process of the user as it was, whoever started it."""
+"""A library is a guest: calls change nothing in the user's process, however it was started."""
 
 import asyncio
 import csv
@@ -28,7 +28,7 @@ FORK = pytest.mark.filterwarnings("ignore:.*fork.* may lead to deadlocks:Depreca
 
 
 def surroundings():
-    """Return what a call could change for the rest of its process."""
+    """Return everything that a call could change for the rest of its process."""
     return (
         signal.getsignal(signal.SIGINT),
         signal.getsignal(signal.SIGTERM),
@@ -44,7 +44,7 @@ def surroundings():
 
 
 def call(backend="threading"):
-    """Call the library; return the answer and whether it has left its process as it was."""
+    """Call the library; return the answers, and True if nothing in its process has changed."""
     before = surroundings()
     count = bs.count("queens:6", backend=backend, jobs=2).count
     status = bs.solve("1.....2..3.....4").status
@@ -65,7 +65,7 @@ def test_calls_in_processes_of_the_user(start):
     context = multiprocessing.get_context(start)
     with ProcessPoolExecutor(1, context) as executor:
         assert executor.submit(call).result() == RIGHT
-        assert executor.submit(call).result() == RIGHT  # the process has not ended in between
+        assert executor.submit(call).result() == RIGHT  # the process is still the same
     with context.Pool(1) as pool:
         assert pool.apply(call) == RIGHT
     process = context.Process(target=end_well)
@@ -111,7 +111,7 @@ def test_calls_in_threads_of_the_user():
 
 
 class Puzzles:
-    """A data set, as loaders want one: its rows are worked out where they are asked for."""
+    """A data set for a loader: its rows are computed when they are asked for."""
 
     def __getitem__(self, row):
         return call(), row
@@ -127,7 +127,7 @@ def load(puzzles, asked, answers):
 def test_a_data_set_solves_in_the_workers_of_a_loader(start):
     context = multiprocessing.get_context(start)
     puzzles, asked, answers = Puzzles(), context.Queue(), context.Queue()
-    assert puzzles[0] == (RIGHT, 0)  # as the first row is often looked at before
+    assert puzzles[0] == (RIGHT, 0)  # as users often look at the first row beforehand
     to_load = {"target": load, "args": (puzzles, asked, answers), "daemon": True}
     workers = [context.Process(**to_load) for _ in range(2)]
     for row in [*range(4), None, None]:
@@ -151,10 +151,10 @@ def test_joblib_of_the_user_has_workers_of_its_own():
         before = set(in_parallel(calls))
         going_on = joblib.Parallel(2, return_as="generator")(calls)
         next(going_on)
-        assert call("loky") == RIGHT  # in workers that ignore Ctrl-C
+        assert call("loky") == RIGHT  # whose workers ignore Ctrl-C
         assert not any(ignores for _, ignores in [*going_on, *in_parallel(calls)])
         for worker, _ in before:
-            os.kill(worker, 0)  # an error if it has ended
+            os.kill(worker, 0)  # raises if it has ended
     assert joblib.Parallel(2)([joblib.delayed(call)()] * 2) == [RIGHT] * 2
     assert joblib.Parallel(2, "threading")([joblib.delayed(call)()] * 2) == [RIGHT] * 2
 
@@ -201,7 +201,7 @@ def test_dask_of_the_user_stays_as_it_is():
 @FORK
 def test_ray_of_the_user_stays_as_it_is():
     ray = pytest.importorskip("ray")
-    importlib.import_module("batchsolve.workers.ray")  # which sets variables, unless they are set
+    importlib.import_module("batchsolve.workers.ray")  # sets variables, unless they are set
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         kept = ray.remote(num_cpus=0)(Counter).remote("abba")
@@ -211,7 +211,7 @@ def test_ray_of_the_user_stays_as_it_is():
     finally:
         ray.shutdown()
     processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)
-    assert processes == [os.getpid()] * 2  # and not workers of Ray
+    assert processes == [os.getpid()] * 2  # not workers of Ray
 
 
 CELLS = [
@@ -277,7 +277,7 @@ await_result = base._Parallel.await_result
 
 def interrupted(self):
     await_result(self)
-    if self._jobs:  # results that nobody will take
+    if self._jobs:  # results that are never taken
         signal.raise_signal(signal.SIGINT)
 
 base._Parallel.await_result = interrupted

@@ -1,4 +1,4 @@
-"""A cluster whose machines are lost while a search goes on, for good or until another joins."""
+"""A cluster that loses machines during a search, for good or until another joins."""
 
 import socket
 import subprocess
@@ -19,7 +19,7 @@ from batchsolve.workers.pool import Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 211_716
 HOW = {"engine": "algorithm-x", "budget": 1000}
-# by default Ray takes some 18 s to miss a machine, and more where all are busy
+# by default Ray takes about 18 s to notice a lost machine, and more on busy machines
 SOON_MISSED = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 500,
@@ -28,10 +28,10 @@ SOON_MISSED = {
 
 
 class Loses:
-    """Loses machines of a cluster, each at a share of the tree.
+    """A callback that loses machines of a cluster, each at a share of the tree.
 
-    Workers on a machine that is lost take tasks for some seconds more. Where none is left, results
-    are taken slowly from then on: `pause` seconds each, or all could be done before that is known.
+    Workers on a lost machine take tasks for some more seconds. Once none is left, results are taken
+    slowly, `pause` seconds each; otherwise all might be done before the loss is noticed.
     """
 
     def __init__(self, *losses, pause=0.0):
@@ -47,13 +47,13 @@ class Loses:
 
 @pytest.fixture
 def machines(monkeypatch):
-    """A Ray cluster: its address, and functions that each lose one of two machines of one CPU."""
+    """Yield the address of a Ray cluster of two machines with a CPU each, and how to lose each."""
     module = pytest.importorskip("batchsolve.workers.ray")
     from ray.cluster_utils import Cluster
 
     monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
     module.ray.shutdown()
-    # the head has no CPU, and an address of its own, for this process takes it for its machine
+    # the head has no CPU and its own address, because this process takes it for its machine
     head = {"num_cpus": 0, "include_dashboard": False, "_system_config": SOON_MISSED}
     cluster = Cluster(True, head_node_args=head)
     try:
@@ -88,7 +88,7 @@ def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
 
 @contextmanager
 def started_dask(address=None):
-    """Start a Dask scheduler and a worker as processes; yield its address and its process."""
+    """Start a Dask scheduler and a worker as processes; yield the address and the scheduler."""
     distributed = pytest.importorskip("distributed")
     if address is None:
         with socket.create_server(("127.0.0.1", 0)) as unused:
@@ -111,7 +111,7 @@ def started_dask(address=None):
 
 
 def ends_and_is_resumed(directory, losses, **workers):
-    """Lose all machines; there is one clear error, and the run can be resumed elsewhere."""
+    """Lose all machines; check that one clear error is raised, and resume the run elsewhere."""
     how = {name: HOW[name] for name in ("budget",)}
     with (
         bs.Run(directory, QUEENS, engine=HOW["engine"]) as run,
@@ -170,7 +170,7 @@ def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeyp
 
 
 def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
-    """Its workers have not got the problem; all tasks from then on would fail."""
+    """Its workers lack the problem, so all tasks from then on would fail."""
     pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.CONNECT_SECONDS", 60)
     work = TreeWork(get_engine("algorithm-x"), QUEENS)

@@ -19,7 +19,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGI
 
 @pytest.fixture(scope="module")
 def store():
-    """An S3 server on this machine; a function returns the address of a path in a bucket."""
+    """Yield a function that returns the address of a path in a bucket of a local S3 server."""
     server_of = pytest.importorskip("moto.server").ThreadedMotoServer
     server = server_of(ip_address="127.0.0.1", port=0, verbose=False)
     before = {name: os.environ.get(name) for name in KEYS}
@@ -44,7 +44,7 @@ def put(address, data):
 
 
 def contents(address):
-    """The bytes of every file at an address."""
+    """Return the bytes of every file at an address."""
     data = {}
     for one in files_of([address]):
         system, path = file_system(one)
@@ -55,7 +55,7 @@ def contents(address):
 
 @pytest.fixture(scope="module")
 def corpus(store):
-    """Two files of puzzles in the store; the addresses of their folder, and the solutions."""
+    """Put two files of puzzles into the store; return the folder's address and the solutions."""
     puzzles, solutions = hard_puzzles()
     texts, right = (["".join(map(str, grid)) for grid in grids] for grids in (puzzles, solutions))
     n = len(texts) // 2
@@ -66,7 +66,7 @@ def corpus(store):
 
 @pytest.fixture(scope="module")
 def whole(store, corpus, tmp_path_factory):
-    """The parts that one thread makes of the corpus."""
+    """Return the parts that one thread makes of the corpus."""
     with small_blocks(1000), chdir(tmp_path_factory.mktemp("whole")):
         bs.solve_file(corpus[0], store("whole"), jobs=1)
     return contents(store("whole"))

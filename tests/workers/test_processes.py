@@ -36,11 +36,11 @@ def test_results_of_any_size_come_back(sizes, there_is_memory):
         for array in result:
             assert array.flags.aligned
             assert array.tolist() == list(range(len(array)))
-            array += 1  # whoever gets it may use it as his own
+            array += 1  # the receiver may change it
 
 
 def heard(_):
-    """Whether this process would hear Ctrl-C, had it not said that it does not."""
+    """Return True unless Ctrl-C is blocked in this process."""
     return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
@@ -103,7 +103,7 @@ def test_folders_of_jobs_that_were_killed_are_removed_by_the_next():
     in_use = SharedFolder()
     try:
         assert not os.path.exists(abandoned)
-        os.rmdir(of_a_user)  # is still there
+        os.rmdir(of_a_user)  # still there
         SharedFolder().remove()
         assert os.path.isdir(in_use.path)
     finally:
