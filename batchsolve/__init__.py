@@ -48,10 +48,17 @@ if TYPE_CHECKING:
         solve as solve,
         solve_batch as solve_batch,
     )
-    from batchsolve.runs.solve_file import Summary as Summary, solve_file as solve_file
+    from batchsolve.runs.solve_file import (
+        Progress as Progress,
+        Summary as Summary,
+        solve_file as solve_file,
+    )
     from batchsolve.runs.solve_table import solve_table as solve_table
     from batchsolve.runs.split import Split as Split, split as split
-    from batchsolve.settings import SearchSettings as SearchSettings
+    from batchsolve.settings import (
+        FileSettings as FileSettings,
+        SearchSettings as SearchSettings,
+    )
     from batchsolve.symmetry.canonical import (
         CanonicalForms as CanonicalForms,
         canonical as canonical,
@@ -83,10 +90,10 @@ _NAMES = {
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
     "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch"),
-    "runs.solve_file": ("Summary", "solve_file"),
+    "runs.solve_file": ("Progress", "Summary", "solve_file"),
     "runs.solve_table": ("solve_table",),
     "runs.split": ("Split", "split"),
-    "settings": ("SearchSettings",),
+    "settings": ("FileSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),
     "symmetry.symmetries": ("Symmetries", "symmetries"),
 }

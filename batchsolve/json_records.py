@@ -61,15 +61,21 @@ TEXT = Kind("a text", lambda value: isinstance(value, str))
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 
 
-def loads(text: str) -> Any:
+def loads(text: str, make: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """Parse JSON, all of whose texts can be written as UTF-8.
+
+    Parameters
+    ----------
+    text : str
+    make : callable, optional
+        Makes an object of its pairs of name and value; by default a dict.
 
     Raises
     ------
     ValueError
         If it is not JSON, or has half of a surrogate pair in a text.
     """
-    value = json.loads(text)
+    value = json.loads(text, object_pairs_hook=make)
     if "\\u" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()

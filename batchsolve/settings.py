@@ -320,6 +320,11 @@ class FileSettings:
         Raise `InputError` at the first invalid row instead of reporting it in its place.
     resume : bool
         Go on from ``OUT.partial``, if there is one.
+
+    Examples
+    --------
+    >>> FileSettings(box=(2, 3), stats=True).box
+    (2, 3)
     """
 
     column: str | None = setting(

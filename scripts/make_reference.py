@@ -20,6 +20,13 @@ HEAD = """# Commands
 
 `batchsolve COMMAND --help` prints the same. Data go to standard output and all else to standard
 error. `batchsolve --version` prints the version.
+
+| exit code | meaning |
+|---|---|
+| 0 | done, and complete |
+| 1 | not complete: a limit was met, parts or answers are missing, or a given solution is wrong |
+| 2 | an error with a message; or the reader of the output went away, as `head` does |
+| 130, 143 | ended by Ctrl-C or by SIGTERM |
 """
 
 

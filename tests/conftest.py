@@ -18,6 +18,9 @@ settings.register_profile("fixed", deadline=None, derandomize=True, max_examples
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+# without this, workers of Ray have a low priority and wait for all other tests
+os.environ.update(RAY_worker_niceness="0")
+
 # otherwise processes with numba, hypothesis and Ray spend a tenth of the time on garbage
 gc.set_threshold(100_000, 50, 100)
 

@@ -11,6 +11,7 @@ from batchsolve.cli.commands import command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, how_written
 from batchsolve.cli.parameters import Option
 from batchsolve.cli.terminal import interrupts, print_facts
+from batchsolve.settings import AUTO
 
 if TYPE_CHECKING:
     from batchsolve.runs.reading import Reading
@@ -79,12 +80,15 @@ def engines(as_json: Json = False) -> int:
     """List the search engines and what each can do."""
     from batchsolve.engines.registry import engine_names, registered
 
+    if not as_json:
+        print(f"{AUTO:14}the engine that suits the problem, which is the default")
     for name in engine_names():
         can = registered(name).capabilities
         if as_json:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue
-        takes = "Sudoku only" if can.sudoku_only else "any exact cover"
+        takes = "any exact cover" if can.bounds else "exact covers without bounds"
+        takes = "Sudoku only" if can.sudoku_only else takes
         needs = f"; needs pip install 'batchsolve[{can.extra}]'" if can.extra else ""
         print(f"{name:14}{can.description}; {takes}{needs}")
     return 0

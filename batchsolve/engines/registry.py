@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from batchsolve.errors import InputError
+from batchsolve.settings import AUTO
 
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item with the fewest options, options ascending."""
@@ -228,5 +229,5 @@ def registered(name: str) -> Registered:
     """
     base, colon, _ = str(name).partition(":")
     if base not in _ENGINES or (colon and not _ENGINES[base].has_size):
-        raise InputError(f"no engine is called {name!r}; there is: {', '.join(_ENGINES)}")
+        raise InputError(f"no engine is called {name!r}; there is: {', '.join([AUTO, *_ENGINES])}")
     return _ENGINES[base]

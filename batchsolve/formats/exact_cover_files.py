@@ -120,10 +120,10 @@ def read_json(text: str) -> ExactCover:
     ExactCover(n_items=3, n_primary=2, n_options=2)
     """
     try:
-        fields = loads(text)
+        fields = loads(text, _each_once)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
-    except Exception as error:  # too deep; a number too long; too large
+    except Exception as error:  # too deep; a number too long; too large; a name twice
         raise InputError(f"not JSON that can be read ({error})") from error
     known = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
@@ -358,8 +358,8 @@ def _without_costs(lines: Iterable[Line], costs: list[int]) -> Iterator[Line]:
                 items.append(word)
                 continue
             amount = word.removeprefix("|").removeprefix("$")
-            if not amount:
-                raise InputError(f"line {number}: {word!r} is no cost; write |$25 behind the items")
+            if not (amount.isascii() and amount.isdecimal()):
+                raise InputError(f"line {number}: {quoted(word)} is no cost; write it as |$25")
             cost += _whole(amount, number)
         costs.append(cost)
         yield number, items
@@ -425,6 +425,16 @@ def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
         if item in items[:k]:
             raise InputError(f"line {number}: the option names item {item} twice")
     return [item - 1 for item in items]
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of an object of JSON; of two with one name, Python would lose the first."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise ValueError(f"an object has two fields {quoted(name)}; name each once")
+        fields[name] = value
+    return fields
 
 
 def _names(values: Any, what: str) -> list[str]:

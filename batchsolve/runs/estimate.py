@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Engine, Task, check_support, get_engine
+from batchsolve.engines import Engine, Task
+from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
@@ -119,8 +120,7 @@ def estimate(
     probes = whole_number("the number of probes", probes, 2, MOST_PROBES)
     seed = whole_number("a seed", seed, most=MOST_SEED)
     problem, begin = problem_and_stack(problem, stack)
-    kernel = get_engine(engine)
-    check_support(kernel, problem)
+    kernel = engines_for(engine, problem)[0]
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
     speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes take long

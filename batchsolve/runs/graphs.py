@@ -73,7 +73,7 @@ def solution_graph(
     if problem.bounds is not None:
         raise InputError(
             f"a graph of solutions has no room for bounds of items: {problem!r}; count or "
-            f"enumerate it, or draw weighted samples"
+            f"enumerate it"
         )
     with asking(check):
         return draw(problem, begin[0], megabytes=memory, ordered=ordered)
@@ -173,10 +173,11 @@ def sample(
             raise InputError("weighted samples are drawn one by one; leave out distinct")
         with asking(check):
             return _weighted(problem, n, stack, seed)
+    problem, begin = problem_and_stack(problem, stack)  # no advice where that is the error
     try:
-        graph = solution_graph(problem, stack, memory=memory, ordered=False, check=check)
+        graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)
     except InputError as error:
-        error.add_note("or draw weighted samples (--weighted), which need no graph")
+        error.add_note("or draw `weighted` samples, which need no graph")
         raise
     return Samples(graph.sample(n, seed, distinct=distinct), graph.count)
 

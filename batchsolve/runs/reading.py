@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import (
+    BatchsolveError,
     InputError,
     ProblemError,
     listed,
@@ -393,11 +394,20 @@ def _read_grid(
     try:
         problem, notation, grid = read_grid(_text(data), box, alphabet, name, blank)
     except NoGridError as error:
-        if split_suffixes(path)[0] not in TABLE_SUFFIXES:
-            raise
-        raise InputError(
-            f"no single grid; if it is a table, name a row, as in {path}#1 or {path}#COLUMN=VALUE"
-        ) from error
+        if split_suffixes(path)[0] in TABLE_SUFFIXES:
+            raise InputError(
+                f"no single grid; if it is a table, name a row, as in {path}#1 or "
+                f"{path}#COLUMN=VALUE"
+            ) from error
+        for suffix, read in ((".dlx", read_dlx), (".ec", read_ec)):
+            try:
+                read(_text(data))
+            except BatchsolveError:
+                continue
+            raise InputError(
+                f"{error}; a {suffix} problem is read from a file whose name ends with {suffix}"
+            ) from error
+        raise
     return Reading(problem, problem.stack(grid), name, notation)
 
 

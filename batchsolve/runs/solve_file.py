@@ -133,7 +133,13 @@ class Progress:
     totals : Summary
         The sums, with those of the run that is resumed.
     expected_rows : int or None
-        Rows that there will be, judging by the bytes of those so far; None if nobody knows.
+        The estimated number of all rows, from the bytes of those so far; None if unknown.
+
+    Examples
+    --------
+    >>> progress = Progress(50, Summary(rows=100), expected_rows=400)
+    >>> progress.totals.rows / progress.expected_rows
+    0.25
     """
 
     new_rows: int
@@ -331,7 +337,12 @@ class FileRun:
             return
         self._check_read(corpus)
         parts = journal.parts() if journal else []
-        writer, output = self.destination.open(table, written, parts, self.pool)
+        try:
+            writer, output = self.destination.open(table, written, parts, self.pool)
+        except BaseException:
+            if journal and written is None and not exists(self.destination.kept):
+                journal.remove()  # it tells of nothing
+            raise
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         rows = search_rows(
             numbered(blocks, len(parts)),

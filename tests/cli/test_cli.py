@@ -18,6 +18,7 @@ from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import Workers
 from batchsolve.cli.terminal import print_facts
+from batchsolve.engines.registry import engine_names
 from batchsolve.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings
 
@@ -83,6 +84,15 @@ def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
         given = {word for word in arguments if word.startswith("-") and word != "-"}
         assert given <= flags
         assert " ".join([program, name]) in shown(command)
+
+
+def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
+    lines = CliRunner().invoke(app, ["engines"]).output.splitlines()
+    said = {line.split()[0]: line for line in lines}
+    assert list(said) == ["auto", *engine_names()]
+    assert [name for name, line in said.items() if "any exact cover" in line] == ["dlx"]
+    assert "; exact covers without bounds" in said["bits"]
+    assert "; Sudoku only" in said["lanes"]
 
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef")])
@@ -464,6 +474,16 @@ def test_closed_standard_output_is_one_message(arguments, tmp_path):
     *_, last = done.stderr.splitlines()
     assert last == "batchsolve: standard output: cannot be written: Bad file descriptor"
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+@pytest.mark.parametrize("command", [["show", "queens:6"], ["count", "queens:6", "--quiet"]])
+def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message(command):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "batchsolve", *command]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (2, b"")
 
 
 def test_work_is_done_with_standard_error_closed(tmp_path):

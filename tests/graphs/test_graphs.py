@@ -144,7 +144,10 @@ def test_searches_give_up_one_after_the_other_and_then_say_so(monkeypatch):
         bs.solution_graph("queens:4", memory=0)
     with pytest.raises(bs.InputError) as caught:
         bs.sample("latin:5", 3, memory=1)
-    assert "--weighted" in caught.value.__notes__[0]
+    assert caught.value.__notes__ == ["or draw `weighted` samples, which need no graph"]
+    with pytest.raises(bs.InputError, match="no such file") as caught:
+        bs.sample("quens:5", 3)
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_a_search_can_be_interrupted():

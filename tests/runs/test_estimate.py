@@ -60,6 +60,11 @@ def test_estimates_do_not_depend_on_how_many_probes_search_at_once(monkeypatch):
     assert estimate("queens:14", probes=300, seed=3) == whole
 
 
+@pytest.mark.parametrize(("problem", "engine"), [("queens:6", "dlx"), ("sudoku:2x2", "lanes")])
+def test_auto_is_the_engine_that_suits_the_problem(problem, engine):
+    assert estimate(problem, engine="auto") == estimate(problem, engine=engine)
+
+
 def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
     from batchsolve.engines.dlx import DancingLinks
 

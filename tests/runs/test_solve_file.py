@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import random
@@ -545,6 +546,16 @@ def test_two_processes_cannot_write_one_output(long_corpus, tmp_path):
         bs.solve_file(str(path), str(out), resume=True)
     first.communicate()
     assert out.read_bytes() == whole
+
+
+def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("batchsolve.runs.destinations.open_output", fail)
+    with pytest.raises(OSError, match="Too many open files"):
+        bs.solve_file(corpus, tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_json_summary(corpus, tmp_path):

@@ -10,7 +10,7 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.workers import processes, watchdog
 from batchsolve.workers.pool import Lost, Pool
 
-BACKENDS = ("threading", "loky")  # the others are slow to start; see test_backends.py
+BACKENDS = ("threading", "loky")  # the others are slow to start; see test_dask.py and test_ray.py
 
 
 @pytest.fixture(scope="module")

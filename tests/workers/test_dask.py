@@ -1,0 +1,228 @@
+"""Dask gives the same results as other backends, also when workers die."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+from backends import (
+    N_GRIDS,
+    QUEENS,
+    OfClusters,
+    check_no_cluster,
+    clue_row,
+    enumerated,
+    grids,
+    right,
+    unused_port,
+)
+from click.testing import CliRunner
+from failing import Failing
+from rooted import by_root, scheduled, tasks, work
+from soak_jobs import dask_cluster
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.runs import run as runs
+from batchsolve.runs.count import count
+from batchsolve.workers.pool import Done, Pool
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two worker processes, on loopback."""
+    pytest.importorskip("distributed")
+    with dask_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def workers(cluster):
+    return {"backend": "dask", "address": cluster.scheduler_address}
+
+
+class TestDask(OfClusters):
+    backend = "dask"
+
+
+def test_a_run_is_resumed_on_another_backend(workers, tmp_path):
+    problem, stack = clue_row()
+    with runs.Run(str(tmp_path / "run"), problem, stack, collect=True) as run:
+        assert run.search(limit=1000, jobs=2).count == 1000
+        assert run.search(limit=50_000, **workers).count == 50_000
+        assert run.search(jobs=2).count == len(grids())
+
+
+class Killer:
+    """Kills a worker process of a Dask cluster when a third of the tree is finished."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.killed = None
+
+    def __call__(self, search):
+        if self.killed is None and search.finished_share > 1 / 3:
+            self.killed = self.cluster.workers[0].pid
+            os.kill(self.killed, signal.SIGKILL)
+            assert not search.complete
+
+
+def test_a_count_survives_the_death_of_a_dask_worker(cluster):
+    problem, stack = clue_row()
+    killer = Killer(cluster)
+    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
+    result = count(problem, stack, on_progress=killer, **options)
+    assert killer.killed is not None
+    assert (result.count, result.complete, result.failures) == (N_GRIDS, True, [])
+    assert result.nodes == count(problem, stack, jobs=1).nodes
+
+
+def test_an_enumeration_survives_the_death_of_a_dask_worker(cluster, tmp_path):
+    killer = Killer(cluster)
+    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
+    assert enumerated(tmp_path / "run", on_progress=killer, **options) == grids()
+    assert killer.killed is not None
+
+
+class KillsWhereItIsBrought:
+    """Work that kills the first process that unpickles it."""
+
+    def __init__(self, work, once):
+        self.work, self.once = work, once
+
+    def __reduce__(self):
+        return _brought, (self.work, self.once)
+
+
+def _brought(work, once):
+    with suppress(FileExistsError):
+        os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work
+
+
+def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(workers, tmp_path):
+    killing = KillsWhereItIsBrought(work(), str(tmp_path / "killed"))
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(killing, tasks())) == right()
+    assert (tmp_path / "killed").exists()
+
+
+def test_a_worker_that_never_got_the_problem_does_not_fail_a_search_that_is_over(workers):
+    def forget(dask_worker):
+        for name in [name for name in dask_worker.plugins if name.startswith("batchsolve")]:
+            del dask_worker.plugins[name]
+
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(work(), tasks())) == right()
+        pool._workers._client.run(forget)
+
+
+def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
+    """With one worker joblib would search in this process, and the row would kill that.
+
+    Dask would not begin a worker again that is not back so long after it died.
+    """
+    module = pytest.importorskip("batchsolve.workers.dask")
+    monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
+    lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}
+    with module.dask.config.set(lost), Pool(1, "dask") as pool:
+        answers = scheduled(pool, Failing([13], "kill"))
+        assert answers.pop(13) == "the search killed its worker process twice"
+        assert answers == {root: n for root, n in right().items() if root != 13}
+        (done, *_) = pool.start(work(), tasks()[:1])
+        assert isinstance(done, Done)
+        assert done.timing.worker.split("/")[0] != str(os.getpid())
+
+
+INTERRUPTED_START = """
+import asyncio, os, signal
+import distributed
+from batchsolve.workers.dask import DaskWorkers
+
+async def starts(self):
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(60)
+
+async def closes(self):  # as it does when a worker has not begun
+    raise AssertionError("Status.init")
+
+def hear(signum, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGTERM, hear)
+distributed.LocalCluster._correct_state = starts
+distributed.LocalCluster._close = closes
+try:
+    with DaskWorkers(1):
+        pass
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupted_start_of_dask_says_nothing_more():
+    pytest.importorskip("distributed")
+    command = [sys.executable, "-c", INTERRUPTED_START]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
+
+
+def test_a_dask_worker_killed_while_it_starts_is_one_clear_error(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+
+    def fails(self, **_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed.LocalCluster, "__init__", fails)
+    with pytest.raises(bs.WorkersError, match=r"did not start \(Nanny failed to start\.\); try"):
+        bs.count("queens:6", backend="dask", jobs=1)
+
+
+def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    with (
+        dask.config.set({"distributed.comm.require-encryption": True}),
+        pytest.raises(bs.InputError, match="requires encryption"),
+    ):
+        count(QUEENS, backend="dask", address=f"tcp://127.0.0.1:{unused_port()}")
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is_open):
+    if is_open:
+        monkeypatch.setattr("batchsolve.workers.dask.LOOPBACK", ())
+    address = cluster.scheduler_address
+    done = CliRunner().invoke(
+        app, ["count", "queens:6", "--backend", "dask", "--scheduler", address, "--quiet"]
+    )
+    assert (done.exit_code, done.stdout) == (0, "4\n")
+    said = f"batchsolve: {address}: whoever reaches its ports can run what they like"
+    assert done.stderr.startswith(said) == is_open
+    assert done.stderr.count("\n") == is_open
+
+
+def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
+    with (
+        dask_cluster(n_workers=0) as cluster,
+        pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"),
+    ):
+        count(QUEENS, backend="dask", address=cluster.scheduler_address)
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
+        ("nowhere", "no Dask scheduler answers .*missing port"),
+        ("tls://127.0.0.1:{port}", "names no certificate of the client"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
+    pytest.importorskip("distributed")
+    check_no_cluster("dask", address, why, monkeypatch, tmp_path)

@@ -1,0 +1,135 @@
+"""Ray gives the same results as other backends, also when workers die."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from backends import N_QUEENS, QUEENS, OfClusters, check_no_cluster, right
+from failing import Failing
+from rooted import by_root, tasks, work
+
+import batchsolve as bs
+from batchsolve.runs.count import count
+from batchsolve.workers.pool import Pool
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """Ray on this machine, with two workers; pools of this process find it."""
+    ray = pytest.importorskip("batchsolve.workers.ray").ray
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), *sys.path]))
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.fixture
+def workers(ray):
+    return {"backend": "ray", "jobs": 2}
+
+
+class TestRay(OfClusters):
+    backend = "ray"
+
+
+def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, tmp_path):
+    """Ray has it raise SystemExit, which joblib would hand to this process."""
+    once = Failing([13], "terminate", once=str(tmp_path / "terminated"))
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(work(once), tasks())) == right()
+    assert (tmp_path / "terminated").exists()
+
+
+def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, ray, monkeypatch):
+    broken = []
+    with Pool(**workers) as pool:
+        real = pool._workers.run
+
+        def run(function, arguments):
+            if not broken:
+                broken.append(next(arguments))
+                raise ray.exceptions.RaySystemError("no answer")
+            yield from real(function, arguments)
+
+        monkeypatch.setattr(pool._workers, "run", run)
+        assert by_root(pool.start(work(), tasks())) == right()
+    assert broken
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
+    """Ray takes SIGTERM for itself when it starts, and has it raise SystemExit."""
+    module = pytest.importorskip("batchsolve.workers.ray")
+    heard = []
+
+    def starts(*_, **__):
+        signal.signal(signal.SIGTERM, lambda signum, _: sys.exit(signum))
+        if told:
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda signum, _: heard.append(signum))
+    try:
+        monkeypatch.setattr(module.RayWorkers, "_connect", starts)
+        monkeypatch.setattr(module.ray, "is_initialized", lambda: False)
+        monkeypatch.setattr(module.ray, "shutdown", lambda: None)  # it takes SIGTERM's handler
+        monkeypatch.setattr(module, "_cpus", lambda: 0)
+        with pytest.raises(SystemExit if told else bs.InputError):
+            module.RayWorkers(1)._open()
+        assert heard == [signal.SIGTERM] * told
+        signal.raise_signal(signal.SIGTERM)  # the handler is back
+        assert len(heard) == 1 + told
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+STUCK_AFTER_SIGTERM = """
+import ctypes, os, signal, sys, threading
+from batchsolve.workers.ray import _ending_after_sigterm
+
+heard = []
+signal.signal(signal.SIGTERM, lambda signum, _: heard.append(signum))
+signal.siginterrupt(signal.SIGTERM, False)  # compiled code goes on as if nothing had happened
+empty, _ = os.pipe()
+with _ending_after_sigterm(0.5):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    if sys.argv[1] == "stuck":
+        ctypes.CDLL(None).read(empty, ctypes.create_string_buffer(1), 1)
+    while not heard:
+        pass
+print("ended by itself")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "out", "error"),
+    [("stuck", 143, "", "\nbatchsolve: terminated\n"), ("free", 0, "ended by itself\n", "")],
+)
+def test_sigterm_ends_a_process_that_ray_keeps_in_compiled_code(how, code, out, error):
+    pytest.importorskip("ray")
+    command = [sys.executable, "-c", STUCK_AFTER_SIGTERM, how]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, out, error)
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_ray_cluster_that_asks_for_no_token_is_said(ray, monkeypatch, caplog, asks):
+    monkeypatch.setattr("batchsolve.workers.ray._asks_for_a_token", lambda: asks)
+    assert count(QUEENS, backend="ray", jobs=2).count == N_QUEENS
+    assert ("set RAY_AUTH_MODE=token" in caplog.text) != asks
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
+        ("nowhere", "no Ray cluster answers"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
+    module = pytest.importorskip("batchsolve.workers.ray")
+    module.ray.shutdown()  # also the one of this module, whose tests come before this
+    check_no_cluster("ray", address, why, monkeypatch, tmp_path)
