@@ -18,10 +18,10 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 import batchsolve as bs
+from batchsolve.engines.batches import arrays_of
 from batchsolve.engines.contract import Task
 from batchsolve.engines.lanes import SudokuLanes, best_width
 from batchsolve.engines.residual import entries_of, leaves_more
-from batchsolve.engines.stack_arrays import arrays_of
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Stacks

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
+from batchsolve.engines import batches, frame
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
@@ -51,31 +52,6 @@ from batchsolve.engines.residual import (
     make_scratch,
     select,
 )
-from batchsolve.engines.stack_arrays import (
-    ZERO,
-    append,
-    append_cover,
-    arrays_of,
-    has_room,
-    no_choices,
-    no_covers,
-    no_stacks,
-    stack_at,
-)
-from batchsolve.engines.task_state import (
-    COVER,
-    DEEP,
-    DONE,
-    SPENT,
-    Position,
-    at_the_top,
-    begin_stack,
-    end_stack,
-    is_cut_short,
-    may_begin,
-    search_task,
-    with_room,
-)
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -89,7 +65,7 @@ _NARROWER = 2  # a residual of its own is worth building for this many times few
 _WORTH = 24  # nodes × items, for each of its options, that make a residual worth building
 
 
-_NARROW = DEEP + 1
+_NARROW = frame.DEEP + 1
 """A walk ended at a node, not yet visited, below which another residual is to be searched."""
 
 
@@ -170,7 +146,7 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return SPENT, Position(level, False, visited, count)
+                return frame.SPENT, frame.Position(level, False, visited, count)
             # X3. [Choose i.]
             at = W(level) * stride
             key = _scan(arena, place, alive, at)
@@ -178,12 +154,12 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
                 visited += 1
                 count += 1
                 is_full = count == most
-                if has_room(found):
-                    is_full |= append_cover(
+                if batches.has_room(found):
+                    is_full |= batches.append_cover(
                         found, stack, k, outer, residual.base, arena, place.options, pick, level
                     )
                 if is_full:
-                    return COVER, Position(level, False, visited, count)
+                    return frame.COVER, frame.Position(level, False, visited, count)
                 entered = False
             else:
                 row = rows + (key & W(_ITEM)) * words
@@ -196,21 +172,21 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
                     visited += 1
                     entered = False
                 elif level == depth:
-                    return DEEP, Position(level, False, visited, count)
+                    return frame.DEEP, frame.Position(level, False, visited, count)
                 else:
                     if size > W(1) and least <= most_narrow:
                         n_alive = W(0)
                         for w in range(words):
                             n_alive += popcount(alive[at + W(w)])
                         if W(least) <= n_alive and n_alive <= W(most_narrow):
-                            return _NARROW, Position(level, True, visited, count)
+                            return _NARROW, frame.Position(level, True, visited, count)
                     visited += 1
                     children[W(level)] = size
         while True:
             if not entered:
                 # X8. [Leave level l.]
                 if level == residual.base:
-                    return DONE, Position(level, False, visited, count)
+                    return frame.DONE, frame.Position(level, False, visited, count)
                 level -= 1
                 # X6. [Try again.]
                 o = pick[W(level)]
@@ -276,7 +252,7 @@ def _hand_back(arena, residuals, path, level, stacks, k, choices, front):
         for o in range(place.n_options):
             if (path.left[at + W(o >> 6)] >> W(o & 63)) & W(1):
                 choices.options[level] = arena[place.options + o]
-                front = append(front, stacks, k, choices, level + 1)
+                front = batches.append(front, stacks, k, choices, level + 1)
     return front
 
 
@@ -285,26 +261,26 @@ def _search(entries, task):
     """Search below every stack of a task; return covers and the frontier."""
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = no_covers(), no_stacks()
+    found, front = batches.no_covers(), batches.no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena = np.empty(1024, np.uint64)
     alive, left = np.empty(0, np.uint64), np.empty(0, np.uint64)
     pick = np.zeros(entries.n_primary + 1, np.uint64)
-    choices = no_choices(entries.n_primary + 1)
+    choices = batches.no_choices(entries.n_primary + 1)
     least = 2 * WIDTH
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, found, front)
-        if not may_begin(bounds):
+        bounds, front = frame.begin_stack(task, k, found, front)
+        if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        stack = stack_at(stacks, k)
+        stack = batches.stack_at(stacks, k)
         clash[k] = select(stack, entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, ZERO, arena)
-        event, position, n_levels = COVER, at_the_top(), n_open
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, batches.ZERO, arena)
+        event, position, n_levels = frame.COVER, frame.at_the_top(), n_open
         residuals = [Nested(place, position.level, position.nodes)]
         stride = W(place.words)
         if W(alive.size) < W(n_open + 1) * stride:
@@ -312,15 +288,15 @@ def _search(entries, task):
             left = np.empty(W(n_open + 1) * stride, np.uint64)
         path = Path(alive, left, stride, pick, choices.children)
         fill_set(alive, 0, n_alive)
-        while event != SPENT and position.covers < bounds.most:
-            if event == COVER:
-                found = with_room(task, k, n_levels, found)
+        while event != frame.SPENT and position.covers < bounds.most:
+            if event == frame.COVER:
+                found = frame.with_room(task, k, n_levels, found)
             lent, here, outer, written = borrowed((arena, path, choices.options, found))
             event, position = _walk(
                 lent, residuals[-1], here, position, bounds, least, stack, k, outer, written
             )
             level = position.level
-            if event != COVER:
+            if event != frame.COVER:
                 _name_choices(arena, residuals, level, pick, choices.options)
             if event == _NARROW:
                 at = np.int64(W(level) * stride)
@@ -330,19 +306,19 @@ def _search(entries, task):
                 )
                 residuals.append(Nested(place, level, position.nodes))
                 fill_set(alive, at, n_alive)
-            elif event == DONE:
+            elif event == frame.DONE:
                 done = residuals.pop()
                 if len(residuals) == 0:
                     break
                 n_nodes, n_options = position.nodes - done.begun, done.place.n_options
                 if n_nodes * residuals[-1].place.n_items < _WORTH * n_options:
                     least = max(least, n_options + 1)
-            elif event != COVER:
-                front = append(front, stacks, k, choices, level)
-        if is_cut_short(event, bounds) and len(residuals) > 0:
+            elif event != frame.COVER:
+                front = batches.append(front, stacks, k, choices, level)
+        if frame.is_cut_short(event, bounds) and len(residuals) > 0:
             _name_choices(arena, residuals, position.level, pick, choices.options)
             front = _hand_back(arena, residuals, path, position.level, stacks, k, choices, front)
-        end_stack(task, k, position)
+        frame.end_stack(task, k, position)
     return found[:], front[:]
 
 
@@ -360,7 +336,7 @@ class BitParallel:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         entries = entries_of(problem)
         if problem.n_options > MOST_OPTIONS and leaves_more(
-            entries, arrays_of(task.stacks), MOST_OPTIONS
+            entries, batches.arrays_of(task.stacks), MOST_OPTIONS
         ):
             return DancingLinks().search(problem, task)
-        return search_task(_search, (entries,), task)
+        return frame.search_task(_search, (entries,), task)

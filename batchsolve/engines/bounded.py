@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from batchsolve.engines import batches, frame
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.links import (
     PURE,
@@ -40,29 +41,6 @@ from batchsolve.engines.links import (
     uncover,
     unhide,
     unpurify,
-)
-from batchsolve.engines.stack_arrays import (
-    COVERS,
-    FULL,
-    Choices,
-    append,
-    has_room,
-    no_covers,
-    no_stacks,
-    stack_at,
-)
-from batchsolve.engines.task_state import (
-    COVER,
-    DEEP,
-    DONE,
-    SPENT,
-    Position,
-    at_the_top,
-    begin_stack,
-    end_stack,
-    is_cut_short,
-    may_begin,
-    with_room,
 )
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
@@ -331,7 +309,7 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
         if entered:
             # M2. [Enter level l.]
             if visited == allowed:
-                return SPENT, Position(level, False, visited, count)
+                return frame.SPENT, frame.Position(level, False, visited, count)
             # M3. [Choose i.]
             branches, i, cost = _choose(links, usage, prices)
             if branches == 0 or _is_too_dear(cost, level, prices):
@@ -340,13 +318,13 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
                 visited += 1
                 count += 1
                 is_full = count == most
-                if has_room(found):
+                if batches.has_room(found):
                     is_full |= _append_cover(found, stack, k, path, level, links, prices)
                 _note(level, prices)
                 if is_full:
-                    return COVER, Position(level, False, visited, count)
+                    return frame.COVER, frame.Position(level, False, visited, count)
             elif level == depth:
-                return DEEP, Position(level, False, visited, count)
+                return frame.DEEP, frame.Position(level, False, visited, count)
             else:
                 # M4, M5, M6. [Prepare to branch on i. Possibly tweak x_l. Try x_l.]
                 visited += 1
@@ -359,7 +337,7 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
         entered = False
         while not entered:
             if level == 0:
-                return DONE, Position(level, False, visited, count)
+                return frame.DONE, frame.Position(level, False, visited, count)
             level -= 1
             if _branch_again(path, level, links, usage):
                 entered = _spend(path, level, links, prices)
@@ -374,7 +352,7 @@ def _append_cover(covers, stack, k, path, level, links, prices):
     Returns whether the room is full now.
     """
     offsets, options, parents, state = covers
-    n, n_options = state[COVERS], U(links.first.size)
+    n, n_options = state[batches.COVERS], U(links.first.size)
     at = offsets[n]
     for o in stack:
         if o < n_options or prices is not None:
@@ -388,8 +366,8 @@ def _append_cover(covers, stack, k, path, level, links, prices):
             at += 1
     offsets[n + 1] = at
     parents[n] = k
-    state[COVERS] = n + 1
-    return n + 1 == state[FULL]
+    state[batches.COVERS] = n + 1
+    return n + 1 == state[batches.FULL]
 
 
 @helper
@@ -420,11 +398,11 @@ def _hand_back(path, level, links, stacks, k, choices, front):
             p = links.down[path.node[level]]
             while p >= links.left.size:
                 choices.options[level] = links.option[p]
-                front = append(front, stacks, k, choices, level + 1)
+                front = batches.append(front, stacks, k, choices, level + 1)
                 p = links.down[p]
         elif path.kind[level] == TAKE and path.branches[level] > 1:
             _name_refusal(path, level, links, choices)
-            front = append(front, stacks, k, choices, level + 1)
+            front = batches.append(front, stacks, k, choices, level + 1)
     return front
 
 
@@ -491,7 +469,7 @@ def search_bounded(links, usage, prices, task):
     links, usage, task = borrowed(links), borrowed(usage), borrowed(task)
     prices = borrowed(prices)
     stacks, clash = task.stacks, task.clash
-    found, front = no_covers(), no_stacks()
+    found, front = batches.no_covers(), batches.no_stacks()
     n_options = links.first.size
     n_levels = usage.n_levels if prices is None else n_options
     selected = stacks.options[:0]
@@ -500,13 +478,15 @@ def search_bounded(links, usage, prices, task):
         np.zeros(n_options + 1, np.uint32),
         np.zeros(n_options + 1, np.uint32),
     )
-    choices = Choices(np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64))
+    choices = batches.Choices(
+        np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64)
+    )
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, found, front)
-        if not may_begin(bounds):
+        bounds, front = frame.begin_stack(task, k, found, front)
+        if not frame.may_begin(bounds):
             continue
         # M1. [Initialize.]
-        stack = stack_at(stacks, k)
+        stack = batches.stack_at(stacks, k)
         begin = shared(stack, selected)
         _deselect(selected, begin, links, usage)
         clash[k] = _select(stack, begin, links, usage)
@@ -514,18 +494,18 @@ def search_bounded(links, usage, prices, task):
         if clash[k] >= 0:
             continue
         _begin_to_spend(stack, k, prices)
-        event, position = COVER, at_the_top()
-        while event in (COVER, DEEP) and position.covers < bounds.most:
-            if event == COVER:
-                found = with_room(task, k, n_levels, found)
+        event, position = frame.COVER, frame.at_the_top()
+        while event in (frame.COVER, frame.DEEP) and position.covers < bounds.most:
+            if event == frame.COVER:
+                found = frame.with_room(task, k, n_levels, found)
             lent, written = borrowed((path, found))
             event, position = _walk(links, usage, prices, lent, position, bounds, stack, k, written)
-            if event in (DEEP, SPENT):
+            if event in (frame.DEEP, frame.SPENT):
                 _name_choices(path, position.level, links, choices)
-                front = append(front, stacks, k, choices, position.level)
-        if is_cut_short(event, bounds):
+                front = batches.append(front, stacks, k, choices, position.level)
+        if frame.is_cut_short(event, bounds):
             _name_choices(path, position.level, links, choices)
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
-        end_stack(task, k, position)
+        frame.end_stack(task, k, position)
     return found[:], front[:]

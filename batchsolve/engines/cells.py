@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
+from batchsolve.engines import batches, frame
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.dlx import DancingLinks
@@ -41,32 +42,6 @@ from batchsolve.engines.residual import (
     make_scratch,
     select,
 )
-from batchsolve.engines.stack_arrays import (
-    ZERO,
-    append,
-    append_cover,
-    arrays_of,
-    has_room,
-    longer,
-    no_choices,
-    no_covers,
-    no_stacks,
-    stack_at,
-)
-from batchsolve.engines.task_state import (
-    COVER,
-    DEEP,
-    DONE,
-    SPENT,
-    Position,
-    at_the_top,
-    begin_stack,
-    end_stack,
-    is_cut_short,
-    may_begin,
-    search_task,
-    with_room,
-)
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -80,7 +55,7 @@ _QUAD = 4  # items whose numbers share a word
 _NUMBER = 2**16 - 1
 
 
-_FULL = DEEP + 1
+_FULL = frame.DEEP + 1
 """A walk ended at a node, not yet visited, that may need one more row than the path has."""
 _FEW_ROWS = 16
 
@@ -127,14 +102,14 @@ def _fit(path, place, n_rows):
     alive, cells, left, _, _, level, pick, children = path
     length, n_levels = _row_length(place.n_items), place.n_items + 1
     if alive.size < n_rows * place.words:
-        alive = longer(alive, alive.size + n_rows * place.words)
-        left = longer(left, left.size + n_rows * place.words)
+        alive = batches.longer(alive, alive.size + n_rows * place.words)
+        left = batches.longer(left, left.size + n_rows * place.words)
     if W(cells.size) < W(n_rows) * length:
-        cells = longer(cells, W(cells.size) + W(n_rows) * length)
+        cells = batches.longer(cells, W(cells.size) + W(n_rows) * length)
     if level.size < n_rows:
-        level = longer(level, level.size + n_rows)
+        level = batches.longer(level, level.size + n_rows)
     if pick.size < n_levels:
-        pick = longer(pick, pick.size + n_levels)
+        pick = batches.longer(pick, pick.size + n_levels)
     return Path(alive, cells, left, length, n_rows, level, pick, children)
 
 
@@ -221,7 +196,7 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return SPENT, n_branches, Position(level, False, visited, count)
+                return frame.SPENT, n_branches, frame.Position(level, False, visited, count)
             # X3. [Choose i.]
             i = _first_at_most(cells, at_cells, n_groups, W(1))
             if i != ~W(0):
@@ -239,17 +214,17 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
                 visited += 1
                 count += 1
                 is_full = count == most
-                if has_room(found):
-                    is_full |= append_cover(
+                if batches.has_room(found):
+                    is_full |= batches.append_cover(
                         found, stack, k, stack, 0, arena, place.options, pick, level
                     )
                 if is_full:
-                    return COVER, n_branches, Position(level, False, visited, count)
+                    return frame.COVER, n_branches, frame.Position(level, False, visited, count)
                 entered = False
             elif level == depth:
-                return DEEP, n_branches, Position(level, False, visited, count)
+                return frame.DEEP, n_branches, frame.Position(level, False, visited, count)
             elif size > W(1) and n_branches + 1 == n_rows:
-                return _FULL, n_branches, Position(level, True, visited, count)
+                return _FULL, n_branches, frame.Position(level, True, visited, count)
             else:
                 visited += 1
                 children[W(level)] = size
@@ -269,7 +244,7 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
             if not entered:
                 # X8. [Leave level l.]
                 if n_branches == 0:
-                    return DONE, n_branches, Position(level, False, visited, count)
+                    return frame.DONE, n_branches, frame.Position(level, False, visited, count)
                 n_branches -= 1
                 at -= words
                 at_cells -= length
@@ -337,7 +312,7 @@ def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
         for o in range(place.n_options):
             if (path.left[n_branches * place.words + (o >> 6)] >> W(o & 63)) & W(1):
                 choices.options[level] = arena[place.options + o]
-                front = append(front, stacks, k, choices, level + 1)
+                front = batches.append(front, stacks, k, choices, level + 1)
     return front
 
 
@@ -349,44 +324,46 @@ def _search(entries, cells, task):
     """
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = no_covers(), no_stacks()
+    found, front = batches.no_covers(), batches.no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
-    choices = no_choices(entries.n_primary + 1)
+    choices = batches.no_choices(entries.n_primary + 1)
     none = np.empty(0, np.uint64)
-    path = Path(none, cells, none, W(0), ZERO, np.empty(0, np.int64), none, choices.children)
+    path = Path(
+        none, cells, none, W(0), batches.ZERO, np.empty(0, np.int64), none, choices.children
+    )
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, found, front)
-        if not may_begin(bounds):
+        bounds, front = frame.begin_stack(task, k, found, front)
+        if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        stack = stack_at(stacks, k)
+        stack = batches.stack_at(stacks, k)
         clash[k] = select(stack, entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, ZERO, arena)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, batches.ZERO, arena)
         path = _fit(path, place, np.int64(_FEW_ROWS))
         quads = _quads_of(arena, place, quads.words)
         _start(arena, place, path)
-        event, n_branches, position = COVER, ZERO, at_the_top()
-        while event >= COVER and position.covers < bounds.most:
-            if event == COVER:
-                found = with_room(task, k, n_open, found)
+        event, n_branches, position = frame.COVER, batches.ZERO, frame.at_the_top()
+        while event >= frame.COVER and position.covers < bounds.most:
+            if event == frame.COVER:
+                found = frame.with_room(task, k, n_open, found)
             lent, drawn, here, written = borrowed((arena, quads, path, found))
             event, n_branches, position = _walk(
                 lent, place, drawn, here, n_branches, position, bounds, stack, k, written
             )
             if event == _FULL:
                 path = _fit(path, place, 2 * path.n_rows)
-            elif event in (DEEP, SPENT):
+            elif event in (frame.DEEP, frame.SPENT):
                 _name_choices(arena, place, position.level, path.pick, choices.options)
-                front = append(front, stacks, k, choices, position.level)
-        if is_cut_short(event, bounds):
+                front = batches.append(front, stacks, k, choices, position.level)
+        if frame.is_cut_short(event, bounds):
             _name_choices(arena, place, position.level, path.pick, choices.options)
             front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
-        end_stack(task, k, position)
+        frame.end_stack(task, k, position)
     return found[:], front[:]
 
 
@@ -405,10 +382,10 @@ class Cells:
         entries = entries_of(problem)
         if problem.n_primary > MOST_ITEMS or (
             problem.n_options > MOST_OPTIONS
-            and leaves_more(entries, arrays_of(task.stacks), MOST_OPTIONS)
+            and leaves_more(entries, batches.arrays_of(task.stacks), MOST_OPTIONS)
         ):
             return DancingLinks().search(problem, task)
-        return search_task(_search, (entries, np.empty(0, _cell(problem))), task)
+        return frame.search_task(_search, (entries, np.empty(0, _cell(problem))), task)
 
 
 def _cell(problem: ExactCover) -> type[np.uint8] | type[np.uint16]:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.engines import frame
 from batchsolve.engines.bounded import Prices, search_bounded, usage_of
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.links import links_of
 from batchsolve.engines.prepared import Prepared
-from batchsolve.engines.task_state import search_task
 from batchsolve.problems.costs import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -71,7 +71,7 @@ def search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     )
     arrays = links_of(ranked), usage_of(ranked), prices
     stacks = _renumbered(task.stacks, pricing.rank)
-    outcome = search_task(search_bounded, arrays, replace(task, stacks=stacks))
+    outcome = frame.search_task(search_bounded, arrays, replace(task, stacks=stacks))
     return replace(
         outcome,
         solutions=_renumbered(outcome.solutions, pricing.order),

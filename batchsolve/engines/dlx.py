@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from batchsolve.engines import batches, frame
 from batchsolve.engines.borrowing import borrowed
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.links import (
@@ -33,29 +34,6 @@ from batchsolve.engines.links import (
     undo,
 )
 from batchsolve.engines.registry import registered
-from batchsolve.engines.stack_arrays import (
-    append,
-    append_cover,
-    has_room,
-    no_choices,
-    no_covers,
-    no_stacks,
-    stack_at,
-)
-from batchsolve.engines.task_state import (
-    COVER,
-    DEEP,
-    DONE,
-    SPENT,
-    Position,
-    at_the_top,
-    begin_stack,
-    end_stack,
-    is_cut_short,
-    may_begin,
-    search_task,
-    with_room,
-)
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -90,17 +68,17 @@ def _walk(links, choice, position, bounds, stack, k, found):
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return SPENT, Position(level, False, visited, count)
+                return frame.SPENT, frame.Position(level, False, visited, count)
             if right[0] == 0:
                 visited += 1
                 count += 1
                 is_full = count == most
-                if has_room(found):
-                    is_full |= append_cover(
+                if batches.has_room(found):
+                    is_full |= batches.append_cover(
                         found, stack, k, stack, 0, links.option, 0, choice, level
                     )
                 if is_full:
-                    return COVER, Position(level, False, visited, count)
+                    return frame.COVER, frame.Position(level, False, visited, count)
                 entered = False
             else:
                 # X3. [Choose i.]
@@ -109,7 +87,7 @@ def _walk(links, choice, position, bounds, stack, k, found):
                     visited += 1
                     entered = False
                 elif level == depth:
-                    return DEEP, Position(level, False, visited, count)
+                    return frame.DEEP, frame.Position(level, False, visited, count)
                 else:
                     # X4. [Cover i.]
                     visited += 1
@@ -119,7 +97,7 @@ def _walk(links, choice, position, bounds, stack, k, found):
             if not entered:
                 # X8. [Leave level l.]
                 if level == 0:
-                    return DONE, Position(level, False, visited, count)
+                    return frame.DONE, frame.Position(level, False, visited, count)
                 level -= 1
                 # X6. [Try again.]
                 uncommit_others(choice[level], links)
@@ -140,35 +118,35 @@ def _search(links, task):
     """Search below every stack of a task; return covers and the frontier."""
     links, task = borrowed(links), borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = no_covers(), no_stacks()
+    found, front = batches.no_covers(), batches.no_stacks()
     n_items, n_primary = links.left.size - 1, links.left[0]  # nothing is covered yet
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
-    choices = no_choices(n_items + 1)
+    choices = batches.no_choices(n_items + 1)
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, found, front)
-        if not may_begin(bounds):
+        bounds, front = frame.begin_stack(task, k, found, front)
+        if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        stack = stack_at(stacks, k)
+        stack = batches.stack_at(stacks, k)
         clash[k], selected = reselect(selected, stack, links, covered)
         if clash[k] >= 0:
             continue
-        event, position = COVER, at_the_top()
-        while event in (COVER, DEEP) and position.covers < bounds.most:
-            if event == COVER:
-                found = with_room(task, k, n_primary, found)
+        event, position = frame.COVER, frame.at_the_top()
+        while event in (frame.COVER, frame.DEEP) and position.covers < bounds.most:
+            if event == frame.COVER:
+                found = frame.with_room(task, k, n_primary, found)
             lent, written = borrowed((choice, found))
             event, position = _walk(links, lent, position, bounds, stack, k, written)
-            if event in (DEEP, SPENT):
+            if event in (frame.DEEP, frame.SPENT):
                 name_choices(links, choice, position.level, choices)
-                front = append(front, stacks, k, choices, position.level)
-        if is_cut_short(event, bounds):
+                front = batches.append(front, stacks, k, choices, position.level)
+        if frame.is_cut_short(event, bounds):
             name_choices(links, choice, position.level, choices)
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)
-        end_stack(task, k, position)
+        frame.end_stack(task, k, position)
     return found[:], front[:]
 
 
@@ -188,5 +166,5 @@ class DancingLinks:
             from batchsolve.engines.bounded import search_bounded, usage_of
 
             arrays = links_of(problem), usage_of(problem), None
-            return search_task(search_bounded, arrays, task)
-        return search_task(_search, (links_of(problem),), task)
+            return frame.search_task(search_bounded, arrays, task)
+        return frame.search_task(_search, (links_of(problem),), task)

@@ -28,8 +28,8 @@ import numpy as np
 from numba import types, uint32
 from numba.extending import overload
 
+from batchsolve.engines.batches import append
 from batchsolve.engines.prepared import Prepared
-from batchsolve.engines.stack_arrays import append
 from batchsolve.kernels import helper, inlined
 from batchsolve.problems.exact_cover import ExactCover
 

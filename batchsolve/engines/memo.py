@@ -41,6 +41,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
+from batchsolve.engines import batches, frame
 from batchsolve.engines.contract import UNLIMITED, Outcome, Task
 from batchsolve.engines.intrinsics import (
     fence_acquire,
@@ -71,19 +72,6 @@ from batchsolve.engines.remainders import (
     list_uncovered,
     words_of_key,
     write_key,
-)
-from batchsolve.engines.stack_arrays import append, no_choices, no_covers, no_stacks, stack_at
-from batchsolve.engines.task_state import (
-    DEEP,
-    DONE,
-    SPENT,
-    Position,
-    at_the_top,
-    begin_stack,
-    end_stack,
-    is_cut_short,
-    may_begin,
-    search_task,
 )
 from batchsolve.errors import InputError
 from batchsolve.kernels import helper, inlined, kernel
@@ -244,7 +232,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return SPENT, Position(level, False, visited, 0)
+                return frame.SPENT, frame.Position(level, False, visited, 0)
             if right[0] == 0:
                 visited += 1
                 _add(total, W(1), W(0))
@@ -256,7 +244,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     visited += 1
                     entered = False
                 elif level == depth:
-                    return DEEP, Position(level, False, visited, 0)
+                    return frame.DEEP, frame.Position(level, False, visited, 0)
                 else:
                     visited += 1
                     marks.handed[level] = -1
@@ -278,7 +266,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
             if not entered:
                 # X8. [Leave level l.]
                 if level == 0:
-                    return DONE, Position(level, False, visited, 0)
+                    return frame.DONE, frame.Position(level, False, visited, 0)
                 level -= 1
                 # X6. [Try again.]
                 flip(choice[level], links, uncovered)
@@ -306,33 +294,33 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
 def _search(links, table, marks, totals, task):
     """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
     stacks, clash = task.stacks, task.clash
-    found, front = no_covers(), no_stacks()
+    found, front = batches.no_covers(), batches.no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
-    choices = no_choices(n_items + 1)
+    choices = batches.no_choices(n_items + 1)
     for k in range(stacks.n):
-        bounds, front = begin_stack(task, k, found, front)
-        if not may_begin(bounds):
+        bounds, front = frame.begin_stack(task, k, found, front)
+        if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        clash[k], selected = reselect(selected, stack_at(stacks, k), links, covered)
+        clash[k], selected = reselect(selected, batches.stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
         list_uncovered(links, covered, marks.uncovered)
-        event, position = DEEP, at_the_top()
-        while event == DEEP:
+        event, position = frame.DEEP, frame.at_the_top()
+        while event == frame.DEEP:
             event, position = _walk(
                 links, table, marks, totals[k], choice, position, bounds, front.n
             )
-            if event != DONE:
+            if event != frame.DONE:
                 name_choices(links, choice, position.level, choices)
-                front = append(front, stacks, k, choices, position.level)
-        if is_cut_short(event, bounds):
+                front = batches.append(front, stacks, k, choices, position.level)
+        if frame.is_cut_short(event, bounds):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)
-        end_stack(task, k, position)
+        frame.end_stack(task, k, position)
     return found[:], front[:]
 
 
@@ -393,7 +381,7 @@ class MemoisedCounting:
         totals = np.zeros((len(task.stacks), 3), np.uint64)
         with _shared_table(problem, self.megabytes, self.file) as table:
             marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
-            outcome = search_task(_search, (links_of(problem), table, marks, totals), task)
+            outcome = frame.search_task(_search, (links_of(problem), table, marks, totals), task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         return replace(outcome, counts=np.array(counts, np.int64 if fits else object))

@@ -27,8 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
+from batchsolve.engines.batches import longer, stack_at
 from batchsolve.engines.intrinsics import WIDTH
-from batchsolve.engines.stack_arrays import longer, stack_at
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 

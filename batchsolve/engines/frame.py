@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.stack_arrays import (
+from batchsolve.engines.batches import (
     ABOVE,
     COVERS,
     ZERO,
@@ -31,6 +30,7 @@ from batchsolve.engines.stack_arrays import (
     room_for_covers,
     stacks_of,
 )
+from batchsolve.engines.contract import Outcome, Task
 from batchsolve.kernels import helper, inlined
 
 BUDGET, ROOM, ALLOWANCE, WANTED, KEEP = range(5)
