@@ -37,7 +37,7 @@ from batchsolve.workers.base import (
 from batchsolve.workers.private import (
     EagerPool,
     PoolBackend,
-    asks_for_a_token as _asks_for_a_token,
+    asks_for_a_token,
     ray_threads,
 )
 from batchsolve.workers.watchdog import Watchdog
@@ -118,7 +118,7 @@ class RayWorkers(Workers):
                     self._connect()
                 opened.callback(ray.shutdown)
             opened.callback(_let_threads_end)
-            if not _asks_for_a_token():
+            if not asks_for_a_token():
                 where = self._address or "Ray, which listens on all addresses of this machine"
                 say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
             cpus = _cpus()

@@ -117,7 +117,7 @@ def test_sigterm_ends_a_process_that_ray_keeps_in_compiled_code(how, code, out, 
 
 @pytest.mark.parametrize("asks", [False, True])
 def test_a_ray_cluster_that_asks_for_no_token_is_said(ray, monkeypatch, caplog, asks):
-    monkeypatch.setattr("batchsolve.workers.ray._asks_for_a_token", lambda: asks)
+    monkeypatch.setattr("batchsolve.workers.ray.asks_for_a_token", lambda: asks)
     assert count(QUEENS, backend="ray", jobs=2).count == N_QUEENS
     assert ("set RAY_AUTH_MODE=token" in caplog.text) != asks
 
