@@ -19,12 +19,14 @@ from click.exceptions import Exit
 import batchsolve
 from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Parameters
+from batchsolve.cli.parameters import by_heading
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
 # Arguments of functions whose options have other names.
 _OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
+COLUMN = 24  # characters, of the flags in a help text
 
 # Command -> the module that it stands in, in the order of the list of commands: rows, one problem,
 # its runs, job arrays, scaling.
@@ -106,6 +108,20 @@ def _add_commands_of(module: str) -> None:
     import_module(f"batchsolve.cli.{module}")
 
 
+class _Command(click.Command):
+    """A command whose help has its arguments and options under headings."""
+
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: `format_options` writes them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the arguments and options, aligned under their headings."""
+        for heading, parameters in by_heading(self.get_params(ctx)).items():
+            records = filter(None, (each.get_help_record(ctx) for each in parameters))
+            with formatter.section(heading):
+                formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
+
+
 Function = Callable[..., int]
 
 
@@ -139,7 +155,7 @@ def command(
 
         below = "\n\n".join([_shown(examples), epilog or ""])
         app.add_command(
-            click.Command(
+            _Command(
                 name or function.__name__,
                 callback=run,
                 params=parameters.shown,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from typing import Annotated
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import JsonSummary, Quiet, Workers, only
+from batchsolve.cli.options import JsonSummary, Workers, only
 from batchsolve.cli.parameters import Argument, Option
-from batchsolve.cli.terminal import progress
 from batchsolve.settings import FileSettings
 
 Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
@@ -46,27 +43,29 @@ def dedupe(
     up_to_symmetry: Annotated[
         bool,
         Option(
-            "--up-to-symmetry",
+            heading="Search",
             help="Puzzles are the same if relabelling, permuting rows, columns, bands and stacks, "
             "and transposing make one of the other.",
         ),
     ] = False,
     against: Annotated[
         tuple[str, ...],
-        Option(metavar="FILE", help="Leave out what is in FILE, too; can be given several times."),
+        Option(
+            heading="Input",
+            metavar="FILE",
+            help="Leave out the puzzles of FILE, too; can be given several times.",
+        ),
     ] = (),
     mark: Annotated[
         bool,
         Option(
-            "--mark",
-            help="Leave out nothing, but add a column first: where the same puzzle stands first, "
+            help="Leave out nothing, but add a first column: the place of the first equal puzzle, "
             "such as test.csv#17.",
         ),
     ] = False,
     workers: Workers,
     files: Files,
-    as_json: JsonSummary = False,
-    quiet: Quiet = False,
+    printing: JsonSummary,
 ) -> int:
     """Leave out the repeated puzzles of a table.
 
@@ -77,7 +76,7 @@ def dedupe(
     from batchsolve.runs.dedupe import dedupe as leave_out, kept_on
     from batchsolve.runs.progress import ROW_BAR
 
-    with progress(quiet, ROW_BAR, kept_on) as on_progress:
+    with printing.progress(ROW_BAR, kept_on) as on_progress:
         summary = leave_out(
             inputs,
             output,
@@ -88,9 +87,6 @@ def dedupe(
             on_progress=on_progress,
             files=files,
         )
-    if as_json:
-        facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
-        print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
-    elif not quiet:
-        print(summary, file=sys.stderr)
+    facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
+    printing.summary(facts, summary, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import Problem, Puzzles, Quiet, only
+from batchsolve.cli.options import Printing, Problem, Puzzles, meaning, only
 from batchsolve.cli.parameters import Option
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts, progress_bar, time_limited
+from batchsolve.cli.terminal import time_limited
 from batchsolve.errors import InputError, counted, printable
-from batchsolve.interrupts import check_interrupt
-from batchsolve.settings import SearchSettings
+from batchsolve.settings import SearchSettings, whole_number
 
 MOST_DRAWINGS = 10_000
 FEW, ONE = 20, 1  # drawings, by default, of a page and of an SVG file
 
 
 class Format(StrEnum):
-    """What a file of drawings is."""
+    """The format of a file of drawings."""
 
     svg = "svg"
     html = "html"
@@ -59,15 +56,13 @@ def draw(
             "--number",
             "-n",
             metavar="N",
-            least=1,
-            most=MOST_DRAWINGS,
-            help=f"Most solutions to draw; by default {ONE} in .svg and {FEW} in .html.",
+            help=f"Upper bound of solutions; by default {ONE} in .svg and {FEW} in .html.",
         ),
     ] = None,
     found: Annotated[
         str | None,
         Option(
-            "--found",
+            heading="Input",
             metavar="FROM",
             help="Draw solutions that enumerate has found: its directory, a file of export, or "
             "JSON lines (- is stdin), instead of searching.",
@@ -80,10 +75,10 @@ def draw(
     *,
     search: FirstSearch,
     puzzles: Puzzles,
-    as_json: Annotated[
-        bool, Option("--json", help="Print a summary line of JSON (on stderr if FILE is -).")
-    ] = False,
-    quiet: Quiet = False,
+    printing: Annotated[
+        Printing,
+        meaning("as_json", help="Print a summary line of JSON (on stderr if FILE is -)."),
+    ],
 ) -> int:
     """Draw the first solutions of a problem.
 
@@ -101,25 +96,22 @@ def draw(
     if found is not None and search != SearchSettings():
         raise InputError("--found does not search; leave out --node-limit, --time-limit, --engine")
     kind = form.value if form else "svg" if output == "-" else format_of(output)
-    limit = number or (FEW if kind == "html" else ONE)
+    few = FEW if kind == "html" else ONE
+    limit = few if number is None else whole_number("--number", number, 1, MOST_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
     with time_limited(search) as rest:
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    with _progress(quiet, limit) as on_progress:
+    bar = {"total": limit, "unit": " solutions"}
+    with printing.progress(bar, _covers_on) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
             complete = len(covers) == limit or is_whole(found)
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
-            result = first_covers(
-                reading.problem,
-                reading.stack,
-                limit=limit,
-                on_progress=on_progress,
-                search=search,
-            )
+            task = reading.problem, reading.stack
+            result = first_covers(*task, limit=limit, on_progress=on_progress, search=search)
             covers, complete, said = result.covers, result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
@@ -129,23 +121,16 @@ def draw(
                 sys.stdout.write(printable(text, but="\n") if sys.stdout.isatty() else text)
             else:
                 write_whole(output, text)
-    if as_json:
-        facts |= {"drawn": len(covers), "complete": complete}
-        print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
-    elif not quiet:
-        print(said if covers else f"{said}: nothing is drawn", file=sys.stderr)
+    facts |= {"drawn": len(covers), "complete": complete}
+    printing.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
     return 0 if complete and covers else EXIT_INCOMPLETE
 
 
-@contextmanager
-def _progress(quiet: bool, limit: int) -> Iterator[Callable[[int, int], None]]:
-    """Show how many covers are found."""
-    how = {"total": limit, "unit": " solutions"}
-    with interrupts(), progress_bar(quiet, **how) as bar:
+def _covers_on(bar: Any) -> Callable[[int, int], None]:
+    """Return a callback of `first_covers` that shows the number of covers on a bar."""
 
-        def update(covers: int, nodes: int) -> None:
-            check_interrupt()
-            bar.set_postfix_str(f"{nodes:,} nodes", refresh=False)
-            bar.update(covers - bar.n)
+    def update(covers: int, nodes: int) -> None:
+        bar.set_postfix_str(f"{nodes:,} nodes", refresh=False)
+        bar.update(covers - bar.n)
 
-        yield update
+    return update

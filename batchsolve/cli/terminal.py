@@ -1,19 +1,15 @@
-"""What a command says while it runs, and how it hears Ctrl-C and SIGTERM."""
+"""Ctrl-C, SIGTERM and the time limit of a command."""
 
 from __future__ import annotations
 
-import json
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
-from typing import Any
 
-from batchsolve.errors import printable
-from batchsolve.interrupts import asking, check_interrupt
+from batchsolve.interrupts import asking
 from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5
@@ -128,51 +124,3 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         finally:  # the time may be up in the line above
             signal.signal(signal.SIGALRM, before)
-
-
-def progress_bar(quiet: bool, **how: Any) -> Any:
-    """Return a tqdm bar, which is drawn on a terminal only.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether to draw nothing.
-    **how
-        Arguments for `tqdm.tqdm`.
-    """
-    from tqdm import tqdm
-
-    return tqdm(file=sys.stderr, disable=quiet or not sys.stderr.isatty(), **how)
-
-
-@contextmanager
-def progress(
-    quiet: bool, how: dict[str, Any], follow: Callable[[Any], Callable[[Any], None]]
-) -> Iterator[Callable[[Any], None]]:
-    """Yield a callback that draws a bar, and hears Ctrl-C and SIGTERM.
-
-    Parameters
-    ----------
-    quiet : bool
-    how, follow
-        As for `batchsolve.runs.progress.shown`.
-    """
-    with interrupts(), progress_bar(quiet, **how) as bar:
-        draw = follow(bar)
-
-        def update(state: Any) -> None:
-            check_interrupt()
-            draw(state)
-
-        yield update
-
-
-def print_facts(facts: dict[str, Any], as_json: bool) -> None:
-    """Print facts, a line each or as JSON."""
-    if as_json:
-        print(json.dumps(facts))
-        return
-    for name, value in facts.items():
-        counts = isinstance(value, int) and not isinstance(value, bool)
-        shown = f"{value:,}" if counts else value
-        print(printable(f"{name}: {shown}"))

@@ -382,7 +382,7 @@ def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
     assert CliRunner().invoke(app, command).exit_code == 0
     result = CliRunner().invoke(app, ["report", home, "--forecast-workers", "4"])
     assert (result.exit_code, result.stdout) == (0, f"{home}/report.html\n")
-    assert "no forecast: one is of one problem" in result.stderr
+    assert "no forecast: it needs runs of one problem" in result.stderr
 
 
 @pytest.mark.parametrize("moment", ["KeyboardInterrupt", "WorkersError"])
