@@ -20,7 +20,7 @@ Files = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "file
         "batchsolve dedupe train.csv --against test.csv -o clean.csv",
         "batchsolve dedupe train.csv --against test.csv --mark -o marked.csv",
     ),
-    epilog="Exit codes: 0 every puzzle compared; 1 some row invalid, or without a canonical form; "
+    epilog="Exit codes: 0 every puzzle compared; 1 some row invalid or without a canonical form; "
     "2 wrong usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
     "terminated.",
 )
@@ -35,7 +35,7 @@ def dedupe(
             "--output",
             "-o",
             metavar="OUT",
-            help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
             "- is CSV on stdout.",
         ),
     ] = "-",
@@ -44,8 +44,8 @@ def dedupe(
         bool,
         Option(
             heading="Search",
-            help="Puzzles are the same if relabelling, permuting rows, columns, bands and stacks, "
-            "and transposing make one of the other.",
+            help="Compare puzzles up to relabelling, permuting rows, columns, bands and stacks, "
+            "and transposing.",
         ),
     ] = False,
     against: Annotated[
@@ -70,8 +70,8 @@ def dedupe(
     """Leave out the repeated puzzles of a table.
 
     The first row of every puzzle is kept with all its columns, in the order of the input, unless
-    the puzzle is in a file of --against. Rows that are invalid are kept. How many rows were left
-    out is said on stderr.
+    the puzzle is in a file of --against. Invalid rows are kept. The number of rows left out is
+    printed on stderr.
     """
     from batchsolve.runs.dedupe import dedupe as leave_out, kept_on
     from batchsolve.runs.progress import ROW_BAR

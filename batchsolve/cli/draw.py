@@ -15,8 +15,8 @@ from batchsolve.cli.terminal import time_limited
 from batchsolve.errors import InputError, counted, printable
 from batchsolve.settings import SearchSettings, whole_number
 
-MOST_DRAWINGS = 10_000
-FEW, ONE = 20, 1  # drawings, by default, of a page and of an SVG file
+MAX_DRAWINGS = 10_000
+FEW, ONE = 20, 1  # default numbers of drawings, in a page and in an SVG file
 
 
 class Format(StrEnum):
@@ -35,9 +35,9 @@ FirstSearch = Annotated[SearchSettings, only("node_limit", "time_limit", "engine
         "batchsolve draw datasets/many16.csv#3 -n 50 -o grids.html",
         "batchsolve draw langford:8 --found solutions -o langford.html",
     ),
-    epilog="Exit codes: 0 as many are drawn as were asked for, or all that there are; 1 a limit "
-    "was reached first, or there is no solution, and then no file is written; 2 wrong usage, or a "
-    "file that cannot be read or written; 130 interrupted, 143 terminated.",
+    epilog="Exit codes: 0 N solutions, or all, are drawn; 1 a limit was reached first, or nothing "
+    "is drawn because the problem has no solution; 2 wrong usage, or a file that cannot be read or "
+    "written; 130 interrupted, 143 terminated.",
 )
 def draw(
     problem: Problem,
@@ -64,13 +64,15 @@ def draw(
         Option(
             heading="Input",
             metavar="FROM",
-            help="Draw solutions that enumerate has found: its directory, a file of export, or "
-            "JSON lines (- is stdin), instead of searching.",
+            help="Draw solutions of enumerate instead of searching: its directory, a file of "
+            "export, or JSON lines (- is stdin).",
         ),
     ] = None,
     form: Annotated[
         Format | None,
-        Option("--format", metavar="svg|html", help="By default as FILE ends, and svg for -."),
+        Option(
+            "--format", metavar="svg|html", help="By default the suffix of FILE, and svg for -."
+        ),
     ] = None,
     *,
     search: FirstSearch,
@@ -82,10 +84,10 @@ def draw(
 ) -> int:
     """Draw the first solutions of a problem.
 
-    They are the first in tree order, so every run draws the same. A grid can be drawn, and a
-    problem whose items say where they lie: r2c5 is a cell in row 2 and column 5 and l3r2c5 that of
-    layer 3; s4 is the fourth place of a line; an option with a row r2 and a column c5 marks the
-    square where they cross.
+    They are the first in tree order, so every run draws the same. The problem is a grid, or the
+    names of its items are places: r2c5 is the cell in row 2 and column 5, and l3r2c5 that of layer
+    3; s4 is the fourth place of a line; an option with a row r2 and a column c5 marks the square
+    where they cross.
     """
     from batchsolve.runs.draw import board_of, draw_all, format_of, write_whole
     from batchsolve.runs.first import first_covers
@@ -97,7 +99,7 @@ def draw(
         raise InputError("--found does not search; leave out --node-limit, --time-limit, --engine")
     kind = form.value if form else "svg" if output == "-" else format_of(output)
     few = FEW if kind == "html" else ONE
-    limit = few if number is None else whole_number("--number", number, 1, MOST_DRAWINGS)
+    limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
     with time_limited(search) as rest:
         reading = read(problem, puzzles)

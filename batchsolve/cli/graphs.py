@@ -1,4 +1,4 @@
-"""The commands of graphs of solutions: graph, sample, and what count --graph does."""
+"""The commands of graphs of solutions: graph, sample, and count --graph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from batchsolve.problems.stacks import Stacks
     from batchsolve.runs.reading import Reading
 
-BLOCK = 4096  # solutions that are written at a time
+BLOCK = 4096  # solutions written at a time
 
 Seed = Annotated[int, Option(metavar="N", heading="Solutions", help="Seed of the random numbers.")]
 Distinct = Annotated[bool, Option(heading="Solutions", help="Draw no solution twice.")]
@@ -103,8 +103,8 @@ def graph(
 ) -> int:
     """Count, list, sample or restrict a graph of solutions.
 
-    Nothing is searched. It prints the number of solutions, or those that are asked for. Several
-    --with and --without hold together.
+    It searches nothing. It prints the number of solutions, or with --list or --sample solutions
+    themselves. Kept solutions agree with every --with and --without.
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
@@ -182,8 +182,8 @@ def sample(
 ) -> int:
     """Draw solutions of one problem at random.
 
-    Each has exactly the same chance, unless they are weighted. They are JSON lines, as
-    enumerate -o - prints them, in the order in which they were drawn.
+    All solutions have exactly the same probability, unless they are --weighted. They are printed
+    as JSON lines, as by enumerate -o -, in the order of the draws.
     """
     from batchsolve.runs.graphs import sample as drawn
 
@@ -204,7 +204,7 @@ def sample(
 def _write(
     reading: Reading, covers: Stacks, file: BinaryIO, weights: list[int] | None = None
 ) -> None:
-    """Write covers as JSON lines, in the order in which they come."""
+    """Write covers as JSON lines, in their order."""
     from batchsolve.formats.render import CoverRenderer
 
     renderer = CoverRenderer(reading.problem, reading.notation)
@@ -221,7 +221,7 @@ def _write(
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when it is whole; - is stdout."""
+    """Open a file that gets its name when it is complete; - is stdout."""
     if path == "-":
         yield sys.stdout.buffer
         return
@@ -235,7 +235,7 @@ def _save(graph: SolutionGraph, path: str) -> None:
 
 
 def _option(problem: ExactCover, text: str) -> int:
-    """Return the option of a name or a number; a name goes before a number."""
+    """Return the option with a name, or else with a number."""
     names = [problem.option_name(o) for o in range(problem.n_options)]
     those = [o for o, name in enumerate(names) if name == text]
     if len(those) == 1:

@@ -1,4 +1,4 @@
-"""The commands that look at problems and engines: show, estimate, engines."""
+"""The commands that describe problems and engines: show, estimate, engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
 
 @command(examples=("batchsolve show puzzles.csv#17", "batchsolve show pentominoes:6x10"))
 def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
-    """Print what was read: its size, and a picture of a grid."""
+    """Print the size of a problem, and a picture of a grid."""
     from batchsolve.runs.reading import describe, picture
 
     reading = read(problem, puzzles)
@@ -58,8 +58,9 @@ def estimate(
 ) -> int:
     """Estimate the size of a search tree by random probes.
 
-    A probe searches a little at every stop; a small tree is searched whole. The numbers in
-    parentheses are an interval of 95 %; if it cannot be trusted, the command says so.
+    A probe searches a small subtree at every step; a small tree is searched completely. The
+    numbers in parentheses are an interval of 95 %; the command warns of intervals that cannot be
+    trusted.
     """
     from batchsolve.runs.estimate import estimate as estimated
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from batchsolve.scaling.measure import Workload
 
 
-MOST_NUMBERS = 1000  # in a list
+MAX_NUMBERS = 1000  # in a list
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -42,8 +42,8 @@ def numbers(text: str) -> tuple[int, ...]:
         more = range(int(ends[0]), int(ends[1]) + 1)
         if not more:
             raise BadParameter(f"{part!r} goes down; write {ends[1]}..{ends[0]}")
-        if len(found) + len(more) > MOST_NUMBERS:
-            raise BadParameter(f"{part!r} is more than {MOST_NUMBERS} runs; name some")
+        if len(found) + len(more) > MAX_NUMBERS:
+            raise BadParameter(f"{part!r} is more than {MAX_NUMBERS} numbers; name some")
         found += more
     return tuple(dict.fromkeys(found))
 
@@ -101,7 +101,7 @@ def scale(
         tuple[str, ...],
         Argument(
             metavar="PROBLEM...",
-            help="As for count; each is searched alone. With --weak also a corpus.",
+            help="Problems as of count, each searched alone; with --weak also a corpus.",
         ),
     ],
     output: Annotated[
@@ -155,7 +155,7 @@ def scale(
 ) -> int:
     """Measure how searches scale with the number of workers.
 
-    Every combination of jobs, split depths, backends and engines is run several times. The
+    It runs every combination of jobs, split depths, backends and engines --repeat times. The
     directory holds tables of all runs and tasks, pictures, and a report in one HTML file.
     """
     _check_forecast(forecast_workers, latency)

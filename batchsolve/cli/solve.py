@@ -63,9 +63,9 @@ def solve(
             "--output",
             "-o",
             metavar="OUT",
-            help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or "
-            ".npy for the solutions alone; - is CSV on stdout; out/ or "
-            "s3://bucket/out is a folder of Parquet files.",
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or .npy "
+            "for the solutions alone; - is CSV on stdout; out/ or s3://bucket/out is a folder of "
+            "Parquet files.",
         ),
     ] = "-",
     *,

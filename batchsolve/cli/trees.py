@@ -1,4 +1,4 @@
-"""The commands that search one problem: count, enumerate, and what goes with their runs."""
+"""The commands that search one problem, and those of its runs and parts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Generators = Annotated[
         "objects, each of which maps items to items.",
     ),
 ]
-Resume = Annotated[bool, Option(help="Go on with the run in DIR, or begin it.")]
+Resume = Annotated[bool, Option(help="Go on with the run in DIR, or start it.")]
 
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
@@ -59,7 +59,7 @@ EPILOG = (
 def count(
     problem: Problem,
     run: Annotated[
-        str | None, Option(metavar="DIR", help="Keep the run there, to resume it.")
+        str | None, Option(metavar="DIR", help="Keep the run in DIR, to resume it.")
     ] = None,
     resume: Resume = False,
     stacks: Annotated[
@@ -103,7 +103,7 @@ def count(
     if graph is not None:
         if not (memo and plain):
             raise InputError(
-                "--graph goes with --memo and --memo-size only: one search draws all of the graph"
+                "--graph goes with --memo and --memo-size only: one search draws the whole graph"
             )
         return draw_to_file(problem, graph, memo_size, puzzles, printing)
     if resume and run is None:
@@ -141,7 +141,7 @@ def count(
 
 
 def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetries:
-    """Return the symmetries that two options ask for: those that are found, or those of a file."""
+    """Return the symmetry group of two options: found in the problem, read from a file, or both."""
     if path is None:
         return found
     from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
@@ -152,13 +152,13 @@ def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetr
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
-    """Return the name of the engine that these options ask for."""
+    """Return the name of the engine of these options."""
     if not memo:
         if size is not None:
             raise BadParameter("--memo-size needs --memo")
         return engine
     if engine.partition(":")[0] not in (AUTO, "memo"):
-        raise BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
+        raise BadParameter(f"--memo chooses the engine; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
 
 
@@ -199,7 +199,7 @@ def enumerate_(
     puzzles: Puzzles,
     printing: Printing,
 ) -> int:
-    """Write down every solution of one problem."""
+    """Write every solution of one problem."""
     from batchsolve.runs.cheapest import write_cheapest
     from batchsolve.runs.count import write_covers
     from batchsolve.runs.progress import TREE_BAR, tree_on
@@ -207,13 +207,13 @@ def enumerate_(
 
     streams = output == "-"
     if resume and streams:
-        raise InputError("--resume needs a directory; what was printed cannot be resumed")
+        raise InputError("--resume needs a directory; a search that prints cannot be resumed")
     with _nothing_as_json(printing, workers, output), time_limited(search) as rest:
         reading = read(problem, puzzles)
         group = _group(reading.problem, up_to_symmetry, symmetries)
         search = rest()
     if best is not None and group is not False:
-        raise BadParameter("--best cannot be asked for up to symmetry")
+        raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
     task = reading.problem, reading.stack
     with printing.progress(TREE_BAR, tree_on) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
@@ -268,7 +268,7 @@ def _nothing_as_json(printing: Printing, workers: Workers, output: str = "") -> 
     "far; 2 wrong usage, or a file that cannot be read or written.",
 )
 def export(
-    directory: Annotated[str, Argument(metavar="DIR", help="The run of an enumerate.")],
+    directory: Annotated[str, Argument(metavar="DIR", help="A run of enumerate.")],
     output: Annotated[
         str,
         Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
@@ -276,7 +276,7 @@ def export(
     *,
     workers: Annotated[Workers, only("jobs")],
 ) -> int:
-    """Make one sorted file of the solutions of a run."""
+    """Write the solutions of a run to one sorted file."""
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
@@ -293,7 +293,7 @@ def export(
 def runs(
     directory: Annotated[str, Argument(metavar="DIR", help="A run.")], *, printing: Json
 ) -> int:
-    """Show what a run has done and has left."""
+    """Print the finished and the remaining work of a run."""
     from batchsolve.runs.run import describe_run
 
     facts = describe_run(directory)
@@ -317,7 +317,7 @@ def split(
         str, Option("--output", "-o", metavar="DIR", help="The directory of the files.")
     ],
     files: Annotated[
-        int | None, Option(metavar="N", help="Number of files; by default one a stack.")
+        int | None, Option(metavar="N", help="Number of files; by default one for each stack.")
     ] = None,
     *,
     search: Engine,
@@ -351,9 +351,9 @@ def merge(
     *,
     printing: Json,
 ) -> int:
-    """Add up the counts of the files that one split has made.
+    """Add up the counts of the files of one split.
 
-    Parts that are missing or unfinished are named, and those that were counted twice.
+    It names parts that are missing, unfinished or counted twice.
     """
     from batchsolve.runs.job_array import merge_results
 

@@ -271,7 +271,7 @@ TOO_DEEP = f"depth is at most {2**62}, not {HUGE}"
         (["split", "queens:4", "-o", "x", "--depth", "-1"], "depth is 0 or more, not -1"),
         (["split", "queens:4", "-o", "x", "--depth", HUGE], TOO_DEEP),
         (["scale", "queens:4", "-o", "x", "--jobs", "2..1"], "'2..1' goes down; write 1..2"),
-        (["scale", "queens:4", "-o", "x", "--jobs", "1..999999999"], "is more than 1000 runs"),
+        (["scale", "queens:4", "-o", "x", "--jobs", "1..999999999"], "is more than 1000 numbers"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(arguments, why):
