@@ -68,7 +68,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 ForecastWorkers = Annotated[
-    tuple[int, ...],
+    tuple[int, ...] | None,
     Option(
         heading="Workers",
         metavar="LIST",
@@ -147,7 +147,7 @@ def scale(
             help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
         ),
     ] = None,
-    forecast_workers: ForecastWorkers = (),
+    forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
     resume: Annotated[bool, Option(help="Go on with an interrupted experiment.")] = False,
     puzzles: Puzzles,
@@ -158,7 +158,7 @@ def scale(
     It runs every combination of jobs, split depths, backends and engines --repeat times. The
     directory holds tables of all runs and tasks, pictures, and a report in one HTML file.
     """
-    _check_forecast(forecast_workers, latency)
+    more = _forecast_workers(forecast_workers, latency)
 
     from batchsolve.scaling.experiment import (
         Experiment,
@@ -171,7 +171,7 @@ def scale(
 
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
-    if weak is not None and forecast_workers:
+    if weak is not None and more:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
     plan = Plan(
         jobs=jobs or ((None,) if workers.address else (1, 2)),
@@ -203,8 +203,7 @@ def scale(
                 f"batchsolve report {home}"
             )
             raise
-        simulated = workloads if forecast_workers else []
-        _report(home, experiment, simulated, forecast_workers, latency, printing)
+        _report(home, experiment, workloads if more else [], more, latency, printing)
     return 0
 
 
@@ -217,7 +216,7 @@ def report(
     directory: Annotated[
         str, Argument(metavar="DIR", help="The results of scale, complete or not.")
     ],
-    forecast_workers: ForecastWorkers = (),
+    forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
     *,
     puzzles: Puzzles,
@@ -227,7 +226,7 @@ def report(
 
     An interrupted experiment has a report of its runs so far.
     """
-    _check_forecast(forecast_workers, latency)
+    more = _forecast_workers(forecast_workers, latency)
 
     from batchsolve.scaling.experiment import read_experiment
     from batchsolve.scaling.measure import read_workload
@@ -236,21 +235,21 @@ def report(
     if not experiment.runs:
         raise InputError(f"{directory}: no run was made yet; go on with scale --resume")
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
-    if forecast_workers and not names:
+    if more and not names:
         _say("no forecast: it needs runs of one problem, and these are of weak scaling")
     with interrupts():
-        read = names if forecast_workers else ()
-        workloads = [read_workload(name, **how_written(puzzles)) for name in read]
-        _report(Path(directory), experiment, workloads, forecast_workers, latency, printing)
+        workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
+        _report(Path(directory), experiment, workloads, more, latency, printing)
     return 0
 
 
-def _check_forecast(numbers_of_workers: tuple[int, ...], latency: float) -> None:
-    """Check the settings of a forecast."""
+def _forecast_workers(given: tuple[int, ...] | None, latency: float) -> tuple[int, ...]:
+    """Return the numbers of workers to simulate, and check the settings of a forecast."""
     if not 0 <= latency <= MOST_LATENCY:
         raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {latency}")
-    for workers in numbers_of_workers:
+    for workers in given or ():
         whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
+    return given or ()
 
 
 def _report(
