@@ -1,8 +1,8 @@
-"""Measure the house: lines, modules, classes, ways, parameters that ride along, and prose.
+"""Measure the house: lines, modules, classes, ways, and parameters that ride along.
 
-A *way* is the list of modules of the package whose functions run between a command and its answer,
-each once: a row's way is that of a small corpus solved from file to file, a tree's way that of
-``count queens:12``. Modules that only declare what others use are not on it.
+A *way* is the list of modules whose functions run for every task between a command and its answer:
+a row's way is that of a corpus solved from file to file, a tree's way that of ``count queens:12``.
+Modules that run only at the beginning or at the end are counted apart.
 
     python scripts/house.py                 # this checkout
     python scripts/house.py --at main~40    # a commit, measured in a worktree of its own
@@ -23,24 +23,25 @@ from pathlib import Path
 
 NOT_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 WAYS = {
-    "row": ["solve", "datasets/hard9.csv", "-o", "{folder}/out.csv", "--jobs", "2"],
+    "row": ["solve", "datasets/sudoku9.csv", "-o", "{folder}/out.csv", "--chunk", "100", "-j2"],
     "tree": ["count", "queens:12", "--jobs", "2"],
 }
 RIDERS = ("check", "as_json", "quiet", "jobs", "backend", "address", "on_progress", "box", "blank")
-# Runs in a process of its own: a profile of all threads, with a frame of each function noted once.
+# Runs in a process of its own: a profile of all threads, with the calls of each function counted.
 TRACER = """
 import sys, threading
-seen = {}
-def is_imported(frame):
+from collections import Counter
+calls, most = Counter(), Counter()
+def is_import(frame):
     while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"] != "__main__":
-            return True
+        name = frame.f_globals.get("__name__", "")
+        if name == "importlib._bootstrap" or frame.f_code.co_name == "<module>" != name:
+            return name != "__main__"
         frame = frame.f_back
 def note(frame, event, argument):
-    name = frame.f_globals.get("__name__", "")
-    if event == "call" and name.startswith("batchsolve") and name not in seen:
-        if not is_imported(frame):
-            seen[name] = True
+    module = frame.f_globals.get("__name__", "")
+    if event == "call" and module.startswith("batchsolve") and not is_import(frame):
+        calls[module, frame.f_code.co_qualname] += 1
 threading.setprofile(note)
 sys.setprofile(note)
 from batchsolve.__main__ import main
@@ -50,7 +51,11 @@ try:
 except SystemExit:
     pass
 sys.setprofile(None)
-print("\\n".join(f"way {name}" for name in seen), file=sys.stderr)
+for (module, _), n in calls.items():
+    most[module] = max(most[module], n)
+tasks = calls["batchsolve.workers.pool", "_attempt"]
+for module, n in most.items():
+    print("way" if n >= tasks else "once", module, file=sys.stderr)
 """
 
 
@@ -70,8 +75,8 @@ def code_lines(source: str) -> int:
     return len(lines - documented)
 
 
-def way(root: Path, arguments: list[str]) -> list[str]:
-    """Run a command; return the modules whose functions ran, in the order of their first call."""
+def way(root: Path, arguments: list[str]) -> dict[str, list[str]]:
+    """Run a command; return the modules that run for every task, and those that run at times."""
     with tempfile.TemporaryDirectory() as folder:
         command = [argument.format(folder=folder) for argument in arguments]
         done = subprocess.run(
@@ -86,8 +91,11 @@ def way(root: Path, arguments: list[str]) -> list[str]:
             text=True,
             check=True,
         )
-    lines = done.stderr.splitlines()
-    return [line.removeprefix("way ") for line in lines if line.startswith("way ")]
+    lines = [line.split() for line in done.stderr.splitlines()]
+    return {
+        kind: [line[1] for line in lines if len(line) == 2 and line[0] == kind]
+        for kind in ("way", "once")
+    }
 
 
 def measure(root: Path) -> dict[str, object]:
@@ -107,9 +115,10 @@ def measure(root: Path) -> dict[str, object]:
         "lines of code": sum(map(code_lines, sources)),
         "modules": len(sources),
         "classes": sum(isinstance(node, ast.ClassDef) for node in nodes),
-        **{f"modules on a {name}'s way": len(modules) for name, modules in ways.items()},
+        **{f"modules on a {name}'s way": len(modules["way"]) for name, modules in ways.items()},
+        **{f"other modules that a {name} runs": len(each["once"]) for name, each in ways.items()},
         **{f"parameter {name}": riders[name] for name in RIDERS},
-        **{f"a {name}'s way": modules for name, modules in ways.items()},
+        **{f"a {name}'s way": modules["way"] for name, modules in ways.items()},
     }
 
 

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from batchsolve.errors import InputError
 from batchsolve.search.passes import in_one_pass
 from batchsolve.tables.blocks import Block, Position
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.number_columns import number_kinds_of_block, number_types
 from batchsolve.tables.reader import Reader
 from batchsolve.workers.pool import Pool
+
+
+@dataclass
+class FilePlace:
+    """The input file at hand, its number, and how many of its rows are done."""
+
+    name: str = ""
+    source: int = -1
+    rows: int = 0
+
+    def pass_by(self, block: Block, n_rows: int) -> None:
+        """Note that the rows of a block are done."""
+        if block.source != self.source:
+            self.name, self.source, self.rows = block.name, block.source, 0
+        self.rows += n_rows
+
+    def located(self, error: RowsError) -> RowsError:
+        """Return an error of the next block, with the numbers that its rows have in the file."""
+        return error.after(self.rows if error.name == self.name else 0)
 
 
 def blocks_for(

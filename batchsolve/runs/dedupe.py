@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import blocks_for, reader_of_numbers
+from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, shown
 from batchsolve.runs.solve_file import refuse_own_output
@@ -229,15 +229,15 @@ class _LookAndKeep:
     def look(self, block: Block) -> RowKeys:
         return self.keyed.keys(self.keyed.reader.read(block))
 
-    def write(self, block: Block, decision: Decision | int) -> tuple[int, Encoded | None]:
-        """Return the number of rows of the block, and what is kept of them."""
+    def write(self, block: Block, decision: Decision | int) -> Encoded:
+        """Return what is kept of the rows of a block; of the files of ``against``, nothing."""
         if isinstance(decision, int):
-            return decision, None
+            return Encoded.of(b"", n_rows=decision)
         assert self.rows is not None
         assert self.encoder is not None
         table = self.rows.table(self.keyed.reader.read(block), decision)
-        encoded = Encoded.of(self.encoder.rows(table), block.number, self.in_place)
-        return decision.first.size, encoded
+        data, n_rows = self.encoder.rows(table), decision.first.size
+        return Encoded.of(data, block.number, self.in_place, n_rows=n_rows)
 
 
 @dataclass
@@ -351,7 +351,6 @@ class _Dedupe:
             return Decision(first, {row: self.places.name_of(row) for row in wanted})
 
         for encoded in self._pass_over(corpus, passes, decide):
-            assert encoded is not None
             output.take(encoded)
 
     def _look_up(self, found: RowKeys) -> Any:
@@ -361,11 +360,10 @@ class _Dedupe:
 
     def _pass_over(
         self, corpus: Corpus, passes: _LookAndKeep, decide: Callable[[Block, RowKeys], Any]
-    ) -> Iterator[Encoded | None]:
+    ) -> Iterator[Encoded]:
         """Yield what workers have written of the blocks of a corpus, in order."""
         blocks = numbered(blocks_for(self.pool, corpus, most_rows=self.settings.chunk))
-        name, source, rows_of_file, n_rows = "", -1, 0, 0
-        looked_at = -1
+        place, n_rows, looked_at = FilePlace(), 0, -1
 
         def decided(block: Block, found: RowKeys) -> Any:
             nonlocal looked_at
@@ -375,13 +373,11 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            for block, (n, encoded) in in_two_passes(blocks, self.pool, passes, decided):
-                if block.source != source:
-                    name, source, rows_of_file = block.name, block.source, 0
-                rows_of_file += n
-                n_rows += n
+            for block, encoded in in_two_passes(blocks, self.pool, passes, decided):
+                place.pass_by(block, encoded.n_rows)
+                n_rows += encoded.n_rows
                 yield encoded
                 expected = corpus.expected_rows(n_rows, block.end)
-                self.on_progress(DedupeProgress(n, self.totals, expected))
+                self.on_progress(DedupeProgress(encoded.n_rows, self.totals, expected))
         except RowsError as error:
-            raise error.after(rows_of_file if error.name == name else 0) from None
+            raise place.located(error) from None

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,7 +22,7 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Writer
 from batchsolve.tables.answers import AnswerTable, RowSums
 from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
-from batchsolve.tables.checksums import Sums, Written, checksum_at, sums_of
+from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
@@ -41,28 +41,6 @@ from batchsolve.whole_files import followed
 from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-\d{6,}\.parquet")
-
-
-@dataclass(frozen=True, eq=False)
-class WrittenRows:
-    """The finished rows of a block, as workers return them.
-
-    Attributes
-    ----------
-    encoded : Encoded
-        What there is to write.
-    part : Part or None
-        The part that they are.
-    sums : RowSums
-        What they add to the sums.
-    read : Sums
-        The checksums of the records that they were made of.
-    """
-
-    encoded: Encoded
-    part: Part | None
-    sums: RowSums
-    read: Sums
 
 
 class Destination(Protocol):
@@ -116,6 +94,10 @@ class Destination(Protocol):
         """Whether nothing is left to be done once the last row is recorded."""
         ...
 
+    def parts_of(self, number: int, block: Encoded) -> list[Part]:
+        """Return the parts that a block of the output is, for the journal; none in one file."""
+        ...
+
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Writer, Output]:
@@ -124,7 +106,7 @@ class Destination(Protocol):
         Returns
         -------
         writer : Writer
-            What workers do: it makes `WrittenRows`.
+            What workers do: it makes `Encoded` rows.
         output : Output
             What takes them, encoded.
 
@@ -186,6 +168,10 @@ class OneFile:
         """See `Destination`."""
         return not os.path.exists(self.kept)
 
+    def parts_of(self, number: int, block: Encoded) -> list[Part]:
+        """See `Destination`."""
+        return []
+
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Writer, Output]:
@@ -207,10 +193,15 @@ class _Encoding:
     encoder: Encoder
     in_place: InPlace | None
 
-    def write(self, batch: Batch, answers: Answers) -> WrittenRows:
+    def write(self, batch: Batch, answers: Answers) -> Encoded:
         rows, sums = self.table.rows(batch, answers)
-        encoded = Encoded.of(self.encoder.rows(rows), batch.number, self.in_place)
-        return WrittenRows(encoded, None, sums, sums_of(batch.records))
+        data, about = self.encoder.rows(rows), _about(batch, sums)
+        return Encoded.of(data, batch.number, self.in_place, **about)
+
+
+def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
+    """Return what a run notes of the rows of a block."""
+    return {"n_rows": sums.n_rows, "sums": sums, "read": sums_of(batch.records)}
 
 
 @dataclass(frozen=True)
@@ -278,6 +269,10 @@ class Parts:
         """See `Destination`."""
         return True
 
+    def parts_of(self, number: int, block: Encoded) -> list[Part]:
+        """See `Destination`."""
+        return [Part(part_name(number), block.n_rows, block.written.checksum)]
+
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Writer, Output]:
@@ -323,15 +318,14 @@ class _PartWriter:
     folder: Folder
     puts: bool
 
-    def write(self, batch: Batch, answers: Answers) -> WrittenRows:
+    def write(self, batch: Batch, answers: Answers) -> Encoded:
         rows, sums = self.table.rows(batch, answers)
-        name, data = part_name(batch.number), _parquet(rows)
-        encoded = Encoded.of(data)
-        part = Part(name, sums.n_rows, encoded.written.checksum)
-        if self.puts:
-            self.folder.put(name, data)
-            encoded = replace(encoded, data=None)
-        return WrittenRows(encoded, part, sums, sums_of(batch.records))
+        data = _parquet(rows)
+        encoded = Encoded.of(data, **_about(batch, sums))
+        if not self.puts:
+            return encoded
+        self.folder.put(part_name(batch.number), data)
+        return replace(encoded, data=None)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:

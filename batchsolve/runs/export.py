@@ -79,20 +79,18 @@ def export_run(
         whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS), pool.jobs) as whole,
     ):
         encode = partial(_encoded, encoder_for(output), whole.in_place)
-        for n, encoded in solutions.in_order(encode, pool, folder):
+        for encoded in solutions.in_order(encode, pool, folder):
             whole.take(encoded)
-            rows += n
+            rows += encoded.n_rows
     return rows
 
 
-def _encoded(
-    encoder: Encoder, in_place: InPlace | None, number: int, table: pa.Table
-) -> tuple[int, Encoded]:
-    """Return the number of rows, and what they are in the output."""
+def _encoded(encoder: Encoder, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
+    """Return what rows are in the output."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
     data = b"".join(map(encoder.rows, pieces))
-    return len(table), Encoded.of(data, number, in_place)
+    return Encoded.of(data, number, in_place, n_rows=len(table))
 
 
 @dataclass(frozen=True)

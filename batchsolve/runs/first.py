@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Engine, Task
+from batchsolve.engines import Task
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.reading import problem_and_stack
+from batchsolve.search.trial import Trial
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 BUDGET = 100_000  # nodes of a task: less than a second, so that Ctrl-C and limits are noticed
-TRIALS = 2  # tasks of every engine before the fastest goes on; the first one loads its kernels
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,43 +97,27 @@ def first_covers(
     begin = time.monotonic()
     covers: list[npt.NDArray[np.uint32]] = []
     nodes = 0
-    turns = _Turns(engines)
-    engine = engines[0]
+    trial, engine = Trial(engines), engines[0]
+    turns = iter(trial)
     while len(left) and len(covers) < limit:
         spent = time.monotonic() - begin
         if nodes >= most_nodes or spent >= seconds:
             break
-        engine = turns.next()
+        engine, budget = next(turns, (trial.fastest, BUDGET))
         wanted = limit - len(covers)
         # one root for all: then its stacks share the limit, and are searched in order
         task = Task.of(
             left.with_roots(np.zeros(len(left), np.int64)),
             limit=wanted,
-            budget=min(settings.budget or BUDGET, most_nodes - nodes),
+            budget=min(settings.budget or budget, most_nodes - nodes),
             keep=wanted,
         )
         outcome = engine.search(problem, task)
         visited = int(outcome.nodes.sum())
-        turns.learn(engine, visited / max(time.monotonic() - begin - spent, 1e-9))
+        trial.learn(visited, time.monotonic() - begin - spent)
         nodes += visited
         covers += [cover.copy() for cover in outcome.solutions]
         left = outcome.frontier
         on_progress(len(covers), nodes)
     complete = len(covers) >= limit or not len(left)
     return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)
-
-
-class _Turns:
-    """Which engine is next: each of them in turn, and then the fastest."""
-
-    def __init__(self, engines: Sequence[Engine]) -> None:
-        self._trials: Iterator[Engine] = iter([*engines] * TRIALS if len(engines) > 1 else [])
-        self._rates = {engine.name: 0.0 for engine in engines}
-        self._engines = engines
-
-    def next(self) -> Engine:
-        fastest = max(self._engines, key=lambda engine: self._rates[engine.name])
-        return next(self._trials, fastest)
-
-    def learn(self, engine: Engine, rate: float) -> None:
-        self._rates[engine.name] = rate

@@ -28,7 +28,7 @@ from batchsolve.errors import (
     shortened,
 )
 
-VERSION = 6
+VERSION = 7
 _NUMBERS = struct.Struct("<qd")
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this

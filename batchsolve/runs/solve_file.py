@@ -20,8 +20,8 @@ import numpy as np
 from batchsolve.engines.choice import RowEngines, engines_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed, quoted
 from batchsolve.problems.answers import STATUS_NAMES
-from batchsolve.runs.corpora import blocks_for, reader_of_numbers
-from batchsolve.runs.destinations import Parts, WrittenRows, destination_of
+from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers
+from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, rows_on, shown
 from batchsolve.search.rows import search_rows
@@ -38,6 +38,7 @@ from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Position, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, facts_of, files_of, is_address
@@ -251,8 +252,8 @@ class FileRun:
         Where in the input the rows still to be read begin.
     read : Sums
         The checksums of what lies before.
-    file_name, rows_of_file : str, int
-        The input file at hand, and how many of its rows are done.
+    place : FilePlace
+        The input file at hand.
     """
 
     inputs: list[str]
@@ -266,8 +267,7 @@ class FileRun:
     rows_before: int = 0
     begin: Position | None = None
     read: Sums = ()
-    file_name: str = ""
-    rows_of_file: int = 0
+    place: FilePlace = field(default_factory=FilePlace)
 
     def __post_init__(self) -> None:
         self.destination = destination_of(self.output)
@@ -392,7 +392,7 @@ class FileRun:
     def _write_answers(
         self,
         corpus: Corpus,
-        rows: Generator[tuple[Block, WrittenRows]],
+        rows: Generator[tuple[Block, Encoded]],
         output: Output,
         journal: Journal | None,
     ) -> None:
@@ -404,32 +404,28 @@ class FileRun:
                 for block, written in rows:
                     self._take(block, written, output)
                     expected = corpus.expected_rows(self.totals.rows, self.begin)
-                    self.on_progress(Progress(written.sums.n_rows, self.totals, expected))
+                    self.on_progress(Progress(written.n_rows, self.totals, expected))
                     records.make_if_due()
         except InputError as error:
             self.record(journal, output)  # the rows before the fault are good
             if isinstance(error, RowsError):
-                rows_before = self.rows_of_file if error.name == self.file_name else 0
-                raise error.after(rows_before) from None
+                raise self.place.located(error) from None
             raise
 
-    def _take(self, block: Block, written: WrittenRows, output: Output) -> None:
+    def _take(self, block: Block, written: Encoded, output: Output) -> None:
         """Put the rows of a block into the output, and add them to the sums."""
         totals, sums = self.totals, written.sums
         if sums.first_invalid and self.settings.stop_on_invalid:
             place, why = sums.first_invalid
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
-        output.take(written.encoded)
-        if written.part is not None:
-            self.unrecorded.append(written.part)
+        output.take(written)
+        self.unrecorded += self.destination.parts_of(block.number, written)
         for name, n in zip(STATUS_NAMES.tolist(), sums.tally.tolist(), strict=True):
             setattr(totals, name, getattr(totals, name) + n)
         totals.disagree += sums.disagree
         totals.nodes += sums.nodes
         totals.rows += sums.n_rows
-        if block.name != self.file_name:
-            self.file_name, self.rows_of_file = block.name, 0
-        self.rows_of_file += sums.n_rows
+        self.place.pass_by(block, sums.n_rows)
         self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
@@ -470,7 +466,7 @@ class FileRun:
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
             self.read = tuple(Written(*map(int, each)) for each in state["read"])
-            self.file_name, self.rows_of_file = state["file_name"], int(state["rows_of_file"])
+            self.place = FilePlace(**state["place"])
         except Exception as error:
             raise journal.damaged(error) from error
         return written, finished
@@ -493,8 +489,7 @@ class FileRun:
             "written": output.written(),
             "begin": self.begin,
             "read": self.read,
-            "file_name": self.file_name,
-            "rows_of_file": self.rows_of_file,
+            "place": asdict(self.place),
             "totals": asdict(self.totals),
             "finished": finished,
         }

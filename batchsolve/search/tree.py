@@ -21,14 +21,13 @@ from batchsolve.search.pieces import Piece
 from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
 from batchsolve.search.scheduler import Result, Scheduler, run_round
 from batchsolve.search.tree_goal import TreeGoal
+from batchsolve.search.trial import Trial
 from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
-TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
 UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
-FAR_BEHIND = 2  # times slower than the fastest
 
 Render = Callable[[Stacks], Any]
 
@@ -203,31 +202,16 @@ class TreeSearch:
         yield from self._round(iter([task]), here=True)
 
     def _try_engines(self) -> Iterator[Done]:
-        """Let the engines take turns at the top of the queue; go on with the fastest.
-
-        The first lap loads kernels and builds arrays. Later laps have longer tasks, because in the
-        search the preparation of a task counts less. Engines that fall far behind drop out.
-        """
-        rates = dict.fromkeys(self._engines, 0.0)
-        running = list(self._engines)
-        for lap, most_nodes in enumerate(TRIAL_NODES):
-            measured: dict[Engine, float] = {}
-            for engine in running:
-                if not self._scheduler.n_waiting or self._goal.enough:
-                    return
-                self._work = replace(self._work, engine=engine)
-                self._scheduler.most_nodes = most_nodes
-                for done in self._round(islice(self._scheduler, 1), here=True):
-                    visited = done.result.n_nodes
-                    if lap > 0 and 2 * visited >= most_nodes:  # fewer would tell little
-                        measured[engine] = visited / max(done.result.seconds, 1e-9)
-                    yield done
-            rates.update(measured)
-            best = max(measured.values(), default=0.0)
-            running = [e for e in running if measured.get(e, best) * FAR_BEHIND >= best]
-            if len(running) == 1:
-                break
-        fastest = max(running, key=lambda engine: rates[engine])
-        self._work = replace(self._work, engine=fastest)
-        self._scheduler.set_rate(rates[fastest])
-        self.rates = {engine.name: rate for engine, rate in rates.items()}
+        """Let the engines take turns at the top of the queue; go on with the fastest."""
+        trial = Trial(self._engines)
+        for engine, most_nodes in trial:
+            if not self._scheduler.n_waiting or self._goal.enough:
+                return
+            self._work = replace(self._work, engine=engine)
+            self._scheduler.most_nodes = most_nodes
+            for done in self._round(islice(self._scheduler, 1), here=True):
+                trial.learn(done.result.n_nodes, done.result.seconds)
+                yield done
+        self._work = replace(self._work, engine=trial.fastest)
+        self._scheduler.set_rate(trial.rates[trial.fastest.name])
+        self.rates = trial.rates

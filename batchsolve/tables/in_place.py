@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from batchsolve.tables.blocks import facts_of_opened
-from batchsolve.tables.checksums import Written
+from batchsolve.tables.checksums import Sums, Written
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
@@ -36,21 +36,34 @@ class Encoded:
         What a file of it alone holds.
     begin : int
         Where the worker has written it, if it has.
+    n_rows : int
+        Its rows.
+    sums : object
+        What they add to the sums of the run.
+    read : Sums
+        The checksums of the records that they were made of.
     """
 
     data: pa.Buffer | bytes | None
     written: Written
     begin: int = 0
+    n_rows: int = 0
+    sums: Any = None
+    read: Sums = ()
 
     @classmethod
     def of(
-        cls, data: pa.Buffer | bytes, number: int = 0, in_place: InPlace | None = None
+        cls,
+        data: pa.Buffer | bytes,
+        number: int = 0,
+        in_place: InPlace | None = None,
+        **more: Any,
     ) -> Encoded:
         """Write a block into its place if that is known; otherwise keep its bytes."""
         begin = None if in_place is None else in_place.write(number, data)
         if begin is None:
-            return cls(data, Written.of(data))
-        return cls(None, Written.of(data), begin)
+            return cls(data, Written.of(data), **more)
+        return cls(None, Written.of(data), begin, **more)
 
 
 @dataclass(frozen=True, eq=False)

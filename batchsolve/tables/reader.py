@@ -129,7 +129,7 @@ class Reader:
             if not has_given.all():
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
-        table = with_numbers(rows.table, self.numbers)
+        table = with_numbers(rows.table, self.numbers) if self.numbers else rows.table
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         faults |= rows.faults

@@ -14,6 +14,7 @@ import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.errors import BatchsolveError
 from batchsolve.runs.export import export_run
+from batchsolve.runs.journal import VERSION
 from batchsolve.runs.run import Run, describe_run
 
 PUZZLE = "1.....2..3.....4"
@@ -158,7 +159,8 @@ def test_a_run_of_the_format_before_is_refused(tmp_path):
     with Run(tmp_path / "run", PROBLEM) as run:
         run.search(limit=100, jobs=1)
     with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
-        journal.execute("""UPDATE run SET about = replace(about, '"version": 6', '"version": 3')""")
+        change = (f'"version": {VERSION}', '"version": 3')
+        journal.execute("UPDATE run SET about = replace(about, ?, ?)", change)
     journal.close()
     for look in (
         lambda: Run(tmp_path / "run", PROBLEM, resume=True),

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.interrupts import asking
 from batchsolve.runs import export, sorting
 from batchsolve.runs.export import export_run
 from batchsolve.runs.journal import Journal, Part
@@ -221,7 +222,8 @@ def test_an_export_that_is_ended_at_any_check_leaves_nothing_behind(tmp_path, sm
                 raise KeyboardInterrupt
 
         try:
-            rows = export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"), 2, check)
+            with asking(check):
+                rows = export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"), 2)
         except KeyboardInterrupt:
             assert sorted(os.listdir(tmp_path)) == ["out.csv", "run"]
             assert (tmp_path / "out.csv").read_text() == "what was there before"
