@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.cli.commands import all_commands
+from batchsolve.cli.parameters import by_heading
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
@@ -37,32 +38,35 @@ def page() -> str:
 
 
 def _command(name: str, command: Any) -> Iterator[str]:
-    arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option"]
-    forms = [each.metavar for each in arguments]
+    forms = [each.metavar for each in command.params if each.param_type_name == "argument"]
     yield from (f"## batchsolve {name}", "", command.help, "", "```text")
     yield " ".join(["batchsolve", name, *forms, "[OPTIONS]"])
-    yield from ("```", "", "| option | meaning |", "|---|---|")
-    for each in arguments:
-        yield f"| {_code(each.metavar)} | {_words(each.help)} |"
-    for each in options:
-        yield f"| {_flags(each)} | {_words(each.help)}{_default(each)} |"
+    yield "```"
+    for heading, parameters in by_heading(command.params).items():
+        yield from ("", f"| {heading} | meaning |", "|---|---|")
+        yield from (
+            f"| {_form(each)} | {_words(each.help)}{_default(each)} |" for each in parameters
+        )
     examples, _, rest = command.epilog.partition("\n\n")
     yield from ("", "Examples:", "", "```sh")
     yield from (line.strip().removeprefix("$ ") for line in examples.splitlines()[2:])
     yield from ("```", "", rest, "") if rest else ("```", "")
 
 
-def _flags(option: Any) -> str:
-    flags = sorted(option.opts, key=len, reverse=True)
-    value = "" if option.is_flag else f" {option.metavar}"
-    required = ", required" if option.required else ""
+def _form(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return _code(parameter.metavar)
+    flags = sorted(parameter.opts, key=len, reverse=True)
+    value = "" if parameter.is_flag else f" {parameter.metavar}"
+    required = ", required" if parameter.required else ""
     return ", ".join(_code(flag + value) for flag in flags) + required
 
 
-def _default(option: Any) -> str:
-    default = getattr(option.default, "value", option.default)
-    is_shown = default not in (None, ()) and not option.is_flag and not option.required
+def _default(parameter: Any) -> str:
+    if parameter.required or parameter.is_flag:  # as all arguments are, and some options
+        return ""
+    default = getattr(parameter.default, "value", parameter.default)
+    is_shown = default not in (None, ())
     return f" Default: `{default}`." if is_shown else ""
 
 

@@ -1,4 +1,4 @@
-"""What makes a function a command: its options, its exit code, one message for an error."""
+"""Commands made of functions: their options, their exit codes, one message for an error."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ from click.exceptions import Exit
 import batchsolve
 from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Parameters
+from batchsolve.cli.parameters import by_heading
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
-# Arguments of functions whose options have other names.
+# Argument of a function -> the option, where the names differ.
 _OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
+COLUMN = 24  # characters, of the flags in a help text
 
-# Command -> the module that it stands in, in the order of the list of commands: rows, one problem,
-# its runs, job arrays, scaling.
+# Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
+# arrays, scaling.
 _MODULES = {
     "solve": "solve",
     "dedupe": "dedupe",
@@ -49,10 +51,10 @@ _MODULES = {
 
 
 class Commands(click.Group):
-    """The commands, listed by what one needs first; each is imported when it is asked for."""
+    """The commands, the usual ones first; each is imported when it is used."""
 
     def main(self, *args: Any, **settings: Any) -> Any:
-        """Run the program; that help or the version cannot be printed is one message as well."""
+        """Run the program; print one message if the help or the version cannot be printed."""
         try:
             return super().main(*args, **settings)
         except OSError as error:
@@ -61,7 +63,7 @@ class Commands(click.Group):
             sys.exit(EXIT_ERROR)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what its arguments were is escaped where an error shows them."""
+        """Run a command; escape its arguments where an error shows them."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
@@ -73,11 +75,11 @@ class Commands(click.Group):
         return list(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, or None if there is none of this name."""
+        """Return the command of a name, or None."""
         if cmd_name in _MODULES:
             _add_commands_of(_MODULES[cmd_name])
         else:
-            all_commands()  # so that click can say which may be meant
+            all_commands()  # so that click can suggest similar names
         return super().get_command(ctx, cmd_name)
 
 
@@ -102,8 +104,22 @@ def all_commands() -> dict[str, click.Command]:
 
 
 def _add_commands_of(module: str) -> None:
-    """Import a module, which adds its commands to the app."""
+    """Import a module, so that it adds its commands to the app."""
     import_module(f"batchsolve.cli.{module}")
+
+
+class _Command(click.Command):
+    """A command whose help has its arguments and options under headings."""
+
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: `format_options` writes them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the arguments and options, aligned under their headings."""
+        for heading, parameters in by_heading(self.get_params(ctx)).items():
+            records = filter(None, (each.get_help_record(ctx) for each in parameters))
+            with formatter.section(heading):
+                formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
 
 
 Function = Callable[..., int]
@@ -117,17 +133,17 @@ def command(
     Parameters
     ----------
     name : str, optional
-        That of the function by default.
+        The name of the command; by default that of the function.
     examples : tuple of str
-        Commands to try, in its help below the options.
+        Commands to try; the help shows them below the options.
     epilog : str, optional
-        What stands below them.
+        The end of the help.
 
     Returns
     -------
     callable
-        Takes the function and returns it as it is. Its parameters become arguments and options, a
-        class of settings among them one for each field; it returns the exit code.
+        A decorator that returns the function unchanged. The parameters of the function become
+        arguments and options, a class of settings one for each field; it returns the exit code.
     """
 
     def add(function: Function) -> Function:
@@ -139,7 +155,7 @@ def command(
 
         below = "\n\n".join([_shown(examples), epilog or ""])
         app.add_command(
-            click.Command(
+            _Command(
                 name or function.__name__,
                 callback=run,
                 params=parameters.shown,
@@ -153,16 +169,15 @@ def command(
 
 
 def _shown(examples: tuple[str, ...]) -> str:
-    """Return examples as a paragraph that is not wrapped; the character in front says so."""
+    """Return examples as a paragraph that click does not wrap, because of its first character."""
     return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
 
 
 def _exit_code(run: Callable[[], int], quiet: bool) -> int:
-    """Run a command; turn what it raises into one message and an exit code."""
-    # joblib warns of workers that have stopped; the pool makes up for them
+    """Run a command; turn an exception into one message and an exit code."""
+    # joblib warns of workers that have stopped; the pool repeats their tasks
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
-    # where Dask tells, at any time until the end, what came of connections to workers that are gone
-    # and of results they had; what this means for the command is raised as well
+    # Dask logs lost workers and their results at any time; it raises the errors that matter as well
     for name in ("asyncio", "tornado.application", "distributed.client"):
         logging.getLogger(name).disabled = True
     try:
@@ -192,17 +207,17 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
 
 
 def _said(error: BaseException) -> str:
-    """Return what an error says; one of the system says it as those of the package do."""
+    """Return the message of an error, in the form of the package's messages."""
     if isinstance(error, BatchsolveError) or not isinstance(error, OSError) or not error.strerror:
         return as_options(str(error))
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    is_printed = error.errno in (errno.EBADF, errno.ENOSPC)  # or else a fork, for instance
+    is_printed = error.errno in (errno.EBADF, errno.ENOSPC)  # others come from a fork, for instance
     return f"{'standard output: cannot be written: ' if is_printed else ''}{error.strerror}"
 
 
 class _BesideBars(logging.Handler):
-    """Prints what the package warns of as other messages of a command, above a progress bar."""
+    """A handler that prints warnings of the package as messages of a command, above a bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm import tqdm
@@ -213,7 +228,7 @@ class _BesideBars(logging.Handler):
 
 @contextmanager
 def _warnings_on_stderr(quiet: bool) -> Iterator[None]:
-    """Print what the package warns of; if quiet, not that it compiles."""
+    """Print warnings of the package; if quiet, without the one that it compiles."""
     log, handler = logging.getLogger("batchsolve"), _BesideBars()
     compiling = logging.getLogger("batchsolve.compiling")
     compiling.setLevel(logging.ERROR if quiet else logging.NOTSET)
@@ -226,7 +241,7 @@ def _warnings_on_stderr(quiet: bool) -> Iterator[None]:
 
 
 def _notes(error: BaseException) -> list[str]:
-    """Return what was noted on an error: how an interrupted run can go on."""
+    """Return the notes of an error: commands that go on with an interrupted run."""
     return list(map(as_options, getattr(error, "__notes__", [])))
 
 

@@ -1,4 +1,4 @@
-"""Completion in shells: click makes the scripts, and this puts them where a shell finds them."""
+"""Completion in shells: click makes the scripts, and this module installs them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from click.shell_completion import (
 
 PROGRAM, VARIABLE = "batchsolve", "_BATCHSOLVE_COMPLETE"
 
-# Shell -> where its script goes, the file that it reads when it starts, and the line that is needed
-# there; fish needs none.
+# Shell -> the file of its script, the file that it reads when it starts, and a line to add there;
+# fish needs none.
 _PLACES = {
     "bash": (
         ".bash_completions/batchsolve.sh",
@@ -34,10 +34,10 @@ _PLACES = {
 
 
 class _OrFiles(ShellComplete):
-    """Completes what is no command and no option as the name of a file."""
+    """A completion that falls back on names of files."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
-        """Return commands or options, or have the shell look for files."""
+        """Return commands or options; if there are none, have the shell look for files."""
         found = super().get_completions(args, incomplete)
         return found or [CompletionItem(incomplete, type="file")]
 
@@ -72,10 +72,10 @@ def completion_options() -> list[click.Parameter]:
 
 
 def _flag(name: str, do: Callable[[], None], what: str) -> click.Option:
-    """Return a flag that does something, and ends the command."""
+    """Return a flag that calls a function and ends the command."""
 
     def heard(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-        if wanted and not ctx.resilient_parsing:  # which is while a word is completed
+        if wanted and not ctx.resilient_parsing:  # parsing is resilient while a word is completed
             do()
             ctx.exit()
 
@@ -110,12 +110,12 @@ def _lines(path: Path) -> list[str]:
 
 
 def _shell() -> str:
-    """Return the name of the shell that the user works with."""
+    """Return the name of the user's shell."""
     shell = Path(os.environ.get("SHELL", "")).name
     if shell not in _PLACES:
         raise click.UsageError(
-            f"completion is for {', '.join(_PLACES)}, and the shell ($SHELL) is "
-            f"{shell or 'not known'}; to print the script of one: {VARIABLE}=bash_source {PROGRAM}"
+            f"unknown shell {shell!r} in $SHELL; choose from {', '.join(_PLACES)}; to print the "
+            f"script of one: {VARIABLE}=bash_source {PROGRAM}"
         )
     return shell
 

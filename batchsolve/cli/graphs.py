@@ -1,8 +1,7 @@
-"""The commands of graphs of solutions: graph, sample, and what count --graph does."""
+"""The commands of graphs of solutions: graph, sample, and count --graph."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -10,18 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Json, Problem, Puzzles, Quiet
+from batchsolve.cli.options import Json, Printing, Problem, Puzzles, Quiet
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts, print_facts
-from batchsolve.errors import (
-    InputError,
-    counted,
-    disk_errors,
-    listed,
-    printable,
-    quoted,
-)
+from batchsolve.cli.terminal import interrupts
+from batchsolve.errors import InputError, counted, disk_errors, listed, quoted
 from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
 from batchsolve.whole_files import target_of, whole_file
@@ -32,19 +24,14 @@ if TYPE_CHECKING:
     from batchsolve.problems.stacks import Stacks
     from batchsolve.runs.reading import Reading
 
-BLOCK = 4096  # solutions that are written at a time
+BLOCK = 4096  # solutions written at a time
 
-Seed = Annotated[int, Option(metavar="N", help="Seed of the random numbers.")]
-Distinct = Annotated[bool, Option("--distinct", help="Draw no solution twice.")]
+Seed = Annotated[int, Option(metavar="N", heading="Solutions", help="Seed of the random numbers.")]
+Distinct = Annotated[bool, Option(heading="Solutions", help="Draw no solution twice.")]
 
 
 def draw_to_file(
-    problem: str,
-    path: str,
-    megabytes: int | None,
-    puzzles: FileSettings,
-    as_json: bool,
-    quiet: bool,
+    problem: str, path: str, megabytes: int | None, puzzles: FileSettings, printing: Printing
 ) -> int:
     """Draw the graph of a problem, write it to a file, and print its count."""
     from batchsolve.runs.graphs import solution_graph
@@ -56,15 +43,12 @@ def draw_to_file(
         graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES)
         _save(graph, path)
     seconds = round(time.monotonic() - begin, 3)
-    if as_json:
-        facts = {"count": graph.count, "complete": True, "graph": path, "nodes": graph.n_nodes}
-        print(json.dumps({**facts, "seconds": seconds}))
-        return 0
-    print(graph.count)
-    if not quiet:
-        found, nodes = counted(graph.count, "solution"), counted(graph.n_nodes, "node")
-        said = f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s"
-        print(printable(said), file=sys.stderr)
+    if not printing.as_json:
+        print(graph.count)
+    facts = {"count": graph.count, "complete": True, "graph": path, "nodes": graph.n_nodes}
+    found, nodes = counted(graph.count, "solution"), counted(graph.n_nodes, "node")
+    said = f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s"
+    printing.summary({**facts, "seconds": seconds}, said)
     return 0
 
 
@@ -75,43 +59,52 @@ def draw_to_file(
         "batchsolve graph dominoes:8x8 tilings.zdd --without 0 --sample 3",
         "batchsolve graph queens:8 queens.zdd --list",
     ),
-    epilog="Exit codes: 0 done; 2 wrong usage, or a file that is no graph of this problem, is "
-    "damaged, or cannot be written; 130 interrupted, 143 terminated.",
+    epilog="Exit codes: 0 done; 2 wrong usage, or a file that is not a graph of this problem, "
+    "is damaged, or cannot be written; 130 interrupted, 143 terminated.",
 )
 def graph(
     problem: Problem,
     file: Annotated[
-        str, Argument(metavar="FILE", help="What count --memo --graph FILE has written.")
+        str, Argument(metavar="FILE", help="The graph that count --memo --graph FILE wrote.")
     ],
     with_: Annotated[
         tuple[str, ...],
         Option(
-            "--with", metavar="OPTION", help="Keep solutions with this option, a name or a number."
+            "--with",
+            heading="Solutions",
+            metavar="OPTION",
+            help="Keep solutions with this option, a name or a number.",
         ),
     ] = (),
     without: Annotated[
         tuple[str, ...],
-        Option("--without", metavar="OPTION", help="Keep solutions without this option."),
+        Option(heading="Solutions", metavar="OPTION", help="Keep solutions without this option."),
     ] = (),
     sample: Annotated[
         int | None,
-        Option(metavar="N", help="Print N solutions, each drawn with the same chance."),
+        Option(
+            heading="Solutions",
+            metavar="N",
+            help="Print N solutions, each drawn with the same probability.",
+        ),
     ] = None,
     seed: Seed = 0,
     distinct: Distinct = False,
-    list_: Annotated[bool, Option("--list", help="Print all solutions, as JSON lines.")] = False,
+    list_: Annotated[
+        bool, Option("--list", heading="Solutions", help="Print all solutions, as JSON lines.")
+    ] = False,
     output: Annotated[
         str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the graph of what is kept."),
+        Option("--output", "-o", metavar="FILE", help="Write the graph of the kept solutions."),
     ] = None,
     *,
     puzzles: Puzzles,
-    as_json: Json = False,
+    printing: Json,
 ) -> int:
     """Count, list, sample or restrict a graph of solutions.
 
-    Nothing is searched. It prints the number of solutions, or those that are asked for. Several
-    --with and --without hold together.
+    It searches nothing. It prints the number of solutions, or with --list or --sample solutions
+    themselves. Kept solutions agree with every --with and --without.
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
@@ -119,7 +112,7 @@ def graph(
         target_of(output)  # before the work is done
     if list_ and sample is not None:
         raise InputError("--list and --sample do not go together")
-    if as_json and (list_ or sample is not None):
+    if printing.as_json and (list_ or sample is not None):
         raise InputError("--json prints facts; --list and --sample print JSON lines anyway")
     if sample is None and (seed or distinct):
         raise InputError("--seed and --distinct need --sample N")
@@ -138,9 +131,9 @@ def graph(
         elif list_:
             for block in kept.blocks(BLOCK):
                 _write(reading, block, sys.stdout.buffer)
-        elif as_json:
+        elif printing.as_json:
             facts = {"count": kept.count, "nodes": kept.n_nodes, "options": kept.n_used_options}
-            print_facts(facts, as_json)
+            printing.facts(facts)
         else:
             print(kept.count)
     return 0
@@ -157,30 +150,40 @@ def graph(
 )
 def sample(
     problem: Problem,
-    n: Annotated[int, Option("--number", "-n", metavar="N", help="How many to draw.")] = 1,
+    n: Annotated[
+        int,
+        Option(
+            "--number", "-n", heading="Solutions", metavar="N", help="Number of solutions to draw."
+        ),
+    ] = 1,
     seed: Seed = 0,
     distinct: Distinct = False,
     weighted: Annotated[
         bool,
         Option(
-            "--weighted",
-            help="Draw by random probes, with unequal chances; each comes with its weight.",
+            heading="Solutions",
+            help="Draw by random probes, with unequal probabilities; each comes with its weight.",
         ),
     ] = False,
     memory: Annotated[
-        int, Option(metavar="MB", help="Megabytes that the graph of all solutions may take.")
+        int,
+        Option(
+            heading="Solutions",
+            metavar="MB",
+            help="Megabytes that the graph of all solutions may take.",
+        ),
     ] = GRAPH_MEGABYTES,
     output: Annotated[
-        str, Option("--output", "-o", metavar="FILE", help="Where to; - is stdout.")
+        str, Option("--output", "-o", metavar="FILE", help="The file; - is stdout.")
     ] = "-",
     *,
     puzzles: Puzzles,
-    quiet: Quiet = False,
+    printing: Quiet,
 ) -> int:
     """Draw solutions of one problem at random.
 
-    Each has exactly the same chance, unless they are weighted. They are JSON lines, as
-    enumerate -o - prints them, in the order in which they were drawn.
+    All solutions have exactly the same probability, unless they are --weighted. They are printed
+    as JSON lines, as by enumerate -o -, in the order of the draws.
     """
     from batchsolve.runs.graphs import sample as drawn
 
@@ -189,23 +192,19 @@ def sample(
         samples = drawn(reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory)
         with _opened(output) as file:
             _write(reading, samples.covers, file, samples.weights)
-    if not quiet:
-        if samples.weights is None:
-            said = f"from {counted(samples.count or 0, 'solution')}"
-        else:
-            about = sum(samples.weights) / max(samples.probes, 1)
-            said = f"by {counted(samples.probes, 'probe')}, from about {about:.4g}"
-        print(f"{counted(len(samples), 'solution')} drawn {said}", file=sys.stderr)
+    if samples.weights is None:
+        said = f"from {counted(samples.count or 0, 'solution')}"
+    else:
+        about = sum(samples.weights) / max(samples.probes, 1)
+        said = f"by {counted(samples.probes, 'probe')}, from about {about:.4g}"
+    printing.note(f"{counted(len(samples), 'solution')} drawn {said}")
     return 0
 
 
 def _write(
-    reading: Reading,
-    covers: Stacks,
-    file: BinaryIO,
-    weights: list[int] | None = None,
+    reading: Reading, covers: Stacks, file: BinaryIO, weights: list[int] | None = None
 ) -> None:
-    """Write covers as JSON lines, in the order in which they come."""
+    """Write covers as JSON lines, in their order."""
     from batchsolve.formats.render import CoverRenderer
 
     renderer = CoverRenderer(reading.problem, reading.notation)
@@ -222,7 +221,7 @@ def _write(
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when it is whole; - is stdout."""
+    """Open a file that gets its name when it is complete; - is stdout."""
     if path == "-":
         yield sys.stdout.buffer
         return
@@ -236,7 +235,7 @@ def _save(graph: SolutionGraph, path: str) -> None:
 
 
 def _option(problem: ExactCover, text: str) -> int:
-    """Return the option of a name or a number; a name goes before a number."""
+    """Return the option with a name, or else with a number."""
     names = [problem.option_name(o) for o in range(problem.n_options)]
     those = [o for o, name in enumerate(names) if name == text]
     if len(those) == 1:
@@ -246,8 +245,8 @@ def _option(problem: ExactCover, text: str) -> int:
     if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) < problem.n_options:
         return int(text)
     raise InputError(
-        f"no option is called {quoted(text)}; options have names such as {quoted(names[0])}, or "
-        f"numbers from 0 to {problem.n_options - 1}"
+        f"unknown option {quoted(text)}; choose a name, such as {quoted(names[0])}, or a number "
+        f"from 0 to {problem.n_options - 1}"
         if names
-        else f"no option is called {quoted(text)}; the problem has none"
+        else f"unknown option {quoted(text)}; the problem has no options"
     )

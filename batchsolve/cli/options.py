@@ -1,35 +1,41 @@
 """The options of the commands, each declared once.
 
-What a search or a file can be told is declared by the classes of `batchsolve.settings`, with its
-default, bounds and help. A command takes such a class as one parameter; on the command line it
-stands for an option for each of its fields::
+The classes of `batchsolve.settings` declare the settings of searches and files, with default,
+bounds and help. A command takes such a class as one parameter; on the command line it stands for an
+option for each field::
 
     @command()
-    def count(problem: Problem, *, search: SearchSettings, quiet: Quiet = False) -> int:
+    def count(problem: Problem, *, search: SearchSettings, printing: Printing) -> int:
 """
 
 from __future__ import annotations
 
 import inspect
+import json
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
 
 from batchsolve.cli.parameters import Argument, Option, click_parameter
+from batchsolve.cli.terminal import interrupts
+from batchsolve.errors import printable
+from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import FileSettings, SearchSettings, setting
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who searches."""
+    """The workers of a search."""
 
     jobs: int | None = setting(None, "Number of workers; by default one for each core.")
     backend: str = setting(
         "threading",
-        "Where workers run: in threads, in processes (loky), or on a cluster (dask, ray).",
+        "The kind of workers: threads, processes (loky), or those of a cluster (dask, ray).",
         metavar="threading|loky|dask|ray",
     )
     address: str | None = setting(
@@ -40,11 +46,64 @@ class Workers:
     )
 
 
+@dataclass(frozen=True)
+class Printing:
+    """The form of facts and summaries, and all that a command prints beside its answer."""
+
+    as_json: bool = setting(False, "Print a line of JSON.")
+    quiet: bool = setting(False, "Print no progress and no summary, only errors.")
+
+    def facts(self, facts: Mapping[str, Any]) -> None:
+        """Print facts, a line each or as JSON."""
+        if self.as_json:
+            print(json.dumps(facts))
+            return
+        for name, value in facts.items():
+            counts = isinstance(value, int) and not isinstance(value, bool)
+            print(printable(f"{name}: {value:,}" if counts else f"{name}: {value}"))
+
+    def summary(self, facts: Mapping[str, Any], *lines: object, output: str = "") -> None:
+        """Print facts as JSON, on standard error if the output is ``-``; or lines, as a note."""
+        if self.as_json:
+            print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
+        else:
+            self.note(*lines)
+
+    def note(self, *lines: object) -> None:
+        """Print lines on standard error, unless quiet."""
+        for line in lines:
+            if not self.quiet:
+                print(printable(str(line)), file=sys.stderr)
+
+    @contextmanager
+    def progress(
+        self, how: Mapping[str, Any], follow: Callable[[Any], Callable[..., None]]
+    ) -> Iterator[Callable[..., None]]:
+        """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C.
+
+        Parameters
+        ----------
+        how, follow
+            As for `batchsolve.runs.progress.shown`.
+        """
+        from tqdm import tqdm
+
+        is_hidden = self.quiet or not sys.stderr.isatty()
+        with interrupts(), tqdm(file=sys.stderr, disable=is_hidden, **how) as bar:
+            draw = follow(bar)
+
+            def update(*state: Any) -> None:
+                check_interrupt()
+                draw(*state)
+
+            yield update
+
+
 def box_shape(text: str) -> tuple[int, int]:
     """Return the rows and columns of a box such as ``2x3``."""
     rows, _, columns = text.lower().partition("x")
     if not (rows.isdecimal() and columns.isdecimal()):
-        raise BadParameter(f"{text!r} is no box shape; write rows x columns, such as 3x3")
+        raise BadParameter(f"{text!r} is not a box shape; write rows x columns, such as 3x3")
     return int(rows), int(columns)
 
 
@@ -53,66 +112,44 @@ def depth_or_auto(text: str) -> int | None:
     if text == "auto":
         return None
     if not text.isdecimal():
-        raise BadParameter(f"{text!r} is no depth; write a number, or auto")
+        raise BadParameter(f"{text!r} is not a depth; write a number, or auto")
     return int(text)
 
 
-# A metavar names the form of a value, and so the function that reads it, if its type does not.
-_PARSERS: dict[str, Callable[[str], Any]] = {"RxC": box_shape, "D|auto": depth_or_auto}
-_FLAGS = {"jobs": ("--jobs", "-j"), "address": ("--scheduler", "--address")}
+_HEADINGS = {
+    FileSettings: "Input",
+    SearchSettings: "Search",
+    Workers: "Workers",
+    Printing: "Output",
+}
+# Arguments of the `Option` of a field, beside its declaration and the heading of its class.
+_ADDED: dict[str, dict[str, Any]] = {
+    "jobs": {"flags": ("--jobs", "-j")},
+    "address": {"flags": ("--scheduler", "--address")},
+    "as_json": {"flags": ("--json",)},
+    "quiet": {"flags": ("--quiet", "-q")},
+    "box": {"type": box_shape},
+    "split_depth": {"type": depth_or_auto},
+    **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
+}
 
 
-@dataclass(frozen=True)
-class _Only:
-    names: tuple[str, ...]
-
-
-def only(*names: str) -> _Only:
+def only(*names: str) -> tuple[str, ...]:
     """Annotate a class of settings: the command offers these fields, in this order."""
-    return _Only(names)
+    return names
 
 
-@dataclass(frozen=True)
-class _Meaning:
-    name: str
-    changes: Mapping[str, Any]
-
-
-def meaning(name: str, what: str, **changes: Any) -> _Meaning:
-    """Annotate a class of settings: for this command a field has another help.
+def meaning(name: str, **changes: Any) -> dict[str, dict[str, Any]]:
+    """Annotate a class of settings: in this command a field has another ``help`` or ``default``.
 
     Parameters
     ----------
     name : str
         The field.
-    what : str
-        Its help.
     **changes
-        Another ``default`` or ``metavar``.
+        Its default, or other arguments of its `Option`.
     """
-    return _Meaning(name, {"help": what, **changes})
-
-
-def option_of(settings: type, name: str, **changes: Any) -> Option:
-    """Return the option of one field, for an `Annotated` parameter.
-
-    Parameters
-    ----------
-    settings : type
-        A class of settings.
-    name : str
-        The field.
-    **changes
-        What is said otherwise: ``help``, ``metavar``.
-    """
-    [declared] = [declared for declared in fields(settings) if declared.name == name]
-    said = {**declared.metadata, **changes}
-    return Option(
-        *_FLAGS.get(name, ()),
-        help=said["help"],
-        metavar=said["metavar"],
-        parser=_PARSERS.get(said["metavar"]),
-    )
+    return {name: changes}
 
 
 @dataclass(frozen=True)
@@ -120,8 +157,8 @@ class _Group:
     """A parameter that stands for the options of a class of settings."""
 
     settings: type
-    only: tuple[str, ...] = ()
-    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    names: list[str]
+    changes: Mapping[str, Mapping[str, Any]]
 
     @classmethod
     def of(cls, hint: Any) -> _Group | None:
@@ -130,21 +167,24 @@ class _Group:
         if not is_dataclass(settings):
             return None
         assert isinstance(settings, type)
-        names = [name for note in notes if isinstance(note, _Only) for name in note.names]
-        changes = {note.name: note.changes for note in notes if isinstance(note, _Meaning)}
-        return cls(settings, tuple(names), changes)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.only or tuple(declared.name for declared in fields(self.settings))
+        names = [name for note in notes if isinstance(note, tuple) for name in note]
+        changes = {name: note[name] for note in notes if isinstance(note, dict) for name in note}
+        return cls(settings, names or [declared.name for declared in fields(settings)], changes)
 
     def parameters(self) -> Iterator[click.Parameter]:
-        types, defaults = get_type_hints(self.settings), self.settings()
+        types = get_type_hints(self.settings)
+        declared = {each.name: each for each in fields(self.settings)}
         for name in self.names:
-            changes = dict(self.changes.get(name, {}))
-            default = changes.pop("default", getattr(defaults, name))
-            note = option_of(self.settings, name, **changes)
-            yield click_parameter(name, Annotated[types[name], note], default)
+            said = {
+                "default": declared[name].default,
+                "flags": (),
+                "heading": _HEADINGS[self.settings],
+                **declared[name].metadata,
+                **_ADDED.get(name, {}),
+                **self.changes.get(name, {}),
+            }
+            default, flags, _ = (said.pop(each) for each in ("default", "flags", "least"))
+            yield click_parameter(name, Annotated[types[name], Option(*flags, **said)], default)
 
     def take(self, given: dict[str, Any]) -> Any:
         """Take the values of the options out of those given; return the settings."""
@@ -160,7 +200,7 @@ class Parameters:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Parameters:
-        """Return the parameters of the command that a function is to be."""
+        """Return the parameters of the command that a function becomes."""
         shown: list[click.Parameter] = []
         groups: dict[str, _Group] = {}
         hints = get_type_hints(function, include_extras=True)
@@ -187,7 +227,7 @@ class Parameters:
 
 
 def how_written(puzzles: FileSettings) -> dict[str, Any]:
-    """Return what was said about how grids are written, as arguments of `read_problem`."""
+    """Return the settings of the notation of grids, as arguments of `read_problem`."""
     return {name: getattr(puzzles, name) for name in _HOW_WRITTEN}
 
 
@@ -204,14 +244,9 @@ Problem = Annotated[
     ),
 ]
 Puzzles = Annotated[FileSettings, only(*_HOW_WRITTEN)]
-Address = Annotated[str | None, option_of(Workers, "address")]
-Budget = Annotated[int | None, option_of(SearchSettings, "budget")]
-Engine = Annotated[str, option_of(SearchSettings, "engine")]
-Jobs = Annotated[int | None, option_of(Workers, "jobs")]
-Json = Annotated[bool, Option("--json", help="Print a line of JSON.")]
+Engine = Annotated[SearchSettings, only("engine"), meaning("engine", default="dlx")]
+Json = Annotated[Printing, only("as_json")]
+Quiet = Annotated[Printing, only("quiet")]
 JsonSummary = Annotated[
-    bool, Option("--json", help="Print a summary line of JSON (on stderr if OUT is -).")
-]
-Quiet = Annotated[
-    bool, Option("--quiet", "-q", help="Print no progress and no summary, only errors.")
+    Printing, meaning("as_json", help="Print a summary line of JSON (on stderr if OUT is -).")
 ]

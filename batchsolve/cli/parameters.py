@@ -1,4 +1,4 @@
-"""How a command declares an option or an argument, and what click makes of it.
+"""Declarations of the options and arguments of commands, and their parameters of click.
 
 They are notes of `Annotated` parameters, whose types and defaults say the rest::
 
@@ -9,7 +9,7 @@ They are notes of `Annotated` parameters, whose types and defaults say the rest:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, get_args, get_origin
@@ -17,6 +17,8 @@ from typing import Any, get_args, get_origin
 import click
 
 REQUIRED = inspect.Parameter.empty
+HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output")
+"""The headings of a help text, in order."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Argument:
     metavar: str
 
     def parameter(self, name: str, kind: Any, default: Any) -> click.Parameter:
-        """Return what click calls for a parameter of this name, type and default."""
+        """Return the parameter of click with this name, type and default."""
         many = get_origin(kind) is tuple
         return click.Argument(
             [name],
@@ -47,50 +49,47 @@ class Option:
     Parameters
     ----------
     *flags : str
-        The name of the parameter with dashes, by default.
-    help, metavar : str
-    parser : callable, optional
-        Makes a value of the text, if the type of the parameter does not say how; raises
-        `click.BadParameter`.
-    least, most : int, optional
-        Bounds of a number.
+        By default the name of the parameter with dashes.
+    help : str
+    heading : str
+        One of `HEADINGS`.
+    **declared
+        Other arguments of `click.Option`: ``metavar``, and a ``type`` if that of the parameter does
+        not tell how to convert the text.
     """
 
-    def __init__(
-        self,
-        *flags: str,
-        help: str,
-        metavar: str | None = None,
-        parser: Callable[[str], Any] | None = None,
-        least: int | None = None,
-        most: int | None = None,
-    ) -> None:
-        self._flags, self._help, self._metavar = flags, help, metavar
-        self._parser, self._least, self._most = parser, least, most
+    def __init__(self, *flags: str, help: str, heading: str = "Output", **declared: Any) -> None:
+        self._flags, self._declared = flags, {"help": help, "heading": heading, **declared}
 
     def parameter(self, name: str, kind: Any, default: Any) -> click.Parameter:
-        """Return what click calls for a parameter of this name, type and default."""
-        declared = [*(self._flags or (f"--{name.replace('_', '-')}",)), name]
-        if kind is bool:
-            return click.Option(declared, is_flag=True, default=default, help=self._help)
-        many = self._parser is None and get_origin(kind) is tuple
-        return click.Option(
-            declared,
-            type=self._type(get_args(kind)[0] if many else kind),
-            multiple=many,
-            help=self._help,
-            metavar=self._metavar,
-            **_unless_given(default),
+        """Return the parameter of click with this name, type and default."""
+        many = "type" not in self._declared and get_origin(kind) is tuple
+        usual = {"type": _type(get_args(kind)[0] if many else kind), "multiple": many}
+        return _HeadedOption(
+            [*(self._flags or (f"--{name.replace('_', '-')}",)), name],
+            is_flag=kind is bool or None,  # False would make the value optional
+            **{**usual, **self._declared, **_unless_given(default)},
         )
 
-    def _type(self, kind: Any) -> Any:
-        if self._parser is not None:
-            return self._parser
-        if self._least is not None or self._most is not None:
-            numbers = click.IntRange(self._least, self._most)
-            numbers.name = "integer"  # in messages
-            return numbers
-        return click.Choice(list(kind)) if issubclass(kind, StrEnum) else kind
+
+class _HeadedOption(click.Option):
+    def __init__(self, *declarations: Any, heading: str, **declared: Any) -> None:
+        super().__init__(*declarations, **declared)
+        self.heading = heading
+
+
+def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
+    """Return parameters under their headings; arguments are input, and ``--help`` is output."""
+    found: dict[str, list[click.Parameter]] = {heading: [] for heading in HEADINGS}
+    for each in parameters:
+        default = "Input" if isinstance(each, click.Argument) else "Output"
+        found[getattr(each, "heading", default)].append(each)
+    return {heading: those for heading, those in found.items() if those}
+
+
+def _type(kind: Any) -> Any:
+    is_choice = isinstance(kind, type) and issubclass(kind, StrEnum)
+    return click.Choice(list(kind)) if is_choice else kind
 
 
 def _unless_given(default: Any) -> dict[str, Any]:
@@ -98,12 +97,12 @@ def _unless_given(default: Any) -> dict[str, Any]:
 
 
 def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
-    """Return what click calls for a parameter that has one of these notes.
+    """Return the parameter of click for a parameter that has one of these notes.
 
     Examples
     --------
     >>> from typing import Annotated
-    >>> hint = Annotated[int | None, Option("--number", "-n", help="How many.")]
+    >>> hint = Annotated[int | None, Option("--number", "-n", help="Number of solutions.")]
     >>> click_parameter("n", hint, None).opts
     ['--number', '-n']
     """

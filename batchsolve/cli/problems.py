@@ -1,4 +1,4 @@
-"""The commands that look at problems and engines: show, estimate, engines."""
+"""The commands that describe problems and engines: show, estimate, engines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from batchsolve.cli.commands import command
 from batchsolve.cli.options import Engine, Json, Problem, Puzzles, how_written
 from batchsolve.cli.parameters import Option
-from batchsolve.cli.terminal import interrupts, print_facts
+from batchsolve.cli.terminal import interrupts
 from batchsolve.settings import AUTO
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
 
 
 @command(examples=("batchsolve show puzzles.csv#17", "batchsolve show pentominoes:6x10"))
-def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
-    """Print what was read: its size, and a picture of a grid."""
+def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
+    """Print the size of a problem, and a picture of a grid."""
     from batchsolve.runs.reading import describe, picture
 
     reading = read(problem, puzzles)
-    print_facts(describe(reading), as_json)
-    if reading.notation is not None and not as_json:
+    printing.facts(describe(reading))
+    if reading.notation is not None and not printing.as_json:
         print(picture(reading))
     return 0
 
@@ -45,24 +45,30 @@ def show(problem: Problem, *, puzzles: Puzzles, as_json: Json = False) -> int:
 )
 def estimate(
     problem: Problem,
-    probes: Annotated[int, Option(metavar="N", help="Number of random probes.")] = 1000,
-    seed: Annotated[int, Option(metavar="N", help="Seed of the random numbers.")] = 0,
-    engine: Engine = "dlx",
+    probes: Annotated[
+        int, Option(metavar="N", heading="Search", help="Number of random probes.")
+    ] = 1000,
+    seed: Annotated[
+        int, Option(metavar="N", heading="Search", help="Seed of the random numbers.")
+    ] = 0,
     *,
+    search: Engine,
     puzzles: Puzzles,
-    as_json: Json = False,
+    printing: Json,
 ) -> int:
     """Estimate the size of a search tree by random probes.
 
-    A probe searches a little at every stop; a small tree is searched whole. The numbers in
-    parentheses are an interval of 95 %; if it cannot be trusted, the command says so.
+    A probe searches a small subtree at every step; a small tree is searched completely. The
+    numbers in parentheses are an interval of 95 %; the command warns of intervals that cannot be
+    trusted.
     """
     from batchsolve.runs.estimate import estimate as estimated
 
     reading = read(problem, puzzles)
     with interrupts():
-        guess = estimated(reading.problem, reading.stack, probes=probes, seed=seed, engine=engine)
-    if as_json:
+        task = reading.problem, reading.stack
+        guess = estimated(*task, probes=probes, seed=seed, engine=search.engine)
+    if printing.as_json:
         print(json.dumps(asdict(guess)))
     else:
         for what in ("nodes", "solutions"):
@@ -76,15 +82,15 @@ def estimate(
 
 
 @command(examples=("batchsolve engines", "batchsolve engines --json"))
-def engines(as_json: Json = False) -> int:
+def engines(printing: Json) -> int:
     """List the search engines and what each can do."""
     from batchsolve.engines.registry import engine_names, registered
 
-    if not as_json:
+    if not printing.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")
     for name in engine_names():
         can = registered(name).capabilities
-        if as_json:
+        if printing.as_json:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue
         takes = "any exact cover" if can.bounds else "exact covers without bounds"

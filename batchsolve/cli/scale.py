@@ -10,32 +10,27 @@ from typing import TYPE_CHECKING, Annotated
 from click import BadParameter
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Address, Budget, Puzzles, Quiet, how_written, option_of
+from batchsolve.cli.options import Printing, Puzzles, Quiet, Workers, how_written, meaning, only
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted, printable
 from batchsolve.interrupts import check_interrupt
-from batchsolve.settings import (
-    MOST_FORECAST_WORKERS,
-    MOST_LATENCY,
-    SearchSettings,
-    whole_number,
-)
+from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, SearchSettings, whole_number
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
     from batchsolve.scaling.measure import Workload
 
 
-MOST_NUMBERS = 1000  # in a list
+MAX_NUMBERS = 1000  # in a list
 
 
-def numbers(text: str, what: str) -> tuple[int, ...]:
+def numbers(text: str) -> tuple[int, ...]:
     """Return the numbers of a list such as ``1,2,4..8``.
 
     Examples
     --------
-    >>> numbers("1,4..6", "--jobs")
+    >>> numbers("1,4..6")
     (1, 4, 5, 6)
     """
     found: list[int] = []
@@ -43,12 +38,12 @@ def numbers(text: str, what: str) -> tuple[int, ...]:
         first, dots, last = part.strip().partition("..")
         ends = (first, last if dots else first)
         if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
-            raise BadParameter(f"{what}: {part!r} is no number; write 1,2,4 or 1..4")
+            raise BadParameter(f"{part!r} is not a number; write 1,2,4 or 1..4")
         more = range(int(ends[0]), int(ends[1]) + 1)
         if not more:
-            raise BadParameter(f"{what}: {part!r} goes down; write {ends[1]}..{ends[0]}")
-        if len(found) + len(more) > MOST_NUMBERS:
-            raise BadParameter(f"{what}: {part!r} is more than {MOST_NUMBERS} runs; name some")
+            raise BadParameter(f"{part!r} goes down; write {ends[1]}..{ends[0]}")
+        if len(found) + len(more) > MAX_NUMBERS:
+            raise BadParameter(f"{part!r} is more than {MAX_NUMBERS} numbers; name some")
         found += more
     return tuple(dict.fromkeys(found))
 
@@ -63,7 +58,7 @@ def depths(text: str) -> tuple[int | None, ...]:
     """
     found: list[int | None] = []
     for part in text.split(","):
-        found += [None] if part.strip() == "auto" else numbers(part, "--split-depth")
+        found += [None] if part.strip() == "auto" else numbers(part)
     return tuple(dict.fromkeys(found))
 
 
@@ -73,16 +68,23 @@ def names(text: str) -> tuple[str, ...]:
 
 
 ForecastWorkers = Annotated[
-    str | None,
+    tuple[int, ...] | None,
     Option(
-        "--forecast-workers",
+        heading="Workers",
         metavar="LIST",
-        help="Simulate the search on so many workers, such as 1024,100000; 250,000 at most.",
+        type=numbers,
+        help="Simulate the search on these numbers of workers, such as 1024,100000; at most "
+        f"{MOST_FORECAST_WORKERS:,}.",
     ),
 ]
 Latency = Annotated[
     float,
-    Option("--latency", metavar="S", help="Forecast: seconds a network adds to a task."),
+    Option(heading="Workers", metavar="S", help="Forecast: seconds a network adds to a task."),
+]
+EachRun = Annotated[
+    SearchSettings,
+    only("budget", "time_limit"),
+    meaning("time_limit", help="Stop each run after S seconds."),
 ]
 
 
@@ -99,59 +101,63 @@ def scale(
         tuple[str, ...],
         Argument(
             metavar="PROBLEM...",
-            help="As for count; each is searched alone. With --weak also a corpus.",
+            help="Problems as of count, each searched alone; with --weak also a corpus.",
         ),
     ],
     output: Annotated[
         str, Option("--output", "-o", metavar="DIR", help="A new directory for the results.")
     ],
+    *,
     jobs: Annotated[
-        str | None,
+        tuple[int, ...] | None,
         Option(
             "--jobs",
             "-j",
+            heading="Workers",
             metavar="LIST",
-            help="Workers, such as 1,2,4..8; 1,2 by default, but all of a cluster.",
+            type=numbers,
+            help="Numbers of workers, such as 1,2,4..8; by default 1,2 or all of a cluster.",
         ),
     ] = None,
     split_depth: Annotated[
-        str, Option("--split-depth", metavar="LIST", help="Depths, such as 0..8,auto.")
-    ] = "auto",
+        tuple[int | None, ...] | None,
+        Option(
+            heading="Search",
+            metavar="LIST",
+            type=depths,
+            help="Depths, such as 0..8,auto; by default auto.",
+        ),
+    ] = None,
     backend: Annotated[
-        str, Option("--backend", metavar="LIST", help="Backends, such as threading,loky.")
+        str, Option(heading="Workers", metavar="LIST", help="Backends, such as threading,loky.")
     ] = "threading",
-    address: Address = None,
+    workers: Annotated[Workers, only("address")],
     engine: Annotated[
-        str, Option("--engine", metavar="LIST", help="Engines, such as auto,dlx.")
+        str, Option(heading="Search", metavar="LIST", help="Engines, such as auto,dlx.")
     ] = "auto",
-    repeat: Annotated[int, Option(metavar="N", help="Runs of every combination.")] = 3,
+    search: EachRun,
+    repeat: Annotated[
+        int, Option(heading="Search", metavar="N", help="Runs of every combination.")
+    ] = 3,
     weak: Annotated[
         int | None,
         Option(
-            "--weak",
+            heading="Search",
             metavar="N",
             help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
         ),
     ] = None,
-    budget: Budget = None,
-    time_limit: Annotated[
-        float | None, option_of(SearchSettings, "time_limit", help="Stop each run after S seconds.")
-    ] = None,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
-    resume: Annotated[
-        bool, Option("--resume", help="Go on with an experiment that was interrupted.")
-    ] = False,
-    *,
+    resume: Annotated[bool, Option(help="Go on with an interrupted experiment.")] = False,
     puzzles: Puzzles,
-    quiet: Quiet = False,
+    printing: Quiet,
 ) -> int:
     """Measure how searches scale with the number of workers.
 
-    Every combination of jobs, split depths, backends and engines is run several times. The
+    It runs every combination of jobs, split depths, backends and engines --repeat times. The
     directory holds tables of all runs and tasks, pictures, and a report in one HTML file.
     """
-    workers, levels = _workers(jobs, address), depths(split_depth)
     more = _forecast_workers(forecast_workers, latency)
 
     from batchsolve.scaling.experiment import (
@@ -166,16 +172,16 @@ def scale(
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
     if weak is not None and more:
-        raise InputError("a forecast is of one problem: leave out --weak, or the forecast")
+        raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
     plan = Plan(
-        jobs=workers,
-        split_depths=levels,
+        jobs=jobs or ((None,) if workers.address else (1, 2)),
+        split_depths=split_depth or (None,),
         backends=names(backend),
         engines=names(engine),
-        address=address,
+        address=workers.address,
         repeat=repeat,
-        budget=budget,
-        time_limit=time_limit,
+        budget=search.budget,
+        time_limit=search.time_limit,
     )
     several = list(dict.fromkeys(problems))
     workloads = [read_workload(text, weak, **how_written(puzzles)) for text in several]
@@ -189,16 +195,15 @@ def scale(
                 experiment.logs.append(log)
                 write_experiment(home, experiment)
                 check_interrupt()
-                if not quiet:
-                    print(printable(str(run)), file=sys.stderr)
+                printing.note(run)
         except (KeyboardInterrupt, WorkersError) as error:
             n_runs = counted(len(experiment.runs), "run")
             error.add_note(
-                f"{n_runs} made so far; go on with --resume, or have the report of these: "
+                f"{n_runs} made so far; go on with --resume, or draw the report of these: "
                 f"batchsolve report {home}"
             )
             raise
-        _report(home, experiment, workloads if more else [], more, latency, quiet)
+        _report(home, experiment, workloads if more else [], more, latency, printing)
     return 0
 
 
@@ -209,17 +214,17 @@ def scale(
 )
 def report(
     directory: Annotated[
-        str, Argument(metavar="DIR", help="What scale has written, perhaps interrupted.")
+        str, Argument(metavar="DIR", help="The results of scale, complete or not.")
     ],
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
     *,
     puzzles: Puzzles,
-    quiet: Quiet = False,
+    printing: Quiet,
 ) -> int:
     """Draw the report of a scaling experiment again.
 
-    It is made from what was measured, also if the experiment was interrupted.
+    An interrupted experiment has a report of its runs so far.
     """
     more = _forecast_workers(forecast_workers, latency)
 
@@ -228,24 +233,23 @@ def report(
 
     experiment = read_experiment(directory)
     if not experiment.runs:
-        raise InputError(f"{directory}: no run was made yet; go on by scale with --resume")
+        raise InputError(f"{directory}: no run was made yet; go on with scale --resume")
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
     if more and not names:
-        _say("no forecast: one is of one problem, and these runs are of weak scaling")
+        _say("no forecast: it needs runs of one problem, and these are of weak scaling")
     with interrupts():
         workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
-        _report(Path(directory), experiment, workloads, more, latency, quiet)
+        _report(Path(directory), experiment, workloads, more, latency, printing)
     return 0
 
 
-def _forecast_workers(text: str | None, latency: float) -> tuple[int, ...]:
-    """Return the numbers of workers to simulate, and check what is asked of a forecast."""
+def _forecast_workers(given: tuple[int, ...] | None, latency: float) -> tuple[int, ...]:
+    """Return the numbers of workers to simulate, and check the settings of a forecast."""
     if not 0 <= latency <= MOST_LATENCY:
         raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {latency}")
-    found = numbers(text, "--forecast-workers") if text else ()
-    for workers in found:
+    for workers in given or ():
         whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
-    return found
+    return given or ()
 
 
 def _report(
@@ -254,40 +258,30 @@ def _report(
     workloads: list[Workload],
     more: tuple[int, ...],
     latency: float,
-    quiet: bool,
+    printing: Printing,
 ) -> None:
-    """Simulate the workloads on more workers, write the report, and say what is doubtful."""
+    """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
     from batchsolve.scaling import fits, plots
     from batchsolve.scaling.doubts import doubts
     from batchsolve.scaling.forecast import forecast
     from batchsolve.scaling.report import write_report
 
-    def say(what: str) -> None:
-        if not quiet:
-            _say(what)
-
     forecasts = []
     for workload in workloads:
-        say(f"simulating {workload.name} …")
+        printing.note(f"batchsolve: simulating {workload.name} …")
         found, left_out = forecast(workload, experiment, more, latency=latency)
         forecasts += found
         for what in left_out:
-            _say(what)  # quiet or not, for it was asked for
+            _say(what)  # even if quiet, because the user asked for the forecast
     path = write_report(home, experiment, forecasts)
     for series in experiment.series():
         for doubt in doubts(series):
-            say(f"{series.name}: {doubt}")
+            printing.note(f"batchsolve: {series.name}: {doubt}")
     if not (plots.available() and fits.available()):
-        say(f"no pictures or no curves; they need {plots.HOW_TO_GET}")
-    if not quiet:
+        printing.note(f"batchsolve: no pictures or no curves; they need {plots.HOW_TO_GET}")
+    if not printing.quiet:
         print(printable(str(path)))
 
 
 def _say(what: str) -> None:
     print(printable(f"batchsolve: {what}"), file=sys.stderr)
-
-
-def _workers(jobs: str | None, address: str | None) -> tuple[int | None, ...]:
-    if jobs is None and address is not None:
-        return (None,)
-    return numbers(jobs or "1,2", "--jobs")

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import JsonSummary, Quiet, Workers, meaning, only
+from batchsolve.cli.options import JsonSummary, Workers, meaning, only
 from batchsolve.cli.parameters import Argument, Option
-from batchsolve.cli.terminal import progress
 from batchsolve.settings import FileSettings, SearchSettings
-
-if TYPE_CHECKING:
-    from batchsolve.runs.solve_file import Summary
 
 
 class OnInvalid(StrEnum):
-    """What an invalid row does to the run."""
+    """The effect of an invalid row on the run."""
 
     report = "report"
     stop = "stop"
@@ -28,9 +22,11 @@ class OnInvalid(StrEnum):
 RowSearch = Annotated[
     SearchSettings,
     only("limit", "node_limit", "split_depth", "budget", "engine"),
-    meaning("limit", "Solutions to look for; 2 proves uniqueness.", default=2),
-    meaning("node_limit", "Nodes after which a row is unfinished."),
-    meaning("split_depth", "Cut every row into subproblems of this depth.", default=0, metavar="D"),
+    meaning("limit", help="Solutions to look for; 2 proves uniqueness.", default=2),
+    meaning("node_limit", help="Nodes after which a row is unfinished."),
+    meaning(
+        "split_depth", default=0, metavar="D", type=int, help="Expand every row to this depth."
+    ),
 ]
 Files = Annotated[
     FileSettings,
@@ -67,9 +63,9 @@ def solve(
             "--output",
             "-o",
             metavar="OUT",
-            help="Where to write: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or "
-            ".npy for the solutions alone; - is CSV on stdout; out/ or "
-            "s3://bucket/out is a folder of Parquet files.",
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or .npy "
+            "for the solutions alone; - is CSV on stdout; out/ or s3://bucket/out is a folder of "
+            "Parquet files.",
         ),
     ] = "-",
     *,
@@ -79,11 +75,12 @@ def solve(
     on_invalid: Annotated[
         OnInvalid,
         Option(
-            metavar="report|stop", help="Report invalid rows in their place, or stop at the first."
+            heading="Input",
+            metavar="report|stop",
+            help="Report invalid rows in their place, or stop at the first.",
         ),
     ] = OnInvalid.report,
-    as_json: JsonSummary = False,
-    quiet: Quiet = False,
+    printing: JsonSummary,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
 
@@ -93,7 +90,7 @@ def solve(
     from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.solve_file import solve_file
 
-    with progress(quiet, ROW_BAR, rows_on) as on_progress:
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
         summary = solve_file(
             inputs,
             output,
@@ -102,18 +99,11 @@ def solve(
             search=search,
             files=replace(files, stop_on_invalid=on_invalid is OnInvalid.stop),
         )
-    _report(summary, as_json, quiet, sys.stderr if output == "-" else sys.stdout)
-    return 0 if summary.complete else EXIT_INCOMPLETE
-
-
-def _report(summary: Summary, as_json: bool, quiet: bool, stream: Any) -> None:
     facts = asdict(summary)
     advice = facts.pop("advice")
     facts["seconds"] = round(summary.seconds, 3)
     facts["rows_per_second"] = round(summary.rows_per_second, 1)
-    if as_json:
-        print(json.dumps(facts), file=stream)
-    elif not quiet:
-        print(summary, summary.columns, sep="\n", file=sys.stderr)
-    if advice and not quiet:
-        print(f"{summary.unfinished:,} unfinished: {advice}", file=sys.stderr)
+    printing.summary(facts, summary, summary.columns, output=output)
+    if advice:
+        printing.note(f"{summary.unfinished:,} unfinished: {advice}")
+    return 0 if summary.complete else EXIT_INCOMPLETE

@@ -1,38 +1,34 @@
-"""What a command says while it runs, and how it hears Ctrl-C and SIGTERM."""
+"""Ctrl-C, SIGTERM and the time limit of a command."""
 
 from __future__ import annotations
 
-import json
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
-from typing import Any
 
-from batchsolve.errors import printable
-from batchsolve.interrupts import asking, check_interrupt
+from batchsolve.interrupts import asking
 from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5
-MOST_SECONDS = 1e6  # of a timer of the system; nothing is read for so long
+MAX_SECONDS = 1e6  # of a timer of the system; no problem takes longer to read
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does: so that it stops the workers it has started."""
+    """SIGTERM: it ends a command as Ctrl-C does, so that the command stops its workers."""
 
 
 @contextmanager
 def interrupts() -> Iterator[None]:
     """Have `check_interrupt` raise Ctrl-C or SIGTERM again if a library has swallowed it.
 
-    pyarrow does, when Ctrl-C comes while it looks for pandas, which is whenever it converts values.
-    numba loads kernels in callbacks and destructors, out of which nothing can be raised, and Dask
-    looks on while garbage is collected; so there, the first Ctrl-C waits for the check, and a
-    second one is raised for what it is worth. What else is raised after Ctrl-C, because compiled
-    code stumbled over it, is Ctrl-C, too; and the end of the block is a check as well.
+    pyarrow swallows Ctrl-C while it looks for pandas, which it does whenever it converts values.
+    numba loads kernels in callbacks and destructors, which cannot raise, and Dask runs a callback
+    while garbage is collected. There, the first Ctrl-C waits for the check, and a second one is
+    raised at once, although it may be lost. An exception after Ctrl-C becomes Ctrl-C, because
+    compiled code may raise another one instead. The end of the block is a check as well.
     """
     pressed: type[KeyboardInterrupt] | None = None
 
@@ -48,7 +44,7 @@ def interrupts() -> Iterator[None]:
 
     before = {signum: signal.getsignal(signum) for signum in _RAISED}
     heard = [signum for signum, how in before.items() if how not in (signal.SIG_IGN, None)]
-    for signum in heard:  # the others are ignored, or not Python's business
+    for signum in heard:  # the others are ignored, or handled outside of Python
         signal.signal(signum, note)
     try:
         with asking(check):
@@ -72,12 +68,12 @@ _RAISED: dict[int, type[KeyboardInterrupt]] = {
 }
 
 
-# Modules that run in callbacks and destructors, with all below them.
+# Packages that run in callbacks and destructors.
 _IN_CALLBACKS = ("numba", "llvmlite", "distributed.gc")
 
 
 def _is_in_callback(frame: FrameType | None) -> bool:
-    """Whether what is raised may be lost, for a library is at work somewhere up the stack."""
+    """Return True if an exception may be lost, because a library is further up the stack."""
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if any(f"{module}.".startswith(f"{name}.") for name in _IN_CALLBACKS):
@@ -87,19 +83,22 @@ def _is_in_callback(frame: FrameType | None) -> bool:
 
 
 class TimeIsUp(BaseException):
-    """The time limit of a command was reached before its search began: no error of what is read."""
+    """The time limit of a command was reached before its search began; the input is not at fault.
+
+    It is not an `Exception`, so that readers do not report it as an error of their file.
+    """
 
 
 @contextmanager
 def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings]]:
-    """Let the time limit of a search hold from here on; yield how to get what is left for it.
+    """Start the time limit of a search; yield a function that returns the settings for the rest.
 
-    Where the system has no timers (Windows), what is done here is not cut short.
+    The block is not cut short on systems without timers (Windows).
 
     Raises
     ------
     TimeIsUp
-        Out of whatever is done here, once the time is up.
+        Anywhere in the block, once the time is up.
     """
     end = time.monotonic() + (search.time_limit or 0.0)
 
@@ -119,8 +118,8 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
         return
     before = signal.signal(signal.SIGALRM, up)
     try:
-        seconds = min(search.time_limit, MOST_SECONDS)
-        # again and again, for nothing can be raised out of a callback that it falls into
+        seconds = min(search.time_limit, MAX_SECONDS)
+        # the signal repeats, because a callback that it interrupts cannot raise
         signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
         yield rest
     finally:
@@ -128,51 +127,3 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         finally:  # the time may be up in the line above
             signal.signal(signal.SIGALRM, before)
-
-
-def progress_bar(quiet: bool, **how: Any) -> Any:
-    """Return a tqdm bar, which is drawn on a terminal only.
-
-    Parameters
-    ----------
-    quiet : bool
-        Whether to draw nothing.
-    **how
-        Arguments for `tqdm.tqdm`.
-    """
-    from tqdm import tqdm
-
-    return tqdm(file=sys.stderr, disable=quiet or not sys.stderr.isatty(), **how)
-
-
-@contextmanager
-def progress(
-    quiet: bool, how: dict[str, Any], follow: Callable[[Any], Callable[[Any], None]]
-) -> Iterator[Callable[[Any], None]]:
-    """Yield a callback that draws a bar, and hears Ctrl-C and SIGTERM.
-
-    Parameters
-    ----------
-    quiet : bool
-    how, follow
-        As for `batchsolve.runs.progress.shown`.
-    """
-    with interrupts(), progress_bar(quiet, **how) as bar:
-        draw = follow(bar)
-
-        def update(state: Any) -> None:
-            check_interrupt()
-            draw(state)
-
-        yield update
-
-
-def print_facts(facts: dict[str, Any], as_json: bool) -> None:
-    """Print facts, a line each or as JSON."""
-    if as_json:
-        print(json.dumps(facts))
-        return
-    for name, value in facts.items():
-        counts = isinstance(value, int) and not isinstance(value, bool)
-        shown = f"{value:,}" if counts else value
-        print(printable(f"{name}: {shown}"))

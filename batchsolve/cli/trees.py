@@ -1,8 +1,7 @@
-"""The commands that search one problem: count, enumerate, and what goes with their runs."""
+"""The commands that search one problem, and those of its runs and parts."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,16 +12,10 @@ from click import BadParameter
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.graphs import draw_to_file
-from batchsolve.cli.options import Engine, Jobs, Json, Problem, Puzzles, Quiet, Workers
+from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Workers, only
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import (
-    TimeIsUp,
-    interrupts,
-    print_facts,
-    progress,
-    time_limited,
-)
+from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.settings import AUTO, SearchSettings
 
@@ -34,20 +27,20 @@ if TYPE_CHECKING:
 UpToSymmetry = Annotated[
     bool,
     Option(
-        "--up-to-symmetry",
-        help="Solutions that are the same but for turning and reflecting the board count once.",
+        heading="Search",
+        help="Count solutions that are equal up to turning and reflecting the board as one.",
     ),
 ]
 Generators = Annotated[
     str | None,
     Option(
-        "--symmetries",
+        heading="Search",
         metavar="FILE",
-        help="Solutions that these symmetries make of one another count once; a JSON list of "
-        "objects that say which item becomes which.",
+        help="Count solutions that are equal up to these symmetries as one: a JSON list of "
+        "objects, each of which maps items to items.",
     ),
 ]
-Resume = Annotated[bool, Option("--resume", help="Go on with the run in DIR, or begin it.")]
+Resume = Annotated[bool, Option(help="Go on with the run in DIR, or start it.")]
 
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
@@ -66,40 +59,37 @@ EPILOG = (
 def count(
     problem: Problem,
     run: Annotated[
-        str | None, Option("--run", metavar="DIR", help="Keep the run there, to resume it.")
+        str | None, Option(metavar="DIR", help="Keep the run in DIR, to resume it.")
     ] = None,
     resume: Resume = False,
     stacks: Annotated[
         str | None,
-        Option("--stacks", metavar="FILE", help="Search only the stacks in this file; see split."),
+        Option(
+            heading="Input", metavar="FILE", help="Search only the stacks in this file; see split."
+        ),
     ] = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
     search: SearchSettings,
     memo: Annotated[
-        bool, Option("--memo", help="Count equal remainders once (--engine memo:MB).")
+        bool, Option(heading="Search", help="Count equal subproblems once (--engine memo:MB).")
     ] = False,
     memo_size: Annotated[
         int | None,
         Option(
-            "--memo-size",
+            heading="Search",
             metavar="MB",
             help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
         ),
     ] = None,
     graph: Annotated[
         str | None,
-        Option(
-            "--graph",
-            metavar="FILE",
-            help="With --memo: write the graph of all solutions; see graph.",
-        ),
+        Option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
     ] = None,
     workers: Workers,
     puzzles: Puzzles,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printing: Printing,
 ) -> int:
     """Count every solution of one problem."""
     from batchsolve.runs import count as counting
@@ -113,27 +103,23 @@ def count(
     if graph is not None:
         if not (memo and plain):
             raise InputError(
-                "--graph goes with --memo and --memo-size only: one search draws all of the graph"
+                "--graph goes with --memo and --memo-size only: one search draws the whole graph"
             )
-        return draw_to_file(problem, graph, memo_size, puzzles, as_json, quiet)
+        return draw_to_file(problem, graph, memo_size, puzzles, printing)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if stacks is not None and run is not None:
         raise InputError("--stacks and --run do not go together; a part is one short search")
     header: dict[str, Any] = {}
-    with _nothing_as_json(as_json, workers, sys.stdout), time_limited(search) as rest:
+    with _nothing_as_json(printing, workers), time_limited(search) as rest:
         reading = read(problem, puzzles)
         begin: Any = reading.stack
         if stacks is not None:
             begin, header = read_part(stacks, reading.problem)
         group = _group(reading.problem, up_to_symmetry, symmetries)
         search = rest()
-    with progress(quiet, TREE_BAR, tree_on) as on_progress:
-        how: dict[str, Any] = {
-            **asdict(workers),
-            "on_progress": on_progress,
-            "search": search,
-        }
+    with printing.progress(TREE_BAR, tree_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
         else:
@@ -148,14 +134,14 @@ def count(
             )
             with kept:
                 result = kept.search(**how)
-    if not as_json:
+    if not printing.as_json:
         print(result.count)
     of_part = result_of_part(header, asdict(result)) if header else {}
-    return _report(result, of_part, as_json, quiet, sys.stdout)
+    return _report(result, printing, **of_part)
 
 
 def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetries:
-    """Return the symmetries that two options ask for: those that are found, or those of a file."""
+    """Return the symmetry group of two options: found in the problem, read from a file, or both."""
     if path is None:
         return found
     from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
@@ -166,13 +152,13 @@ def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetr
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
-    """Return the name of the engine that these options ask for."""
+    """Return the name of the engine of these options."""
     if not memo:
         if size is not None:
             raise BadParameter("--memo-size needs --memo")
         return engine
     if engine.partition(":")[0] not in (AUTO, "memo"):
-        raise BadParameter(f"--memo is an engine of its own; leave out --engine {engine}")
+        raise BadParameter(f"--memo chooses the engine; leave out --engine {engine}")
     return "memo" if size is None else f"memo:{size}"
 
 
@@ -193,16 +179,16 @@ def enumerate_(
             "--output",
             "-o",
             metavar="DIR",
-            help="Where to keep the run and its solutions; - prints JSON lines instead.",
+            help="The directory of the run and its solutions; - prints JSON lines instead.",
         ),
     ],
     resume: Resume = False,
     best: Annotated[
         int | None,
         Option(
-            "--best",
+            heading="Search",
             metavar="K",
-            help="Only the K cheapest, by the costs of options; 100,000 at most.",
+            help="Find only the K cheapest, by the costs of options; K is 100,000 at most.",
         ),
     ] = None,
     *,
@@ -211,10 +197,9 @@ def enumerate_(
     search: SearchSettings,
     workers: Workers,
     puzzles: Puzzles,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printing: Printing,
 ) -> int:
-    """Write down every solution of one problem."""
+    """Write every solution of one problem."""
     from batchsolve.runs.cheapest import write_cheapest
     from batchsolve.runs.count import write_covers
     from batchsolve.runs.progress import TREE_BAR, tree_on
@@ -222,21 +207,16 @@ def enumerate_(
 
     streams = output == "-"
     if resume and streams:
-        raise InputError("--resume needs a directory; what was printed cannot be resumed")
-    summary_to = sys.stderr if streams else sys.stdout
-    with _nothing_as_json(as_json, workers, summary_to), time_limited(search) as rest:
+        raise InputError("--resume needs a directory; a search that prints cannot be resumed")
+    with _nothing_as_json(printing, workers, output), time_limited(search) as rest:
         reading = read(problem, puzzles)
         group = _group(reading.problem, up_to_symmetry, symmetries)
         search = rest()
     if best is not None and group is not False:
-        raise BadParameter("--best cannot be asked for up to symmetry")
+        raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
     task = reading.problem, reading.stack
-    with progress(quiet, TREE_BAR, tree_on) as on_progress:
-        how: dict[str, Any] = {
-            **asdict(workers),
-            "on_progress": on_progress,
-            "search": search,
-        }
+    with printing.progress(TREE_BAR, tree_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if streams and best is not None:
             result = write_cheapest(*task, best, sys.stdout.buffer, **how)
         elif streams:
@@ -258,31 +238,27 @@ def enumerate_(
             )
             with kept:
                 result = kept.search(**how)
-    return _report(result, {}, as_json, quiet, summary_to)
+    return _report(result, printing, output)
 
 
-def _report(result: Count, extra: dict[str, Any], as_json: bool, quiet: bool, stream: Any) -> int:
+def _report(result: Count, printing: Printing, output: str = "", **extra: Any) -> int:
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **extra}
-    if as_json:
-        print(json.dumps(facts), file=stream)
-    elif not quiet:
-        print(result, file=sys.stderr)
+    printing.summary(facts, result, output=output)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
 
 
 @contextmanager
-def _nothing_as_json(as_json: bool, workers: Workers, stream: Any) -> Iterator[None]:
-    """Print the line of JSON of a search that found nothing if the time is up before it begins."""
+def _nothing_as_json(printing: Printing, workers: Workers, output: str = "") -> Iterator[None]:
+    """Print the line of JSON of a search without solutions if its time is up before it begins."""
     from batchsolve.runs.count import Count
 
     try:
         yield
     except TimeIsUp:
-        if as_json:
-            nothing = Count(0, False, 0, 0, 0, 0.0, "", {}, workers.backend, workers.jobs or 0, [])
-            print(json.dumps(asdict(nothing)), file=stream)
+        nothing = Count(0, False, 0, 0, 0, 0.0, "", {}, workers.backend, workers.jobs or 0, [])
+        printing.summary(asdict(nothing), output=output)
         raise
 
 
@@ -292,19 +268,20 @@ def _nothing_as_json(as_json: bool, workers: Workers, stream: Any) -> Iterator[N
     "far; 2 wrong usage, or a file that cannot be read or written.",
 )
 def export(
-    directory: Annotated[str, Argument(metavar="DIR", help="The run of an enumerate.")],
+    directory: Annotated[str, Argument(metavar="DIR", help="A run of enumerate.")],
     output: Annotated[
         str,
         Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
     ],
-    jobs: Jobs = None,
+    *,
+    workers: Annotated[Workers, only("jobs")],
 ) -> int:
-    """Make one sorted file of the solutions of a run."""
+    """Write the solutions of a run to one sorted file."""
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
     with interrupts():
-        rows = export_run(directory, output, jobs)
+        rows = export_run(directory, output, workers.jobs)
     if describe_run(directory)["complete"]:
         return 0
     found = counted(rows, "solution")
@@ -314,15 +291,14 @@ def export(
 
 @command(examples=("batchsolve runs counting", "batchsolve runs counting --json"))
 def runs(
-    directory: Annotated[str, Argument(metavar="DIR", help="A run.")],
-    as_json: Json = False,
+    directory: Annotated[str, Argument(metavar="DIR", help="A run.")], *, printing: Json
 ) -> int:
-    """Show what a run has done and has left."""
+    """Print the finished and the remaining work of a run."""
     from batchsolve.runs.run import describe_run
 
     facts = describe_run(directory)
     facts["seconds"] = round(facts["seconds"], 3)
-    print_facts(facts, as_json)
+    printing.facts(facts)
     return 0
 
 
@@ -334,17 +310,19 @@ def runs(
 )
 def split(
     problem: Problem,
-    depth: Annotated[int, Option(metavar="D", help="How deep to expand the tree.")],
+    depth: Annotated[
+        int, Option(metavar="D", heading="Search", help="The depth to which the tree is expanded.")
+    ],
     output: Annotated[
-        str, Option("--output", "-o", metavar="DIR", help="Where to write the files.")
+        str, Option("--output", "-o", metavar="DIR", help="The directory of the files.")
     ],
     files: Annotated[
-        int | None, Option(metavar="N", help="Number of files; by default one a stack.")
+        int | None, Option(metavar="N", help="Number of files; by default one for each stack.")
     ] = None,
-    engine: Engine = "dlx",
     *,
+    search: Engine,
     puzzles: Puzzles,
-    as_json: Json = False,
+    printing: Json,
 ) -> int:
     """Split one problem into files that can be counted anywhere.
 
@@ -354,31 +332,31 @@ def split(
 
     reading = read(problem, puzzles)
     with interrupts():
-        facts = write_parts(
-            reading.problem, output, reading.stack, depth=depth, files=files, engine=engine
-        )
-    print_facts(facts, as_json)
+        task = reading.problem, output, reading.stack
+        facts = write_parts(*task, depth=depth, files=files, engine=search.engine)
+    printing.facts(facts)
     return 0
 
 
 @command(
     examples=("batchsolve merge results/*.json",),
     epilog="Exit codes: 0 all parts are there and complete; 1 some are missing or "
-    "unfinished; 2 wrong usage, or a file that is no such result.",
+    "unfinished; 2 wrong usage, or a file that is not such a result.",
 )
 def merge(
     results: Annotated[
         tuple[str, ...],
-        Argument(metavar="RESULT...", help="What count --stacks PART --json printed."),
+        Argument(metavar="RESULT...", help="The output of count --stacks PART --json."),
     ],
-    as_json: Json = False,
+    *,
+    printing: Json,
 ) -> int:
-    """Add up the counts of the files that one split has made.
+    """Add up the counts of the files of one split.
 
-    Parts that are missing or unfinished are named, and those that were counted twice.
+    It names parts that are missing, unfinished or counted twice.
     """
     from batchsolve.runs.job_array import merge_results
 
     facts = merge_results(results)
-    print_facts(facts, as_json)
+    printing.facts(facts)
     return 0 if facts["complete"] else EXIT_INCOMPLETE

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import shlex
 import signal
 import stat
@@ -16,8 +17,8 @@ from click.testing import CliRunner
 
 from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
-from batchsolve.cli.options import Workers
-from batchsolve.cli.terminal import print_facts
+from batchsolve.cli.options import Printing, Workers
+from batchsolve.cli.parameters import HEADINGS
 from batchsolve.engines.registry import engine_names
 from batchsolve.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings
@@ -60,6 +61,20 @@ def test_help_says_what_every_option_does(command):
         assert option.help
         assert all(flag in text for flag in option.opts if flag.startswith("-"))
         assert " ".join(option.help.split()) in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_stands_once_under_a_heading(command):
+    text = CliRunner().invoke(app, [command, "-h"], env={"COLUMNS": "80"}).output
+    assert max(map(len, text.splitlines())) <= 80
+    sections = dict(re.findall(r"^(\w+):\n((?:  .*\n)+)", text, re.M))
+    assert list(sections) == [heading for heading in HEADINGS if heading in sections]
+    rows = re.findall(r"^  (\S.*?)(?:  |$)", "".join(sections.values()), re.M)
+    shown = [word.strip(",") for row in rows for word in row.split() if word.startswith("-")]
+    options = [each for each in COMMANDS[command].params if each.param_type_name == "option"]
+    assert sorted(shown) == sorted(
+        ["-h", "--help", *(flag for each in options for flag in each.opts)]
+    )
 
 
 def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
@@ -256,7 +271,7 @@ TOO_DEEP = f"depth is at most {2**62}, not {HUGE}"
         (["split", "queens:4", "-o", "x", "--depth", "-1"], "depth is 0 or more, not -1"),
         (["split", "queens:4", "-o", "x", "--depth", HUGE], TOO_DEEP),
         (["scale", "queens:4", "-o", "x", "--jobs", "2..1"], "'2..1' goes down; write 1..2"),
-        (["scale", "queens:4", "-o", "x", "--jobs", "1..999999999"], "is more than 1000 runs"),
+        (["scale", "queens:4", "-o", "x", "--jobs", "1..999999999"], "is more than 1000 numbers"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(arguments, why):
@@ -415,7 +430,7 @@ atexit.register(print, "Python ends")
 
 
 def test_facts_are_printed_as_they_are_read(capsys):
-    print_facts({"name": "queens:8", "count": 1200, "complete": False, "share": 0.5}, False)
+    Printing().facts({"name": "queens:8", "count": 1200, "complete": False, "share": 0.5})
     assert capsys.readouterr().out == "name: queens:8\ncount: 1,200\ncomplete: False\nshare: 0.5\n"
 
 

@@ -258,7 +258,7 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
             ("queens:4", "-o", "nowhere/out.svg"),
             "nowhere/out.svg: the directory nowhere does not exist",
         ),
-        (("queens:4", "-n", "0", "-o", "-"), "not in the range 1<=x<=10000"),
+        (("queens:4", "-n", "0", "-o", "-"), "--number is 1 to 10,000, not 0"),
         (("queens:4", "-n", "few", "-o", "-"), "'few' is not a valid integer."),
     ],
 )

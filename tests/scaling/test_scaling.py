@@ -382,7 +382,7 @@ def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
     assert CliRunner().invoke(app, command).exit_code == 0
     result = CliRunner().invoke(app, ["report", home, "--forecast-workers", "4"])
     assert (result.exit_code, result.stdout) == (0, f"{home}/report.html\n")
-    assert "no forecast: one is of one problem" in result.stderr
+    assert "no forecast: it needs runs of one problem" in result.stderr
 
 
 @pytest.mark.parametrize("moment", ["KeyboardInterrupt", "WorkersError"])
@@ -467,7 +467,7 @@ DAMAGE = {
         "runs.csv",
         lambda path: remade(path.parent, path.name, lambda lines: [*lines[:2], lines[2][:40]]),
     ),
-    "no number": (
+    "is not a number": (
         "runs.csv",
         lambda path: path.write_text(path.read_text().replace("\n1,", "\none,")),
     ),
@@ -514,8 +514,8 @@ def test_where_and_when_is_known(experiment):
     ("arguments", "message"),
     [
         (["queens:6", "--jobs", "0"], "1 or more"),
-        (["queens:6", "--jobs", "two"], "no number"),
-        (["queens:6", "--split-depth", "deep"], "no number"),
+        (["queens:6", "--jobs", "two"], "is not a number"),
+        (["queens:6", "--split-depth", "deep"], "is not a number"),
         (["queens:6", "--backend", "carrier-pigeon"], "no backend"),
         (["queens:6", "--engine", "steam"], "no engine"),
         (["queens:6", "--repeat", "0"], "1 or more"),
