@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 
 from batchsolve.errors import InputError
 from batchsolve.search.passes import in_one_pass
 from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.number_columns import number_kinds_of_block, number_types
@@ -42,6 +43,28 @@ def blocks_for(
     """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
     blocks = corpus.blocks(begin, most_rows)
     return blocks if pool.sees_files else map(Block.carried, blocks)
+
+
+def sums_before(corpus: Corpus, end: Position, pool: Pool) -> Sums:
+    """Read the records before the end of an earlier block again; return their checksums.
+
+    Raises
+    ------
+    InputError
+        If they cannot be read.
+    """
+    blocks = corpus.blocks_before(end)
+    seen = blocks if pool.sees_files else map(Block.carried, blocks)
+    with closing(in_one_pass(seen, pool, partial(_sums_until, end))) as found:
+        return reduce(joined, found, ())
+
+
+def _sums_until(end: Position, block: Block) -> Sums:
+    """Return the checksums of the records of a block before a point."""
+    records = block.records()
+    if block.end > end:
+        records = records[: max(0, len(records) - (block.end.offset - end.offset))]
+    return sums_of(records)
 
 
 def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:

@@ -20,7 +20,7 @@ import numpy as np
 from batchsolve.engines.choice import RowEngines, engines_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed, quoted
 from batchsolve.problems.answers import STATUS_NAMES
-from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers
+from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, sums_before
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, rows_on, shown
@@ -372,7 +372,7 @@ class FileRun:
 
     def _check_read(self, corpus: Corpus) -> None:
         """Raise `JournalError` unless the input still holds what the interrupted run read of it."""
-        if self.begin is not None and corpus.read_before(self.begin) != self.read:
+        if self.begin is not None and sums_before(corpus, self.begin, self.pool) != self.read:
             several = counted(len(self.paths), "input file")
             raise JournalError(
                 f"{self.paths[0] if len(self.paths) == 1 else several}: the rows that the "

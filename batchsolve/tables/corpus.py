@@ -18,7 +18,6 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
-from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.layouts import Delimited, GridLines, Spaced
 from batchsolve.tables.number_columns import number_kinds
 from batchsolve.tables.opening import open_all
@@ -199,26 +198,14 @@ class Corpus:
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
         return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
 
-    def read_before(self, end: Position) -> Sums:
-        """Read the records before the end of an earlier block again; return their checksums.
-
-        Raises
-        ------
-        InputError
-            If they cannot be read.
-        """
-        sums: Sums = ()
+    def blocks_before(self, end: Position) -> Iterator[Block]:
+        """Cut the records before the end of an earlier block; the last block may go beyond it."""
         for block in self._blocks_from(Position(0, 0)):
             if block.source > end.source:
                 break
-            records = block.records()
-            if block.end > end:
-                beyond = block.end.offset - end.offset
-                records = records[: max(0, len(records) - beyond)]
-            sums = joined(sums, sums_of(records))
+            yield block
             if block.end >= end:
                 break
-        return sums
 
     def _blocks_from(self, begin: Position) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):
