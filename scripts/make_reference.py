@@ -45,7 +45,7 @@ def _command(name: str, command: Any) -> Iterator[str]:
     for heading, parameters in by_heading(command.params).items():
         yield from ("", f"| {heading} | meaning |", "|---|---|")
         yield from (
-            f"| {_form(each)} | {_words(each.help)}{_default(each)} |" for each in parameters
+            f"| {_form(each)} | {_words(each.help or '')}{_default(each)} |" for each in parameters
         )
     examples, _, rest = command.epilog.partition("\n\n")
     yield from ("", "Examples:", "", "```sh")
