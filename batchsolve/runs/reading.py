@@ -481,7 +481,7 @@ def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the rows of a table that have a value in a column, compared as text."""
     if column not in table.column_names:
         raise InputError(
-            f"no column is called {quoted(column)}; there is: {listed(table.column_names)}"
+            f"unknown column {quoted(column)}; choose from {listed(table.column_names)}"
         )
     try:
         same = pc.equal(table[column].cast(pa.string()), value)
