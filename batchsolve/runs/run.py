@@ -67,7 +67,7 @@ class Run:
     collect : bool
         Keep the covers, in ``solutions/*.parquet``, instead of only counting them.
     resume : bool
-        Go on with the run in `directory`, if it exists; without `resume`, it is an error.
+        Go on with the run in `directory`, if it exists; by default an existing run is an error.
     cheapest : int, optional
         Keep only this number of the cheapest covers, in the journal.
     up_to_symmetry : bool or Symmetries
