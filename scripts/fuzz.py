@@ -181,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     kinds = given.kinds.split(",")
     if unknown := set(kinds) - set(names):
-        parser.error(f"no kind is called {min(unknown)!r}; there is: {', '.join(names)}")
+        parser.error(f"unknown kind {min(unknown)!r}; choose from {', '.join(names)}")
 
     def tell(failure: Failure) -> None:
         print(f"{failure}\n  again: --seed {given.seed} --only {failure.number}\n", flush=True)

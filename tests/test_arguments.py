@@ -99,7 +99,7 @@ WRONG = {
     "memory is a whole number, not '1'": lambda: bs.solution_graph("queens:6", memory="1"),
     "the number of cheapest covers is 1 to 100,000, not 0": lambda: bs.cheapest(PRICED, 0),
     "time_limit is more than 0 seconds, not '3'": lambda: bs.count("queens:6", time_limit="3"),
-    "no engine is called None": lambda: bs.count("queens:6", engine=None),
+    "unknown engine None": lambda: bs.count("queens:6", engine=None),
     "settings are given whole, and beside them 'limit'": lambda: bs.count(
         "queens:6", search=bs.SearchSettings(), limit=1
     ),

@@ -205,4 +205,4 @@ def test_an_unknown_kind_is_refused():
         check=False,
     )
     assert done.returncode == 2
-    assert "no kind is called 'tables'; there is: table, problem" in done.stderr
+    assert "unknown kind 'tables'; choose from table, problem" in done.stderr

@@ -229,5 +229,5 @@ def registered(name: str) -> Registered:
     """
     base, colon, _ = str(name).partition(":")
     if base not in _ENGINES or (colon and not _ENGINES[base].has_size):
-        raise InputError(f"no engine is called {name!r}; there is: {', '.join([AUTO, *_ENGINES])}")
+        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
     return _ENGINES[base]

@@ -129,9 +129,7 @@ def read_json(text: str) -> ExactCover:
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in known]:
-        raise InputError(
-            f"the field {quoted(unknown[0])} is not known; there is: {', '.join(known)}"
-        )
+        raise InputError(f"unknown field {quoted(unknown[0])}; choose from {', '.join(known)}")
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
     lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None

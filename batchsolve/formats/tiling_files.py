@@ -93,8 +93,8 @@ def read_tiling(text: str) -> ExactCover:
             continue
         if part.word not in ("board", "kind", "fill") or part.more:
             raise InputError(
-                f"line {part.line}: {f'{part.word} {part.more}'.strip()[:60]!r} is not known; "
-                f"there is: {_KNOWN}"
+                f"line {part.line}: unknown keyword {f'{part.word} {part.more}'.strip()[:60]!r}; "
+                f"choose from {_KNOWN}"
             )
         if part.word in single:
             raise InputError(f"line {part.line}: a second {part.word}; say it once")

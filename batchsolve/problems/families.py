@@ -293,7 +293,7 @@ def family(text: str) -> ExactCover:
     """
     name, _, sizes = text_of("a family", text).partition(":")
     if name not in FAMILIES:
-        raise InputError(f"no family is called {name[:60]!r}; there is: {known_families()}")
+        raise InputError(f"unknown family {name[:60]!r}; choose from {known_families()}")
     known = FAMILIES[name]
     numbers = sizes.lower().split("x")
     whole = all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers)

@@ -230,7 +230,7 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
     ['I4', 'L4', "L4'", 'O4', 'S4', "S4'", 'T4']
     """
     if name not in SETS:
-        raise InputError(f"no set of pieces is called {name[:60]!r}; there is: {', '.join(SETS)}")
+        raise InputError(f"unknown set of pieces {name[:60]!r}; choose from {', '.join(SETS)}")
     size, cubes = SETS[name]
     if cubes and not solid:
         raise InputError(f"{name} do not fit a board of one layer; name sets of squares")

@@ -1,1 +1,1 @@
-"""What users start: solve, count, enumerate, export; runs and their journal; job arrays."""
+"""Entry points: solve, count, enumerate, export; runs and their journals; job arrays."""

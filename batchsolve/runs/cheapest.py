@@ -20,12 +20,12 @@ from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import SearchFields, SearchSettings, settings_of, whole_number
 from batchsolve.workers.pool import Pool
 
-MOST_WANTED = 100_000  # all of them are recorded with every step of a run
+MOST_WANTED = 100_000  # every checkpoint of a run records all of them
 
 
 @dataclass(frozen=True)
 class PricedCover:
-    """A cover and what it costs.
+    """A cover and its cost.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class CheapestCovers:
     covers : list of PricedCover
         Ascending by cost; of equal ones, the first in tree order.
     count : Count
-        What the search came to. If it is not complete, there may be cheaper ones. How many nodes it
-        visits depends on when workers find what, unless there is one.
+        The result of the search. If it is not complete, cheaper covers may exist. With several
+        workers, the number of nodes depends on the order in which they find covers.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def cheapest(
     problem : ExactCover, Reading or str
         As for `count`; its options have costs.
     wanted : int
-        How many covers, 1 to `MOST_WANTED`.
+        Number of covers, 1 to `MOST_WANTED`.
     stack : sequence of int
         The options that the covers must contain.
     jobs : int, optional
@@ -105,7 +105,7 @@ def cheapest(
     search : SearchSettings, optional
         As for `count`.
     **settings
-        As for `count`, but for ``limit``, which there cannot be.
+        As for `count`, except ``limit``, which is not allowed.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def write_cheapest(
 
 
 def the_cheapest(problem: ExactCover, wanted: int) -> Cheapest:
-    """Return room for so many of the cheapest covers."""
+    """Return an empty list for the `wanted` cheapest covers."""
     number = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
     return Cheapest.of(problem, number)
 

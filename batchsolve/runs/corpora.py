@@ -1,4 +1,4 @@
-"""What runs over a corpus share: blocks for workers, and which columns hold numbers."""
+"""Steps that all runs over a corpus share: blocks for workers, and columns of numbers."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from batchsolve.workers.pool import Pool
 
 @dataclass
 class FilePlace:
-    """The input file at hand, its number, and how many of its rows are done."""
+    """The current input file, its number, and how many of its rows are done."""
 
     name: str = ""
     source: int = -1
     rows: int = 0
 
     def pass_by(self, block: Block, n_rows: int) -> None:
-        """Note that the rows of a block are done."""
+        """Count the rows of a block as done."""
         if block.source != self.source:
             self.name, self.source, self.rows = block.name, block.source, 0
         self.rows += n_rows
 
     def located(self, error: RowsError) -> RowsError:
-        """Return an error of the next block, with the numbers that its rows have in the file."""
+        """Return an error of the next block with its row numbers counted from the file's start."""
         return error.after(self.rows if error.name == self.name else 0)
 
 
@@ -68,9 +68,9 @@ def _sums_until(end: Position, block: Block) -> Sums:
 
 
 def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
-    """Return the reader of a corpus that makes numbers of text columns which hold nothing else.
+    """Return the reader of a corpus that reads text columns of numbers as numbers.
 
-    Parquet has one type for all of a column, so workers look at all rows before.
+    A Parquet column has one type, so workers first look at all rows.
     """
     names = corpus.perhaps_numbers()
     if not names:
@@ -79,5 +79,5 @@ def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
     try:
         with closing(in_one_pass(blocks, pool, partial(number_kinds_of_block, names))) as found:
             return replace(corpus.reader, numbers=number_types(found))
-    except InputError:  # the run will come to it, and say so
+    except InputError:  # the run will meet the same error and report it
         return corpus.reader

@@ -1,4 +1,4 @@
-"""Counting and listing every cover of one problem, on all workers."""
+"""Counting and enumerating the covers of one problem on all workers."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ UpToSymmetry = bool | Symmetries
 
 @dataclass(frozen=True)
 class Count:
-    """What a search of one problem came to: its ``--json`` line.
+    """The result of a search of one problem: its ``--json`` line.
 
     Attributes
     ----------
     count : int
-        Covers found, exact however many.
+        Covers found: an exact integer of any size.
     complete : bool
-        Whether the whole tree was searched.
+        True if the whole tree was searched.
     nodes, subproblems, rounds : int
         Nodes visited, stacks searched, rounds of tasks.
     seconds : float
         Time of the search.
     engine : str
-        The engine that searched, or that was chosen to.
+        The engine that searched, or that would have.
     rates : dict of str to float
-        Nodes a second of the engines that it was chosen from.
+        Nodes per second of the engines that were tried.
     backend : str
     jobs : int
     failures : list of str
-        Why subproblems could not be searched; they are left out of the count.
+        The reasons why subproblems could not be searched; the count leaves these out.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Count:
         )
 
     def _repr_html_(self) -> str:
-        """Show the sums as a table in a notebook."""
+        """Return the sums as a table for a notebook."""
         facts = {
             "solutions": f"{self.count:,}",
             "complete": "yes" if self.complete else "no",
@@ -111,23 +111,23 @@ def count(
     Parameters
     ----------
     problem : ExactCover, Reading or str
-        A problem, one that `read_problem` has read, or what it reads: ``queens:8``, or a file.
+        A problem, the result of `read_problem`, or an argument of it: ``queens:8``, or a file.
     stack : sequence of int, or Stacks
         The options that the covers must contain, or several such stacks, whose counts are added; by
-        default the clues that were read, or else every cover counts.
+        default the clues that were read, if any.
     jobs : int, optional
         Workers; the number of cores by default.
     backend : {"threading", "loky", "dask", "ray"}
         Threads, processes, or the workers of a cluster.
     address : str, optional
-        The scheduler of the cluster; by default a cluster on this machine is started.
+        The scheduler of the cluster; by default a cluster is started on this machine.
     on_progress : callable or True, optional
-        Called with the running `TreeSearch` as results come; True draws a progress bar.
+        Called with the running `TreeSearch` as results arrive; True draws a progress bar.
     up_to_symmetry : bool or Symmetries
-        Whether covers that symmetries make of one another count once: those that turn and reflect
-        the board (`symmetries`), or a group. Those that change the stack do not count as such.
+        Count each orbit of covers once, under the rotations and reflections of the board
+        (`symmetries`), or under a given group. Symmetries that change the stack are not used.
     search : SearchSettings, optional
-        What to search for, and how.
+        The limits, the engine and the other settings of the search.
     **settings
         The same, field by field: ``limit``, ``time_limit``, ``node_limit``, ``split_depth``,
         ``budget``, ``engine``.
@@ -139,7 +139,7 @@ def count(
     Raises
     ------
     ProblemError
-        If the stack is no partial cover.
+        If the stack is not a partial cover.
 
     Examples
     --------
@@ -171,9 +171,9 @@ def solutions(
     search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
 ) -> Iterator[npt.NDArray[np.uint32]]:
-    """Find the covers of a problem, each once, as they are found.
+    """Yield the covers of a problem, each once, as they are found.
 
-    The iterator can be closed at any moment; nothing is searched far ahead of what was taken.
+    The iterator can be closed at any moment; the search runs only a little ahead of it.
 
     Parameters
     ----------
@@ -188,8 +188,7 @@ def solutions(
     address : str, optional
         As for `count`.
     up_to_symmetry : bool or Symmetries
-        As for `count`. Of covers that are the same up to symmetry, the one comes whose options,
-        ascending, are the least.
+        As for `count`. Each orbit yields one cover, its lexicographic minimum.
     search : SearchSettings, optional
         As for `count`.
     **settings
@@ -232,7 +231,7 @@ def write_covers(
     search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
 ) -> Count:
-    """Write the covers of a problem to a file as JSON lines, as they are found.
+    """Write the covers of a problem to a file as JSON lines while they are found.
 
     Parameters
     ----------
@@ -240,7 +239,7 @@ def write_covers(
         As for `solutions`.
     file : binary file
     notation : Notation, optional
-        How grids are written.
+        The notation of grids.
 
     Returns
     -------
@@ -278,21 +277,21 @@ def search_tree(
     render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
-    """Return the search of a tree, perhaps of covers up to symmetry; see `TreeGoal`."""
-    if group is not None and not collect:  # workers look at covers, and forget them
+    """Return the search of a tree, up to symmetry if a group is given; see `TreeGoal`."""
+    if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
     return TreeSearch(goal, engines_for(settings.engine, problem), pool, render, group)
 
 
 def _forget(covers: Stacks) -> None:
-    """Make nothing of covers, which are only counted."""
+    """Drop covers that are only counted."""
 
 
 def symmetries_for(
     problem: ExactCover, stack: Iterable[int] | Stacks, begin: Stacks, wanted: UpToSymmetry
 ) -> Symmetries | None:
-    """Return the symmetries that are wanted and leave a stack as it is; None if none are."""
+    """Return the wanted symmetries that keep a stack; None if none are wanted."""
     if wanted is False:
         return None
     group = symmetries(problem) if wanted is True else wanted
@@ -315,7 +314,7 @@ def symmetries_for(
 
 
 def summary(search: TreeSearch, pool: Pool) -> Count:
-    """Return what a search came to, and log it."""
+    """Return the result of a search, and log it."""
     totals = search.totals
     result = Count(
         totals.count,

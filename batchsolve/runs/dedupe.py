@@ -1,8 +1,8 @@
-"""Leaving out the repeated puzzles of a corpus, and those of other files, in one stream.
+"""Removal of repeated puzzles, and of puzzles that other files hold, in one stream.
 
-Workers find the keys of the rows of a block, which are hashes of puzzles or of their canonical
-forms. This process looks them up in a table, block after block in the order of the input, and
-workers write what is kept (`batchsolve.search.passes`). Of the rows before, memory holds the keys.
+Workers compute the keys of the rows of a block: hashes of puzzles or of their canonical forms.
+The main process looks the keys up in a table, block after block in the order of the input. Then
+workers write the rows that are kept (`batchsolve.search.passes`). Memory holds only the keys.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from batchsolve.workers.pool import Pool
 
 @dataclass
 class DedupeSummary:
-    """What `dedupe` came to.
+    """The result of `dedupe`.
 
     Attributes
     ----------
     rows : int
         Rows of the input.
     kept : int
-        Rows whose puzzle was new, and those that are invalid.
+        Rows with a new puzzle, and invalid rows.
     repeated : int
-        Rows whose puzzle is that of an earlier row.
+        Rows whose puzzle an earlier row has.
     known : int
-        Rows whose puzzle is in the files of ``against``; these count nowhere else.
+        Rows whose puzzle is in the files of ``against``; no other field counts them.
     invalid : int
         Rows that are malformed or have clues that clash; they are kept.
     undecided : int
-        Rows whose canonical form was not found, so that only their exact repetitions are known.
+        Rows whose canonical form was not found; only exact copies of them are left out.
     known_rows, known_invalid : int
-        Rows of the files of ``against``, and those of them that are invalid.
+        Rows of the files of ``against``, and how many of them are invalid.
     seconds : float
 
     Examples
@@ -79,7 +79,7 @@ class DedupeSummary:
 
     @property
     def complete(self) -> bool:
-        """Whether every puzzle, of the files of ``against`` as well, was compared with others."""
+        """True if every puzzle was compared, those of ``against`` included."""
         return not (self.invalid or self.undecided or self.known_invalid)
 
     def __str__(self) -> str:
@@ -101,15 +101,15 @@ class DedupeSummary:
 
 @dataclass(frozen=True)
 class DedupeProgress:
-    """What a progress callback is told.
+    """The argument of a progress callback.
 
     Attributes
     ----------
     new_rows : int
-        Rows written since the last call, or for a file of ``against``, known.
+        Rows processed since the last call.
     totals : DedupeSummary
     expected_rows : int or None
-        Rows that there will be, of the same files; None if nobody knows.
+        The estimated number of rows of the same files; None if unknown.
     """
 
     new_rows: int
@@ -131,10 +131,10 @@ def dedupe(
     files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> DedupeSummary:
-    r"""Leave out the rows of a corpus whose puzzle an earlier row has, or another file.
+    r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
 
-    Puzzles are the same if their digits are, however they are written. The first row of each is
-    kept, with all of its columns, in the order of the input; so are invalid rows.
+    Puzzles are equal if their digits are equal, however they are written. The first row of each
+    puzzle is kept with all its columns, in the order of the input. Invalid rows are kept too.
 
     Parameters
     ----------
@@ -144,13 +144,12 @@ def dedupe(
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output.
     up_to_symmetry : bool
-        Whether puzzles are the same if symmetries make one of the other: if their canonical forms
-        are equal (`canonical_forms`).
+        Treat puzzles as equal if their canonical forms are equal (`canonical_forms`).
     against : sequence of str or path
-        Files, folders or patterns. Rows whose puzzle is in one of them are left out as well.
+        Files, folders or patterns. Rows whose puzzle is in one of them are left out too.
     mark : bool
-        Leave out nothing, but add a column ``first``, which says where the same puzzle stands
-        first: ``test.csv#17``; it is empty where that is the row itself.
+        Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
+        such as ``test.csv#17``; it is empty in that row itself.
     jobs : int, optional
         As in `solve_file`.
     backend : str
@@ -160,7 +159,8 @@ def dedupe(
     on_progress : callable or True, optional
         Called with a `DedupeProgress` after every block; or True for a progress bar.
     files : FileSettings, optional
-        How to read: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``, ``filename``.
+        The settings of reading: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
+        ``filename``.
     **settings
         The same, field by field.
 
@@ -171,13 +171,13 @@ def dedupe(
     Raises
     ------
     InputError, OutputError
-        See `batchsolve.errors`; nothing is written then.
+        See `batchsolve.errors`; then nothing is written.
     ProblemError
-        If there are no canonical forms of grids of this shape.
+        If grids of this shape have no canonical form.
 
     Notes
     -----
-    Puzzles are known again by a hash of 128 bits, drawn for each run; see `batchsolve.tables.keys`.
+    Puzzles are compared by a hash of 128 bits, drawn anew for each run (`batchsolve.tables.keys`).
     Ten million different puzzles take 403 MB, and half as much again while the table doubles.
 
     Examples
@@ -219,7 +219,7 @@ def kept_on(bar: Any) -> Callable[[DedupeProgress], None]:
 
 @dataclass(frozen=True, eq=False)
 class _LookAndKeep:
-    """What workers do with a block; see `batchsolve.search.passes`."""
+    """The two passes of workers over a block; see `batchsolve.search.passes`."""
 
     keyed: Keyed
     rows: KeptRows | None = None
@@ -230,7 +230,7 @@ class _LookAndKeep:
         return self.keyed.keys(self.keyed.reader.read(block))
 
     def write(self, block: Block, decision: Decision | int) -> Encoded:
-        """Return what is kept of the rows of a block; of the files of ``against``, nothing."""
+        """Encode the rows of a block that are kept; none of the files of ``against``."""
         if isinstance(decision, int):
             return Encoded.of(b"", n_rows=decision)
         assert self.rows is not None
@@ -255,7 +255,7 @@ class _Dedupe:
     totals: DedupeSummary = field(default_factory=DedupeSummary)
     seen: SeenKeys = field(default_factory=SeenKeys)
     places: Places = field(default_factory=Places)
-    n_rows: int = 0  # whose keys were looked up, of all files
+    n_rows: int = 0  # rows of all files whose keys were looked up
 
     def run(self) -> DedupeSummary:
         start = time.perf_counter()
@@ -299,7 +299,7 @@ class _Dedupe:
         )
 
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
-        """Take the keys of files that rows are compared with."""
+        """Add the keys of files of ``against``."""
         other = self._corpus(paths, filename=False)
         ours, theirs = corpus.problem, other.problem
         if (ours.box_rows, ours.box_columns) != (theirs.box_rows, theirs.box_columns):
@@ -321,7 +321,7 @@ class _Dedupe:
 
     @contextmanager
     def _opened(self, schema: pa.Schema) -> Iterator[Output]:
-        """Open the output; it appears when it is whole."""
+        """Open the output; the file appears when it is complete."""
         if self.output == "-":
             output = open_output(self.output, schema)
             yield output
@@ -335,7 +335,7 @@ class _Dedupe:
             yield output
 
     def _keep(self, corpus: Corpus, passes: _LookAndKeep, output: Output) -> None:
-        """Write the rows of the input that are new, or all of them with a mark."""
+        """Write the new rows of the input, or all rows with the column ``first``."""
         totals, n_known = self.totals, self.n_rows
 
         def decide(block: Block, found: RowKeys) -> Decision:
@@ -361,7 +361,7 @@ class _Dedupe:
     def _pass_over(
         self, corpus: Corpus, passes: _LookAndKeep, decide: Callable[[Block, RowKeys], Any]
     ) -> Iterator[Encoded]:
-        """Yield what workers have written of the blocks of a corpus, in order."""
+        """Yield the encoded blocks of a corpus in order."""
         blocks = numbered(blocks_for(self.pool, corpus, most_rows=self.settings.chunk))
         place, n_rows, looked_at = FilePlace(), 0, -1
 

@@ -1,8 +1,8 @@
-"""Where the rows of a corpus are written: one file, or a folder of Parquet files, the *parts*.
+"""Destinations of the rows of a corpus: one file, or a folder of Parquet files, the *parts*.
 
-One file appears when it is whole; until then it grows as ``OUT.partial``. Into a folder, each
-worker puts what it has made of a block as one part, with one name in all runs; a part appears when
-it is whole, and is one of the run once its journal says so.
+A single file appears when it is complete; until then it grows as ``OUT.partial``. In a folder, a
+worker writes each block as one part, whose name is the same in all runs; a part appears when it is
+complete, and belongs to the run once the journal records it.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ _PART = re.compile(r"part-\d{6,}\.parquet")
 
 
 class Destination(Protocol):
-    """Where rows are written.
+    """A file or folder that rows are written to.
 
     Attributes
     ----------
     path : str
-        The file or the folder; where a link leads to, not the link.
+        The file or the folder; the target of a link, not the link.
     kept : str
-        Where the rows of a run that has not ended are found.
+        The path of the rows of an unfinished run.
     journal : str
-        Where its journal is.
+        The path of its journal.
     block_size : BlockSize
-        How much a block of the input holds.
+        The size of blocks of the input.
     """
 
     @property
@@ -83,53 +83,53 @@ class Destination(Protocol):
         ...
 
     def check_unused(self, resume: bool) -> None:
-        """Raise `OutputError` if something is there that no journal tells of.
+        """Raise `OutputError` if files exist that no journal records.
 
-        Nobody knows of which input it is, so it is not for a run to delete; but for the unfinished
-        files of killed workers, if the run is to be resumed.
+        The input they came from is unknown, so a run must not delete them. A run that is to be
+        resumed may delete unfinished files of killed workers.
         """
         ...
 
     def is_finished(self) -> bool:
-        """Whether nothing is left to be done once the last row is recorded."""
+        """Return True if nothing is left to do once the last row is recorded."""
         ...
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
-        """Return the parts that a block of the output is, for the journal; none in one file."""
+        """Return the part that holds a block, for the journal; none in a single file."""
         ...
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Writer, Output]:
-        """Open it: anew, or with what was written, of which the rest is discarded.
+        """Open the output: anew, or with the recorded rows; all others are discarded.
 
         Returns
         -------
         writer : Writer
-            What workers do: it makes `Encoded` rows.
+            The writer that workers call; it returns `Encoded` rows.
         output : Output
-            What takes them, encoded.
+            The output that takes encoded rows.
 
         Parameters
         ----------
         table : AnswerTable
         written : Written or None
-            What `Output.written` returned.
+            The last result of `Output.written`.
         parts : sequence of Part
-            Those that are recorded.
+            The recorded parts.
         pool : Pool
-            The workers, which may write themselves.
+            The workers, which may write rows themselves.
 
         Raises
         ------
         JournalError
-            If what was written before has changed.
+            If the rows written before have changed.
         """
         ...
 
 
 def destination_of(path: str) -> Destination:
-    """Return the destination that a path names: an address or a folder is one of parts."""
+    """Return the destination that a path names; addresses and folders get parts."""
     if is_address(path) or path.endswith("/") or os.path.isdir(path):
         return Parts(path)
     return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
@@ -178,7 +178,7 @@ class OneFile:
         """See `Destination`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
-        # with times, a block that is made twice may differ in length, so workers must not place it
+        # with times, a block made twice can differ in length, so workers must not write in place
         placed = self.path != "-" and not table.has_times
         known = pool.numbers(NUMBERS) if placed else None
         output = open_output(self.path, table.schema, written, known, pool.jobs)
@@ -187,7 +187,7 @@ class OneFile:
 
 @dataclass(frozen=True, eq=False)
 class _Encoding:
-    """Encodes rows, and writes them where they belong, or has the main process append them."""
+    """A writer that encodes rows, and writes them in place if it can."""
 
     table: AnswerTable
     encoder: Encoder
@@ -200,7 +200,7 @@ class _Encoding:
 
 
 def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
-    """Return what a run notes of the rows of a block."""
+    """Return the facts about the rows of a block that a run adds up."""
     return {"n_rows": sums.n_rows, "sums": sums, "read": sums_of(batch.records)}
 
 
@@ -208,7 +208,7 @@ def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
 class Parts:
     """A folder of parts, by its path or address; see `Destination`.
 
-    The journal lies beside a folder of this machine, and for others in the working directory.
+    The journal lies beside a folder of this machine; for an address, in the working directory.
     """
 
     path: str
@@ -216,7 +216,7 @@ class Parts:
 
     @property
     def folder(self) -> Folder:
-        """Where the parts are put."""
+        """The folder of the parts."""
         return folder_at(self.path)
 
     @property
@@ -312,7 +312,7 @@ def part_name(number: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _PartWriter:
-    """Makes a part of the rows of a block, and puts it into its place if it can."""
+    """A writer that makes a part of the rows of a block, and stores it if it can."""
 
     table: AnswerTable
     folder: Folder
@@ -335,7 +335,7 @@ def _parquet(table: pa.Table) -> pa.Buffer:
 
 
 class _PartsTaken:
-    """Takes the parts of a folder; see `Output`."""
+    """The output of a folder of parts; see `Output`."""
 
     in_place: InPlace | None = None
 
@@ -345,7 +345,7 @@ class _PartsTaken:
         self._remove_others({part_name(k) for k in range(n_parts)})
 
     def take(self, block: Encoded) -> None:
-        if block.data is not None:  # blocks are taken in order, so this is its number
+        if block.data is not None:  # blocks come in order, so the number of the part is known
             self._folder.put(part_name(self._n_parts), block.data)
         self._n_parts += 1
 
@@ -353,13 +353,13 @@ class _PartsTaken:
         return Written()
 
     def finish(self) -> None:
-        if not self._n_parts:  # a table without rows has columns, too
+        if not self._n_parts:  # a table without rows still has columns
             self._folder.put(part_name(0), _parquet(self._schema.empty_table()))
             self._n_parts = 1
         self._remove_others({part_name(k) for k in range(self._n_parts)})
 
     def _remove_others(self, parts: set[str]) -> None:
-        """Remove what nobody has recorded: of workers that were killed, or of a run before."""
+        """Remove unrecorded parts, which killed workers or an earlier run left."""
         for name in set(self._folder.names()) - parts:
             if _is_ours(name):
                 self._folder.remove(name)

@@ -1,4 +1,4 @@
-"""Drawings of covers: `draw`, and what the command ``draw`` makes of several."""
+"""Drawings of covers: `draw`, and the pages of several that the command ``draw`` writes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from batchsolve.runs.reading import Puzzle, Reading, reading_of
 from batchsolve.whole_files import whole_file
 
 FORMATS = ("svg", "html")
-MOST_CELLS = 5_000_000  # of all drawings of a file together; some hundred megabytes
+MOST_CELLS = 5_000_000  # in all drawings of a file together; some hundred megabytes
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """One or several drawings, as a notebook shows them and as files hold them.
+    """One or several drawings, for a notebook or a file.
 
     Attributes
     ----------
     title : str
-        What is drawn.
+        The title, by default the name of the problem.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Picture:
 
     @property
     def html(self) -> str:
-        """The text of an HTML file that needs no other: a page to look through."""
+        """The text of a self-contained HTML file: a page to look through."""
         return page(self._drawings, self.title, self._drawings[0].about)
 
     def _repr_svg_(self) -> str:
@@ -64,7 +64,7 @@ class Picture:
         return f"<div>{self.svg}</div>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file, whole or not at all.
+        """Write a file; it appears when it is complete.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Picture:
         Raises
         ------
         InputError
-            If the path ends in another way.
+            If the path has another suffix.
         OutputError
             If the file cannot be written.
         """
@@ -87,7 +87,7 @@ class Picture:
 
 
 def format_of(path: str) -> str:
-    """Return which of `FORMATS` the name of a file asks for.
+    """Return the format, one of `FORMATS`, that the suffix of a file names.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def format_of(path: str) -> str:
 
 
 def write_whole(path: str, text: str) -> None:
-    """Write a text file so that it appears whole or not at all."""
+    """Write a text file; it appears when it is complete."""
     with disk_errors(path), whole_file(path) as file:
         file.write(text.encode())
 
@@ -112,12 +112,12 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     Parameters
     ----------
     problem : ExactCover, Reading or str
-        A problem, one that `read_problem` has read, or what it reads.
+        As for `count`.
     cover : iterable of int
-        Options, as `solutions` yields them; a part of a cover will do. By default the clues that
-        were read are drawn, or the empty board.
+        The options of a cover, as `solutions` yields them, or of a part of one. By default the
+        clues that were read, or the empty board.
     title : str, optional
-        What is drawn; by default what the problem is called.
+        The title; by default the name of the problem.
 
     Returns
     -------
@@ -127,11 +127,11 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     Raises
     ------
     ProblemError
-        If the options are no partial cover, or the problem cannot be drawn. A `Sudoku` can, and a
-        problem whose items have names of places: ``r2c5`` is the cell in row 2 and column 5, and
-        ``l3r2c5`` that of layer 3; ``s4`` is the fourth place of a line; and an option with a row
-        ``r2`` and a column ``c5`` marks the square where they cross. What an option covers is a
-        piece, and is called by its first item that is no cell.
+        If the options are not a partial cover, or the problem cannot be drawn. A `Sudoku` can be
+        drawn, and so can a problem whose items have names of places: ``r2c5`` is the cell in row 2
+        and column 5, and ``l3r2c5`` the one in layer 3; ``s4`` is the fourth place of a line; an
+        option with a row ``r2`` and a column ``c5`` marks the square where they cross. The cells
+        of an option are drawn as a piece, named after its first item that is not a cell.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | N
     covers : sequence of iterables of int
         One or more.
     board : Board or None
-        What `board_of` returned.
+        The result of `board_of`.
     """
     clues = reading.stack.tolist()
     return Picture(
@@ -169,20 +169,20 @@ def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | N
 
 
 def board_of(problem: ExactCover, n_drawings: int = 1) -> Board | None:
-    """Return the board of a problem that can be drawn; None for a grid, which needs none.
+    """Return the board to draw a problem on; None for a grid, which needs none.
 
     Parameters
     ----------
     problem : ExactCover
     n_drawings : int
-        How many of it are wanted in one file.
+        Number of drawings wanted in one file.
 
     Raises
     ------
     ProblemError
-        If it cannot be drawn.
+        If the problem cannot be drawn.
     InputError
-        If it cannot be drawn so often.
+        If the drawings are too many for one file.
     """
     if isinstance(problem, Sudoku):
         board, cells = None, problem.n_cells

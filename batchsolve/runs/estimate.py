@@ -1,14 +1,14 @@
-"""How large is a search tree? Random probes, each of which searches a little at every stop.
+"""Estimates of the size of a search tree by sampling probes that search a little at every stop.
 
-A probe begins at a stack. It searches some nodes there, in tree order; if that was not all, it goes
-on at one of the stacks that are left, drawn by their shares of the tree, and what it finds from
-there on counts as often as the reciprocal of the chance of the draw. So what it finds is an
-unbiased estimate of what there is. With one node at a time these are the probes of D. E. Knuth
-(*Estimating the efficiency of backtrack programs*, CS-TR-74-442, 1974). With more, a subtree that
-is small is searched whole, and solutions are found where walks hardly ever come upon one.
+A probe begins at a stack and searches some nodes below it, in tree order. If stacks are left, the
+probe draws one of them by their shares of the tree and goes on there; everything it finds from
+there on is weighted by the reciprocal of the probability of the draw. So the sums of a probe are
+unbiased estimates. With one node per stop these are the probes of D. E. Knuth (*Estimating the
+efficiency of backtrack programs*, CS-TR-74-442, 1974). With more nodes, a probe searches a small
+subtree completely, and finds solutions where single walks hardly ever reach one.
 
-The top of the tree is expanded once for all probes, and they begin at stacks far from each other:
-every k-th in tree order, measured by shares of the tree (systematic sampling).
+The top of the tree is expanded once for all probes. They begin at stacks far from each other: every
+k-th in tree order, measured by shares of the tree (systematic sampling).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.rules import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, whole_number
 
-MOST_PROBES = 1_000_000  # a thousandth of the error of a single one
-CONFIDENCE = 1.96  # standard errors either side: 95 % if means of probes were normal
-TOP_NODES = 20_000  # of the top of the tree
+MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
+CONFIDENCE = 1.96  # standard errors on either side: 95 % if means of probes were normal
+TOP_NODES = 20_000  # upper bound of the expanded top of the tree
 SEARCHED_NODES = 2_000_000  # by all probes; a second or two
-FIRST_PROBES = 20  # which show how many nodes a probe visits
+FIRST_PROBES = 20  # to measure how many nodes a probe visits
 MOST_AT_A_STOP = 100_000
 STOPS_AT_ONCE = 10_000  # between two checks
 PROBES_AT_ONCE = 1000  # for weighted covers
 FRUITLESS_PROBES = 100_000
-LEAST_PROBES = 50  # that an interval can be trusted for, each of them worth as much as any
+LEAST_PROBES = 50  # the effective sample size that a trusted interval needs
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,15 @@ class Estimate:
     nodes, solutions : float
         Means over the probes.
     nodes_low, nodes_high, solutions_low, solutions_high : float
-        About 95 % of intervals made like these hold the truth, if there is no doubt.
+        Confidence intervals of about 95 %, if `doubt` is empty.
     probes : int
-        Number of probes; 0 if the tree is so small that it was searched whole.
+        Number of probes; 0 if the tree was small and searched completely.
     depth : float
         Mean level at which probes ended.
     searched : int
-        Nodes visited for it.
+        Nodes visited for the estimate.
     doubt : str
-        Why the intervals cannot be trusted; empty if they can.
+        The reason not to trust the intervals; empty if there is none.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def estimate(
     problem : ExactCover, Reading or str
         As for `count`.
     stack : sequence of int
-        Where to begin; by default the clues that were read, or the whole problem.
+        The stack to begin at; by default the clues that were read, or the whole problem.
     probes : int
-        How many probes to make, 2 to `MOST_PROBES`, for all are made at once.
+        Number of probes, 2 to `MOST_PROBES`, because all are made at once.
     seed : int
         Seed of the random numbers, 0 or more.
     engine : str
@@ -123,7 +123,7 @@ def estimate(
     kernel = engines_for(engine, problem)[0]
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
-    speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes take long
+    speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes are slow
     top = _Top.of(kernel, problem, begin, int(speed * TOP_NODES))
     if not len(top.stacks):
         return _exact(top)
@@ -136,7 +136,7 @@ def estimate(
     node_samples = top.nodes + stands_for * found.nodes
     count_samples = top.count + stands_for * found.solutions
     levels = top.levels + found.levels
-    if node_samples.mean() <= speed * SEARCHED_NODES:  # then it can as well be searched whole
+    if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
         outcome = kernel.search(problem, Task.of(top.stacks))
         top = _Top(
             top.nodes + int(outcome.nodes.sum()),
@@ -157,15 +157,15 @@ def estimate(
 
 
 def _exact(top: _Top, searched: int = 0) -> Estimate:
-    """Return the size of a tree that was searched whole, and perhaps by probes before."""
+    """Return the size of a completely searched tree; `searched` adds the nodes of probes."""
     nodes, count = float(top.nodes), float(top.count)
     return Estimate(nodes, nodes, nodes, count, count, count, 0, 0.0, searched + top.nodes, "")
 
 
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
-    """Return how many nodes a probe may visit at a stop, so that all visit as many as they should.
+    """Return how many nodes a probe may visit at a stop to visit its share of the total.
 
-    Some probes show it, with other random numbers than those that count.
+    A few trial probes measure it, with random numbers of their own.
     """
     wanted = speed * SEARCHED_NODES / len(stacks)
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
@@ -179,7 +179,7 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
 
 @dataclass(frozen=True, eq=False)
 class _Top:
-    """The top of a tree, searched, and the stacks below it with their shares of the tree."""
+    """The expanded top of a tree, and the stacks below it with their shares of the tree."""
 
     nodes: int
     count: int
@@ -189,7 +189,7 @@ class _Top:
 
     @classmethod
     def of(cls, engine: Engine, problem: ExactCover, begin: Stacks, most_nodes: int) -> _Top:
-        """Expand level after level while that visits so few nodes."""
+        """Expand level after level while that visits at most `most_nodes` nodes."""
         nodes = count = levels = 0
         stacks, shares = begin, np.ones(1)
         while len(stacks) and nodes + len(stacks) <= max(1, most_nodes):
@@ -204,7 +204,7 @@ class _Top:
     def draw(
         self, n: int, rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Draw n stacks by their shares; return them, and how many stacks each stands for."""
+        """Draw n stacks by their shares; return their indices and their weights."""
         ends = np.cumsum(self.shares)
         places = (rng.random() + np.arange(n)) / n * ends[-1]
         drawn = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
@@ -213,16 +213,16 @@ class _Top:
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """What probes found.
+    """The results of probes.
 
     Attributes
     ----------
     nodes, solutions : ndarray of float64, shape (n,)
         Estimates for the tree below each stack.
     levels : ndarray of float64, shape (n,)
-        How many levels below it a probe ended.
+        Number of levels below the stack at which a probe ended.
     searched : int
-        Nodes that they visited.
+        Nodes visited by all probes.
     """
 
     nodes: npt.NDArray[np.float64]
@@ -249,7 +249,7 @@ def probe(
         n partial covers.
     rng : numpy.random.Generator
     most_nodes : int
-        Nodes that a probe visits at a stop.
+        Nodes that a probe may visit at a stop.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
@@ -271,7 +271,7 @@ def probe(
             parents.append(begin + outcome.parents)
             weights.append(outcome.weights)
             check_interrupt()
-        # all at once, so that estimates do not depend on how many search at once
+        # one draw for all probes, so that estimates do not depend on STOPS_AT_ONCE
         goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
         at = Stacks.concatenate(parts).take(goes_on)
         weight[at.roots] /= chances
@@ -285,7 +285,7 @@ def weighted_covers(
     n: int,
     seed: int,
 ) -> tuple[Stacks, list[int], int]:
-    """Draw covers by probes that take one child of every node, each with the same chance.
+    """Draw covers by probes that choose among the children of every node with equal chances.
 
     Parameters
     ----------
@@ -295,19 +295,19 @@ def weighted_covers(
     stack : sequence of int
         A partial cover.
     n : int
-        How many covers.
+        Number of covers.
     seed : int
 
     Returns
     -------
     Stacks, list of int, int
-        The covers, in the order of their probes; the weight of each, the product of the numbers of
-        children on its way; and how many probes were made until the last of them was found.
+        The covers, in the order of their probes; the weight of each, which is the product of the
+        numbers of children on its path; and the number of probes until the last cover was found.
 
     Raises
     ------
     InputError
-        If so many probes find no cover, one after the other, that there may be none.
+        If `FRUITLESS_PROBES` probes in a row find no cover.
     """
     rng = np.random.default_rng(seed)
     parts: list[Stacks] = []
@@ -337,7 +337,7 @@ def _walks(
     stacks: Stacks,
     rng: np.random.Generator,
 ) -> tuple[Stacks, list[int], npt.NDArray[np.int64]]:
-    """Walk down once from every stack; return the covers found, their weights and their stacks."""
+    """Walk down once from every stack; return the covers, their weights and their stacks."""
     at = stacks.with_roots(np.arange(len(stacks)))
     weight = np.ones(len(stacks), object)  # products of any size
     parts = []
@@ -362,7 +362,7 @@ def _draw(
     n: int,
     rng: np.random.Generator,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Draw one of the stacks of every parent that has some; return them, and their chances."""
+    """Draw one stack of every parent that has some; return their indices and probabilities."""
     sums = np.bincount(parents, weights, n)
     ends = np.cumsum(weights)
     firsts = np.searchsorted(parents, np.arange(n))
@@ -382,7 +382,7 @@ def _interval(samples: npt.NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def _doubt(nodes: npt.NDArray[np.float64], solutions: npt.NDArray[np.float64]) -> str:
-    """Say what makes intervals doubtful: few of the probes hold most of the sum."""
+    """Return the reason to doubt the intervals: a few probes hold most of the sum."""
     if not solutions.any():
         return "no probe found a solution, which does not say that there is none"
     for what, samples in (("nodes", nodes), ("solutions", solutions)):

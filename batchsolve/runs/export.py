@@ -1,7 +1,7 @@
-"""One sorted file of all solutions of a run, made by all workers in bounded memory.
+"""Export of all solutions of a run to one sorted file, by all workers, in bounded memory.
 
-Solutions lie in parts, in the order in which workers found them. How they are sorted is in
-`batchsolve.runs.sorting`; workers also encode what is sorted, and write it into its place.
+The parts of a run hold solutions in the order in which workers found them. Workers sort them
+(`batchsolve.runs.sorting`), encode the sorted rows and write them into their place.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from batchsolve.tables.outputs import check_output, folder_beside, whole_output
 from batchsolve.workers.pool import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
-CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and where its journal has them
+CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the journal
 
-_WRITE_BYTES = 1 << 20  # text formats may take many times as much while they are written
+_WRITE_BYTES = 1 << 20  # text formats may take several times as much memory while encoded
 _READ_BYTES, _READ_ROWS = 2 << 20, 8192
 
 Made = TypeVar("Made")
@@ -42,17 +42,17 @@ def export_run(
 ) -> int:
     """Write all solutions of a run to one sorted file, in bounded memory.
 
-    Temporary files are kept in a folder beside the output, and removed in any event; they take
-    at most about as much room as the solutions do as CSV.
+    A folder beside the output holds temporary files and is always removed. The files take at most
+    about as much space as the solutions take as CSV.
 
     Parameters
     ----------
     directory : str
-        The run of an enumeration.
+        The directory of a run that enumerates.
     output : str
-        ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl``, the text formats perhaps compressed.
+        ``.parquet``, ``.csv``, ``.tsv`` or ``.jsonl``; text formats can be compressed.
     jobs : int, optional
-        Number of workers, which are threads; the number of cores by default.
+        Number of threads; the number of cores by default.
 
     Returns
     -------
@@ -64,9 +64,9 @@ def export_run(
     InputError
         If the run only counts, or the format of the output is unknown.
     JournalError
-        If there is no run, or solutions are missing or damaged.
+        If the directory holds no run, or solutions are missing or damaged.
     OutputError
-        If the output cannot be written, because the disk is full for example.
+        If the output cannot be written, for example because the disk is full.
     """
     output = check_output(output)
     if output == "-":
@@ -86,7 +86,7 @@ def export_run(
 
 
 def _encoded(encoder: Encoder, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
-    """Return what rows are in the output."""
+    """Encode rows, and write them into their place if workers can."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
     data = b"".join(map(encoder.rows, pieces))
@@ -100,9 +100,9 @@ class Solutions:
     Attributes
     ----------
     directory : str
-        The run.
+        The directory of the run.
     parts : list of Part
-        Where they are; empty if they are few and at hand.
+        The files that hold them; empty if `first` holds all.
     first : pyarrow.Table
         The first of them, or all.
     """
@@ -120,7 +120,7 @@ class Solutions:
         InputError
             If the run only counts.
         JournalError
-            If there is no run, or solutions are missing or damaged.
+            If the directory holds no run, or solutions are missing or damaged.
         """
         with Journal.read(os.path.join(directory, JOURNAL)) as journal:
             about, parts, state = journal.about, journal.parts(), journal.state() or {}
@@ -130,13 +130,13 @@ class Solutions:
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
         parts = [part for part in parts if part.rows]
-        is_grid = about["settings"].get("alphabet") is not None  # grids alone have one
+        is_grid = about["settings"].get("alphabet") is not None  # only grids have one
         nothing = _schema(GRID if is_grid else OPTIONS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
 
     @property
     def schema(self) -> pa.Schema:
-        """Of the column ``grid`` or ``options``, and for the cheapest of ``cost`` before it."""
+        """The schema: ``grid`` or ``options``; of the cheapest, ``cost`` and ``options``."""
         return self.first.schema
 
     def in_order(
@@ -145,18 +145,18 @@ class Solutions:
         pool: Pool,
         folder: str,
     ) -> Iterator[Made]:
-        """Yield what workers make of the solutions, in ascending order.
+        """Yield the results of `make` on the solutions, in ascending order.
 
-        The cheapest are in ascending order of their costs.
+        The cheapest covers come in ascending order of their costs.
 
         Parameters
         ----------
         make : callable
-            Takes a number, counted from 0, and the next solutions as a table.
+            Takes a number, counted from 0, and the next solutions as a table; workers call it.
         pool : Pool
-            Threads; entered already.
+            Threads; already entered.
         folder : str
-            Where to keep temporary files.
+            The folder of temporary files.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Solutions:
 
 
 def check_problem(directory: str, problem: ExactCover) -> None:
-    """Raise `InputError` unless a run is of this problem."""
+    """Raise `InputError` unless the run in a directory is of this problem."""
     with Journal.read(os.path.join(directory, JOURNAL)) as journal:
         about = journal.about
     if about["settings"]["problem"] != problem.fingerprint:
@@ -181,7 +181,7 @@ def check_problem(directory: str, problem: ExactCover) -> None:
 
 
 def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:
-    """Return the cheapest covers as a table, as they are sorted in the journal."""
+    """Return the cheapest covers as a table, in the order of the journal."""
     schema = pa.schema([("cost", pa.int64()), ("options", pa.list_(pa.string()))])
     return pa.table([[cover[name] for cover in covers] for name in schema.names], schema)
 
@@ -190,7 +190,7 @@ def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:
 
 
 def check_part(directory: str, part: Part) -> None:
-    """Raise `JournalError` unless a file of solutions is what was written."""
+    """Raise `JournalError` unless a file of solutions has its recorded checksum."""
     path = os.path.join(directory, SOLUTIONS, part.name)
     if checksum_at(path) != part.checksum:
         raise JournalError(
@@ -200,7 +200,7 @@ def check_part(directory: str, part: Part) -> None:
 
 
 def _tables(directory: str, parts: Iterable[Part]) -> Iterator[pa.Table]:
-    """Read parts of a run."""
+    """Yield the solutions in parts of a run as tables."""
     for part in parts:
         check_part(directory, part)
         with pq.ParquetFile(os.path.join(directory, SOLUTIONS, part.name)) as file:
@@ -210,14 +210,14 @@ def _tables(directory: str, parts: Iterable[Part]) -> Iterator[pa.Table]:
 
 
 def _schema(*names: str) -> pa.Schema:
-    """Return the schema of `CoverRenderer`; files may name what is in lists differently."""
+    """Return the schema of `CoverRenderer`; files may name the elements of lists differently."""
     if names == (OPTIONS,):
         return pa.schema([(OPTIONS, pa.list_(pa.string()))])
     return pa.schema([(GRID, pa.string())])
 
 
 def _rows_at_once(metadata: Any) -> int:
-    """Return how many rows of a file make about `_READ_BYTES`, as far as one can know."""
+    """Estimate how many rows of a file make `_READ_BYTES`."""
     groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
     n_bytes = sum(group.total_byte_size for group in groups)
     return min(max(metadata.num_rows * _READ_BYTES // max(n_bytes, 1), 1), _READ_ROWS)

@@ -17,19 +17,19 @@ from batchsolve.runs.reading import problem_and_stack
 from batchsolve.search.trial import Trial
 from batchsolve.settings import UNLIMITED, SearchSettings
 
-BUDGET = 100_000  # nodes of a task: less than a second, so that Ctrl-C and limits are noticed
+BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
 
 @dataclass(frozen=True, eq=False)
 class FirstCovers:
-    """What a search for the first covers came to.
+    """The result of a search for the first covers.
 
     Attributes
     ----------
     covers : list of ndarray of uint32
         In tree order.
     complete : bool
-        Whether as many were found as were wanted, or all that there are.
+        True if all wanted covers were found, or all that exist.
     nodes : int
         Nodes visited.
     seconds : float
@@ -59,8 +59,8 @@ def first_covers(
 ) -> FirstCovers:
     """Find the first covers of a problem, in tree order.
 
-    One worker searches, for which covers are the first is known only when all that comes before
-    them was searched. Engines of one tree take turns until it is known which is the fastest.
+    One worker searches, because a cover is known to be among the first only once everything before
+    it was searched. Engines that search the same tree take turns until the fastest is known.
 
     Parameters
     ----------
@@ -68,18 +68,18 @@ def first_covers(
     stack : sequence of int
         The options that the covers must contain.
     limit : int
-        How many covers to find at most.
+        The largest number of covers to find.
     on_progress : callable
-        Called with the numbers of covers and nodes so far.
+        Called with the number of covers and the number of nodes so far.
     search : SearchSettings, optional
         Limits on nodes and time, the budget, and the engine.
 
     Raises
     ------
     ProblemError
-        If the stack is no partial cover.
+        If the stack is not a partial cover.
     InputError
-        If there is no such engine, or it only counts.
+        If the engine is unknown or only counts.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def first_covers(
             break
         engine, budget = next(turns, (trial.fastest, BUDGET))
         wanted = limit - len(covers)
-        # one root for all: then its stacks share the limit, and are searched in order
+        # with one root, all stacks share the limit and are searched in order
         task = Task.of(
             left.with_roots(np.zeros(len(left), np.int64)),
             limit=wanted,

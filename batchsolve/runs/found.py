@@ -1,4 +1,4 @@
-"""Covers that were found before, read back: from the run of an enumeration, or what it wrote."""
+"""Reading covers back from the run of an enumeration, or from a file that it wrote."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from batchsolve.workers.pool import Pool
 
 
 def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np.uint32]]:
-    """Read the first covers of a problem from where an enumeration left them.
+    """Read the first covers of a problem from the output of an enumeration.
 
     Parameters
     ----------
     reading : Reading
         The problem.
     path : str
-        The directory of a run, whose covers are taken in the order in which `export_run` sorts
-        them; a file that it has written; or JSON lines of ``enumerate -o -``, from standard input
-        if it is ``-``.
+        The directory of a run, whose covers are read in the order of `export_run`; a file that
+        `export_run` has written; or JSON lines of ``enumerate -o -``, where ``-`` is standard
+        input.
     limit : int
-        How many to read.
+        The largest number of covers to read.
 
     Raises
     ------
     InputError
-        If it is none of these, or a row is no cover of the problem.
+        If the path is none of these, or a row is not a cover of the problem.
     JournalError
         If a run is damaged.
 
@@ -76,7 +76,7 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np
 
 
 def is_whole(path: str) -> bool:
-    """Whether nothing is known to be missing: a run is finished, and of a file nothing is known."""
+    """Return False for a run that is not finished; a file counts as complete."""
     return not os.path.isdir(path) or bool(describe_run(path)["complete"])
 
 
@@ -111,7 +111,7 @@ def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]
 
 
 class _GridReader:
-    """Reads solved grids."""
+    """A reader of solved grids."""
 
     def __init__(self, problem: Sudoku, notation: Notation) -> None:
         self._problem, self._notation = problem, notation
@@ -125,11 +125,11 @@ class _GridReader:
 
 
 class _OptionReader:
-    """Reads lists of the names of options; in CSV, such a list is JSON."""
+    """A reader of lists of option names; in CSV, such a list is JSON."""
 
     def __init__(self, problem: ExactCover) -> None:
         self._number: dict[str, int] = {}
-        self._unclear: set[str] = set()  # names of several options that are not equal
+        self._unclear: set[str] = set()  # names shared by options that differ
         for o in range(problem.n_options):
             other = self._number.setdefault(problem.option_name(o), o)
             if other != o and problem.coloring(other) != problem.coloring(o):
@@ -143,7 +143,7 @@ class _OptionReader:
             except ValueError:
                 names = None
         if not isinstance(names, list):
-            raise InputError(f"{quoted(value)} is no list of options")
+            raise InputError(f"{quoted(value)} is not a list of options")
         for name in names:
             if not isinstance(name, str) or name not in self._number:
                 raise InputError(f"the problem has no option called {quoted(name)}")

@@ -30,7 +30,7 @@ def solution_graph(
     ordered: bool = True,
     check: Callable[[], None] | None = None,
 ) -> SolutionGraph:
-    """Draw the graph of all covers of a problem, by a search that remembers what it has seen.
+    """Build the graph of all covers of a problem by a search that memoizes subproblems.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def solution_graph(
     stack : sequence of int
         The options that the covers must contain; by default the clues that were read, or none.
     memory : int
-        Megabytes that nodes and tables may take while it is drawn. The graph has 12 bytes a node,
-        and 8 or more once its covers are counted.
+        Upper bound of the megabytes of nodes and tables during the search. The graph takes 12 bytes
+        per node, and 8 or more in addition once its covers are counted.
     ordered : bool
-        Whether options must come in the same order on all paths: then it can be saved, and equal
-        sets of covers have equal graphs. It can have far more nodes, or fewer.
+        Keep options in the same order on all paths: then the graph can be saved, and equal sets of
+        covers have equal graphs. It can have far more nodes, or fewer.
     check : callable, optional
-        Called every few tenths of a second; may raise, to end it.
+        Called every few tenths of a second; may raise to stop the search.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def solution_graph(
     Raises
     ------
     ProblemError
-        If the stack is no partial cover.
+        If the stack is not a partial cover.
     InputError
         If the graph takes more memory, or items have bounds.
 
@@ -86,14 +86,14 @@ class Samples:
     Attributes
     ----------
     covers : Stacks
-        One stack a cover, in the order in which they were drawn.
+        One stack per cover, in the order of the draws.
     count : int or None
-        How many covers there are; None if they were not counted, for the samples have weights.
+        The number of all covers; None for weighted samples, which do not count them.
     weights : list of int or None
-        What each cover stands for, the reciprocal of its chance; None if all chances are equal.
+        The weight of each cover, the reciprocal of its probability; None if all are equally likely.
     probes : int
-        The probes that found weighted covers; the others ended without one. The sum of the weights,
-        divided by this, estimates the number of covers.
+        The number of probes made for weighted samples; some of them found no cover. The sum of the
+        weights, divided by this number, estimates the number of covers.
 
     Examples
     --------
@@ -125,29 +125,30 @@ def sample(
     memory: int = GRAPH_MEGABYTES,
     check: Callable[[], None] | None = None,
 ) -> Samples:
-    """Draw covers of a problem at random, each with exactly the same chance.
+    """Draw covers of a problem at random, all with exactly the same probability.
 
-    The graph of all covers is drawn first, and numbers of covers are drawn from it.
+    The function first builds the graph of all covers, and then draws from it.
 
     Parameters
     ----------
     problem : ExactCover, Reading or str
         As for `count`.
     n : int
-        How many covers.
+        Number of covers.
     stack : sequence of int
         The options that the covers must contain; by default the clues that were read, or none.
     seed : int
         Seed of the random numbers, 0 or more. The same seed draws the same covers.
     distinct : bool
-        Whether no cover is drawn twice.
+        Draw no cover twice.
     weighted : bool
-        Draw by random probes instead, which take hardly any memory (D. E. Knuth, CS-TR-74-442,
-        1974): chances are not equal, and every cover comes with the reciprocal of its chance.
+        Draw by sampling probes instead, which need hardly any memory (D. E. Knuth, CS-TR-74-442,
+        1974): covers are not equally likely, and each has a weight, the reciprocal of its
+        probability.
     memory : int
-        Megabytes that the graph may take while it is drawn.
+        As for `solution_graph`.
     check : callable, optional
-        Called every few tenths of a second; may raise, to end it.
+        Called every few tenths of a second; may raise to stop the search.
 
     Returns
     -------
@@ -156,8 +157,8 @@ def sample(
     Raises
     ------
     InputError
-        If the graph takes more memory, there are no covers or fewer than wanted, or probes hardly
-        ever find one.
+        If the graph takes more memory, the problem has no covers or fewer than wanted, or probes
+        hardly ever find one.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def sample(
     >>> len(sample("latin:8", 5, weighted=True).weights)
     5
     """
-    n, seed = checked_draws(n, seed)  # before a graph is drawn, which may take long
+    n, seed = checked_draws(n, seed)  # before the search, which may take long
     if weighted:
         if distinct:
             raise InputError("weighted samples are drawn one by one; leave out distinct")

@@ -1,7 +1,7 @@
-"""Searching by hand, on any cluster: split a problem into files, count each, merge the results.
+"""Searching with a job array of any cluster: split a problem into files, count each, merge.
 
-The files of one split know its identity and their place in it, and so do the results; that is how a
-merge can say which are missing and which came twice.
+Every file and every result holds the identity of its split and its number in it. So a merge can
+name the results that are missing or came twice.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from batchsolve.runs.count import Stack
 from batchsolve.runs.split import split
 from batchsolve.settings import whole_number
 
-MOST_FILES = 1000  # unless --files says otherwise; a job array of a thousand is common
-MOST_PARTS = 1_000_000  # of any split: a merge lists those that are missing
+MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
+MOST_PARTS = 1_000_000  # of any split, because a merge lists missing parts
 
 _PLACE: Form = {"split": TEXT, "part": whole(0, MOST_PARTS - 1), "of": whole(1, MOST_PARTS)}
 _SUMS: Form = {"count": whole(), "nodes": whole()}
-_PART: Form = {**_PLACE, **_SUMS}  # the sums are those above the depth
+_PART: Form = {**_PLACE, **_SUMS}  # the sums above the depth
 _RESULT: Form = {"problem": TEXT, **_PLACE, "above": _SUMS, **_SUMS, "complete": TRUTH}
 
 
@@ -56,13 +56,13 @@ def write_parts(
     ----------
     problem : ExactCover
     directory : str
-        Where to write ``0000.jsonl``, ``0001.jsonl``, …; made if it does not exist.
+        The directory of ``0000.jsonl``, ``0001.jsonl``, …; created if it does not exist.
     stack : sequence of int
-        Where the search begins.
+        The stack to begin at.
     depth : int
-        How deep to expand the tree.
+        The depth to which the tree is expanded.
     files : int, optional
-        How many files to write at most; by default one a stack, but no more than 1,000.
+        The largest number of files; by default one per stack, but no more than 1,000.
     engine : str
         The engine whose tree is expanded.
 
@@ -75,7 +75,7 @@ def write_parts(
     Raises
     ------
     InputError
-        If so many files are asked for that the results could not be merged.
+        If the number of files exceeds `MOST_PARTS`, which a merge can take.
     OutputError
         If the directory is not empty or cannot be written.
     """
@@ -92,7 +92,7 @@ def write_parts(
         if os.listdir(directory):
             raise OutputError(f"{directory}: is not empty; name another directory")
         for k in range(n_files):
-            # dealt in turn, for neighbours in the tree tend to be alike in size
+            # dealt in turn, because subtrees of neighbours tend to be similar in size
             mine = parts.stacks.take(np.arange(k, len(parts.stacks), n_files))
             with open(os.path.join(directory, f"{k:04d}.jsonl"), "w") as file:
                 file.write(mine.to_jsonl(problem, part=k, **header))
@@ -111,8 +111,8 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     -------
     stacks : Stacks
     header : dict
-        What its header says: ``problem``, ``split``, ``part``, ``of``, and ``count`` and ``nodes``
-        above it.
+        Its header: ``problem``, ``split``, ``part``, ``of``, and ``count`` and ``nodes`` above the
+        depth.
 
     Raises
     ------
@@ -127,12 +127,12 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
 
 
 def result_of_part(header: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `merge_results` has to know of a part that was counted, sealed.
+    """Return the sealed result of a part for `merge_results`.
 
     Parameters
     ----------
     header : mapping
-        What `read_part` returned.
+        The header from `read_part`.
     result : mapping
         ``count``, ``nodes`` and ``complete`` of its search.
     """
@@ -153,13 +153,13 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     -------
     dict
         ``count``, ``nodes``, ``complete``, ``of``, and the part numbers that are ``missing``,
-        ``doubled`` (counted once all the same) or ``unfinished``.
+        ``doubled`` (but counted once) or ``unfinished``.
 
     Raises
     ------
     InputError
-        If a file is no such result or is damaged, or they belong to different splits, or doubled
-        ones differ.
+        If a file is not such a result or is damaged, the files belong to different splits, or
+        doubled results differ.
     """
     if not paths:
         raise InputError("no results to merge; name the files that count --stacks --json printed")

@@ -1,10 +1,10 @@
-"""The record of a run on disk: an SQLite file that says what is done and what is left.
+"""The journal of a run: an SQLite file that records finished and outstanding work.
 
 A journal belongs to one run of one kind with one set of settings, and to one process at a time.
 
-SQLite notices a damaged page only if its structure breaks. So every step records a *seal*, too: a
-checksum of the settings, the state and the sums over the checksums of all stacks and all parts. The
-sums do not depend on the order of rows, so that a step brings them up to date by its own rows.
+SQLite notices a damaged page only if its structure breaks. So every checkpoint also records a
+*seal*: a checksum of the settings, the state, and two sums over the checksums of all stacks and all
+parts. The sums do not depend on the order of rows, so a checkpoint updates them from its own rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERSION = 7
 _NUMBERS = struct.Struct("<qd")
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this
-_UNWRITABLE = {  # what SQLite says of a disk, and not of what a file holds
+_UNWRITABLE = {  # errors of the disk, not of the contents of the file
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_READONLY,
@@ -59,25 +59,25 @@ class Part(NamedTuple):
 
 
 class Journal:
-    """The journal of one run: its settings, its state, and perhaps outstanding stacks and parts.
+    """The journal of one run: its settings, its state, its outstanding stacks and its parts.
 
     Parameters
     ----------
     path : str
-        Its file; made if it does not exist.
+        Its file; created if it does not exist.
     kind : str
-        What sort of run it records.
+        The kind of the run, such as ``count``.
     settings : mapping
-        What the result of the run depends on, in JSON types. A journal with other settings is
-        refused.
+        The settings that the result of the run depends on, in JSON types. A journal with other
+        settings raises an error.
     notes : mapping
-        What else to record of a run that begins, in JSON types. One that goes on keeps those it
-        was begun with.
+        Other facts about the run, in JSON types. A resumed run keeps those of its beginning.
 
     Raises
     ------
     JournalError
-        If the journal is damaged, of another run or version, or used by another process.
+        If the journal is damaged, belongs to another run or version, or is in use by another
+        process.
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ class Journal:
     """
 
     about: dict[str, Any]
-    _file: tuple[int, int]  # where it is, as the system knows it
-    _about: str  # the same as it was recorded
-    _sums: tuple[int, int]  # of the checksums of stacks, and of parts
+    _file: tuple[int, int]  # its device and inode
+    _about: str  # `about` as the recorded JSON text
+    _sums: tuple[int, int]  # of the checksums of stacks, and of those of parts
     _stacks: dict[int, int]  # number of an outstanding stack -> its checksum
 
     def __init__(
@@ -102,7 +102,7 @@ class Journal:
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
         if notes:
             mine["notes"] = dict(notes)
-        with disk_errors(path):  # it says why, where SQLite says "unable to open database file"
+        with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
         self._file = _identity(path)
         self._db = _connected(path)
@@ -130,7 +130,7 @@ class Journal:
 
     @classmethod
     def read(cls, path: str) -> Journal:
-        """Open the journal of any run, to look at it; it raises what opening it to go on does."""
+        """Open the journal of any run to inspect it; raises the same errors as `Journal`."""
         if not os.path.exists(path):
             raise JournalError(f"{path}: there is no journal")
         journal = cls.__new__(cls)
@@ -145,7 +145,7 @@ class Journal:
         return journal
 
     def close(self) -> None:
-        """Close the journal; another process may open it then."""
+        """Close the journal, so that another process may open it."""
         self._db.close()
 
     def record(
@@ -155,29 +155,29 @@ class Journal:
         new: Iterable[tuple[int, bytes, float]] = (),
         parts: Iterable[Part] = (),
     ) -> None:
-        """Take a step, all of it or nothing.
+        """Record a checkpoint, completely or not at all.
 
         Parameters
         ----------
         state : mapping
-            Replaces the state of the run.
+            The new state of the run.
         done : iterable of int
             Numbers of stacks that are not outstanding any more.
         new : iterable of (int, bytes, float)
-            Number, options (little-endian uint32) and weight of stacks that now are.
+            Number, options (little-endian uint32) and weight of new outstanding stacks.
         parts : iterable of Part
             New files of solutions.
 
         Raises
         ------
         OutputError
-            If it cannot be written, or was moved or deleted: SQLite would not mind, but nobody
-            could find what it records.
+            If the file cannot be written, or was moved or deleted. SQLite would still write to it,
+            but the records could not be found again.
         """
         if _identity(self.path) != self._file:
             raise OutputError(
                 f"{self.path}: was moved or deleted while the run was going on; put it back where "
-                f"it was, with what was beside it, or begin again"
+                f"it was, with the files beside it, or begin again"
             )
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
@@ -201,7 +201,7 @@ class Journal:
                 raise
 
     def stacks(self) -> list[tuple[int, bytes, float]]:
-        """Return number, options and weight of every outstanding stack."""
+        """Return the number, options and weight of every outstanding stack."""
         with self._errors():
             return self._db.execute("SELECT number, options, weight FROM stacks").fetchall()
 
@@ -212,7 +212,7 @@ class Journal:
             return [Part(*row) for row in rows]
 
     def state(self) -> dict[str, Any] | None:
-        """Return the state recorded last, or None if there is none yet."""
+        """Return the last recorded state, or None if none is recorded yet."""
         with self._errors():
             (state,) = self._db.execute("SELECT state FROM progress").fetchone()
             return None if state is None else dict(json.loads(state))
@@ -242,7 +242,7 @@ class Journal:
         self._db.execute("INSERT INTO progress VALUES (?, ?)", [state, seal])
 
     def _check(self) -> None:
-        """Read what run it is; raise unless all rows are those that were recorded."""
+        """Read `about`; raise unless the seal matches all rows."""
         damage = self._db.execute("PRAGMA quick_check").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(damage)
@@ -259,7 +259,7 @@ class Journal:
         files = sum(map(_checksum, self._rows_of("parts")))
         self._sums = sum(self._stacks.values()) % _SUMS, files % _SUMS
         if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
-            raise ValueError("its seal is not that of what it holds")
+            raise ValueError("its seal does not match its contents")
 
     def _rows_of(self, table: str) -> Iterator[tuple[Any, ...]]:
         rows = self._db.execute(f"SELECT * FROM {table}")
@@ -269,7 +269,7 @@ class Journal:
         return rows
 
     def _compare(self, mine: Mapping[str, Any]) -> None:
-        """Raise unless the journal is of the same run."""
+        """Raise `JournalError` unless the journal is of the same run."""
         theirs = self.about
         if theirs["kind"] != mine["kind"]:
             raise JournalError(
@@ -283,16 +283,16 @@ class Journal:
                 then, now = _difference(then, now)
                 names = [about.get("notes", {}).get("name") for about in (theirs, mine)]
                 if name == "problem" or (name == "stack" and names[0] != names[1]):
-                    name, (then, now) = "problem", names  # hashes and numbers say less
+                    name, (then, now) = "problem", names  # clearer than hashes and numbers
                 changed = " with other contents" if then == now else ""
                 raise JournalError(
                     f"{self.path}: the interrupted run had {name} = {then!r}{changed}, this one "
                     f"has {now!r}; resume with the same input and options, or delete the journal "
-                    f"and what the run has written to begin again"
+                    f"and the output of the run to begin again"
                 )
 
     def damaged(self, why: object) -> JournalError:
-        """Return the error to raise where the contents of the journal make no sense."""
+        """Return the error to raise if the contents of the journal make no sense."""
         return JournalError(
             f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it has "
             f"written stays where it is; move both away to begin again"
@@ -302,7 +302,7 @@ class Journal:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.ProgrammingError as error:  # of the caller: nothing was done
+        except sqlite3.ProgrammingError as error:  # a mistake of the caller; nothing was done
             raise JournalError(
                 f"{self.path}: the run is closed; open it again, and go on with `resume`"
             ) from error
@@ -311,8 +311,8 @@ class Journal:
             is_gone = _identity(self.path) != self._file  # the other run has just ended
             if is_gone or code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise JournalError(
-                    f"{self.path}: in use by another process; wait until that has ended, or name "
-                    f"another output"
+                    f"{self.path}: in use by another process; wait until that process ends, or "
+                    f"name another output"
                 ) from error
             if code in _UNWRITABLE:
                 raise OutputError(
@@ -326,12 +326,12 @@ class Journal:
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    """Open a database; another thread may go on with it."""
+    """Open a database that other threads may use, too."""
     return sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
 
 
 def _identity(path: str) -> tuple[int, int]:
-    """Return what tells a file from others; no file has zeros."""
+    """Return the device and inode of a file; zeros if it does not exist."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -340,7 +340,7 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:
-    """Return of two settings what messages show; of lists of files, the first that differ."""
+    """Return two values of a setting as messages show them; of lists, the first pair to differ."""
     if isinstance(then, list) and isinstance(now, list):
         pairs = zip_longest(then, now, fillvalue="nothing more")
         first = next(pair for pair in pairs if pair[0] != pair[1])
@@ -350,11 +350,11 @@ def _difference(then: Any, now: Any) -> tuple[Any, Any]:
 
 
 def _checksum(row: tuple[Any, ...]) -> int:
-    """Return a checksum of 64 bits of some values of JSON or SQLite."""
+    """Return a 64-bit checksum of values of JSON or SQLite."""
     return int.from_bytes(blake2b(repr(tuple(row)).encode(), digest_size=8).digest())
 
 
 def _stack_checksum(number: int, options: bytes, weight: float) -> int:
-    """Return the same of a stack, in a tenth of the time, for there are many."""
+    """Return the 64-bit checksum of a stack, ten times as fast as `_checksum`."""
     row = options + _NUMBERS.pack(number, weight)
     return int.from_bytes(blake2b(row, digest_size=8).digest())

@@ -1,4 +1,4 @@
-"""Progress bars for long runs: how a command and a notebook show what a search has done."""
+"""Progress bars for long runs, in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TREE_BAR: dict[str, Any] = {
 
 
 def rows_on(bar: Any) -> Callable[[Progress], None]:
-    """Return a callback of `solve_file` that shows rows on a bar of tqdm, made by `ROW_BAR`."""
+    """Return a callback of `solve_file` that shows rows on a tqdm bar made with `ROW_BAR`."""
     begun = False
 
     def update(progress: Progress) -> None:
         nonlocal begun
         totals = progress.totals
-        if not begun:  # the rate is that of this run, not of the one that is resumed
+        if not begun:  # the rate leaves out the rows of the interrupted run
             bar.initial = bar.n = totals.rows
             begun = True
         bar.total = progress.expected_rows
@@ -37,7 +37,7 @@ def rows_on(bar: Any) -> Callable[[Progress], None]:
 
 
 def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
-    """Return a callback of `count` that shows the finished share on a bar made by `TREE_BAR`."""
+    """Return a callback of `count` that shows the finished share on a bar made with `TREE_BAR`."""
 
     def update(search: TreeSearch) -> None:
         totals = search.totals
@@ -55,7 +55,7 @@ def shown(
     follow: Callable[[Any], Callable[[Any], None]],
     how: dict[str, Any],
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield the callback that is meant: a given one, one that draws a bar if it is True, or none.
+    """Yield the callback itself, one that draws a bar for True, or one that does nothing.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def shown(
         `ROW_BAR` or `TREE_BAR`.
     """
     if on_progress is True:
-        from tqdm.auto import tqdm  # of a notebook, if it runs in one
+        from tqdm.auto import tqdm  # shows a widget in a notebook
 
         with tqdm(**how) as bar:
             yield follow(bar)

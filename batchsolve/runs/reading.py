@@ -1,7 +1,7 @@
-"""One problem from what a user names: a family, a grid, a row of a corpus, an exact cover file.
+"""Reading one problem: a family, a grid, a row of a corpus, or an exact cover file.
 
-`read_problem` finds out which it is. Whatever is wrong with an input is one `InputError` that
-names it, and the line where there is one.
+`read_problem` finds out which of these a text names. Every fault of an input raises one
+`InputError` that names the input, and the line if there is one.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_
 
 __all__ = ["Reading", "describe", "picture", "read_problem", "write_dlx", "write_ec"]
 
-MOST_SHOWN_CELLS = 2_500  # of a board in a notebook; a larger one is drawn when asked for
+MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One problem that was read.
+    """One problem, as `read_problem` returns it.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Reading:
     stack : ndarray of uint32, shape (number of clues,)
         The clues of a grid, as options already chosen; empty for other problems.
     name : str
-        What messages call it.
+        The name of the problem in messages.
     notation : Notation or None
-        How the grid was written; None for problems that are no grids.
+        The notation of the grid; None for other problems.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Reading:
         return f"Reading({self.name!r}, {self.problem!r}, {self.stack.size} clues)"
 
     def _repr_html_(self) -> str:
-        """Show a grid in a notebook, or what there is to say of another problem, and its board."""
+        """Return a grid, or the facts and the board of another problem, for a notebook."""
         if isinstance(self.problem, Sudoku):
             notation = self.notation or usual_notation(self.problem.n_digits)
             return html_grid(self.problem, notation, clues_of(self))
@@ -98,7 +98,7 @@ class Reading:
         table = f"<table><caption>{escape(self.name)}</caption>{facts}</table>"
         try:
             board = Board.of(self.problem)
-        except ProblemError:  # the items do not say where they lie
+        except ProblemError:  # the items do not name places of a board
             return table
         if len(board.places) > MOST_SHOWN_CELLS:
             return table
@@ -118,29 +118,29 @@ def read_problem(
     Parameters
     ----------
     text : str or path
-        * a file with one grid: a line of N² characters or numbers, N lines of N, or a drawing;
+        * a file with one grid: a line of N² characters or numbers, N lines of N each, or a drawing;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.json``, or ``.npz`` with a CSR matrix;
         * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
         * ``-``: a grid, ``.ec`` with a header ``p ec``, a tiling, JSON or a matrix from standard
           input;
-        * if there is no such file, a family: ``queens:12``.
+        * if no such file exists, a family: ``queens:12``.
 
-        Files can be compressed, as ``grid.txt.gz``.
+        Files can be compressed, such as ``grid.txt.gz``.
     box : (int, int), optional
-        For grids: rows and columns of a box; by default from the size.
+        For grids: rows and columns of a box; by default the usual ones for the size.
     alphabet : str, optional
-        For grids: the alphabet; by default from the grid, or from the whole column of a corpus.
+        For grids: the alphabet; by default found from the grid, or from the whole column of a
+        corpus.
     column : str, optional
         For a row of a corpus: the puzzle column.
     blank : str, optional
-        For grids: the characters of blank cells; by default ``.0*_-``, as far as they are no
-        digits.
+        For grids: the characters of blank cells; by default those of ``.0*_-`` that are not digits.
 
     Raises
     ------
     InputError
-        If there is no such file or family, or it does not hold one well-formed problem.
+        If the text names no file or family, or the file does not hold one well-formed problem.
 
     Examples
     --------
@@ -181,11 +181,11 @@ def _is_grid(text: str) -> bool:
 
 
 Puzzle = ExactCover | Reading | str | os.PathLike[str]
-"""What functions of one problem take: it, one that was read, or what `read_problem` reads."""
+"""A problem, the result of `read_problem`, or an argument of it."""
 
 
 def reading_of(problem: Puzzle) -> Reading:
-    """Return the problem that is meant, as if it had been read.
+    """Return a problem as a `Reading`.
 
     Examples
     --------
@@ -200,26 +200,26 @@ def reading_of(problem: Puzzle) -> Reading:
 def problem_and_stacks(
     problem: Puzzle, stack: Iterable[int] | Stacks = ()
 ) -> tuple[ExactCover, Stacks]:
-    """Return the problem that is meant, and where to begin.
+    """Return a problem, and the stacks to begin with.
 
     Parameters
     ----------
     problem : ExactCover, Reading, str or path
     stack : iterable of int, or Stacks
-        Where to begin; by default with the clues that were read.
+        The stack or stacks to begin with; by default the clues that were read.
 
     Returns
     -------
     problem : ExactCover
     stacks : Stacks
-        One, or those given; partial covers all of them.
+        One stack, or those given; all are partial covers.
 
     Raises
     ------
     InputError
-        If there is no such problem, or clues were read, and a stack lacks some of them.
+        If the text names no problem, or a stack lacks some of the clues that were read.
     ProblemError
-        If a stack is no partial cover.
+        If a stack is not a partial cover.
 
     Examples
     --------
@@ -244,10 +244,7 @@ def problem_and_stacks(
 
 
 def problem_and_stack(problem: Puzzle, stack: Iterable[int] = ()) -> tuple[ExactCover, Stacks]:
-    """Return the problem that is meant, and the one stack to begin with.
-
-    As `problem_and_stacks`, for functions that begin at one place.
-    """
+    """Return a problem and the one stack to begin with; see `problem_and_stacks`."""
     problem, stacks = problem_and_stacks(problem, stack)
     if len(stacks) != 1:
         raise InputError(f"there is one stack to begin with here, not {len(stacks)}")
@@ -255,7 +252,7 @@ def problem_and_stack(problem: Puzzle, stack: Iterable[int] = ()) -> tuple[Exact
 
 
 def describe(reading: Reading) -> dict[str, object]:
-    """Return what there is to say about a problem, by name.
+    """Return the facts about a problem by name.
 
     Examples
     --------
@@ -294,14 +291,14 @@ def describe(reading: Reading) -> dict[str, object]:
 
 
 def picture(reading: Reading) -> str:
-    """Return a drawing of a grid's clues, which `read_problem` reads back from a file.
+    """Return a drawing of a grid's clues, which `read_problem` can read from a file.
 
-    Where the clues leave the alphabet open, reading it back takes its name.
+    If the clues leave the alphabet open, `read_problem` needs the alphabet as an argument.
 
     Raises
     ------
     InputError
-        If the problem is no grid.
+        If the problem is not a grid.
 
     Examples
     --------
@@ -326,7 +323,7 @@ def clues_of(reading: Reading) -> npt.NDArray[np.uint8]:
 
 
 def _reading(problem: ExactCover, name: str) -> Reading:
-    """Return a problem without clues."""
+    """Return the reading of a problem without clues."""
     notation = usual_notation(problem.n_digits) if isinstance(problem, Sudoku) else None
     return Reading(problem, np.empty(0, np.uint32), name, notation)
 
@@ -357,7 +354,7 @@ def _content(path: str) -> bytes:
 
 
 def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
-    """Return the exact cover problem of a file, or None if it has to be a grid."""
+    """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
         return read_npz(data)
     text = _text(data)
@@ -412,11 +409,11 @@ def _read_grid(
 
 
 def _split_row(text: str) -> tuple[str, str | None]:
-    """Return the file and the row that ``FILE#ROW`` names; None if it names no row."""
+    """Return the file and the row that ``FILE#ROW`` names; None for a missing row."""
     places = [k for k, character in enumerate(text) if character == "#" and k > 0]
     if not places:
         return text, None
-    # the names of files can hold a # as well
+    # names of files can hold a #, too
     place = next((k for k in places if os.path.exists(text[:k])), places[0])
     return text[:place], text[place + 1 :]
 
@@ -448,7 +445,7 @@ def _read_row(
 
 
 def _find_row(path: str, row: str) -> int:
-    """Return the place of a row, from 0, that its number or a value names."""
+    """Return the index, from 0, of the row that a number or a value names."""
     column, equals, value = row.partition("=")
     number = int(row) if row.isascii() and row.isdecimal() and len(row) < 19 else None
     if number == 0 or (number is None and not equals):
@@ -459,7 +456,7 @@ def _find_row(path: str, row: str) -> int:
     n_rows, found = 0, []
     source = open_source(path)
     if number is None:
-        _where(source.layout.schema.empty_table(), column, value)  # there may be no row at all
+        _where(source.layout.schema.empty_table(), column, value)  # checks a table without rows
     for block in source.blocks():
         table = block.rows().table
         if number is None:
@@ -481,10 +478,10 @@ def _find_row(path: str, row: str) -> int:
 
 
 def _where(table: pa.Table, column: str, value: str) -> list[int]:
-    """Return the places where a column has a value, compared as text."""
+    """Return the rows of a table that have a value in a column, compared as text."""
     if column not in table.column_names:
         raise InputError(
-            f"no column is called {quoted(column)}; there is: {listed(table.column_names)}"
+            f"unknown column {quoted(column)}; choose from {listed(table.column_names)}"
         )
     try:
         same = pc.equal(table[column].cast(pa.string()), value)

@@ -1,9 +1,8 @@
 """Resumable searches: a directory with a journal and files of solutions.
 
-Every step of a search is kept whole or not at all. New solutions are first written to a file of
-their own; then one transaction of the journal records the file, the sums, and which stacks are
-outstanding. A file that no transaction records is a step that did not happen, and is removed when
-the run is resumed.
+Every checkpoint is kept completely or not at all. The run first writes new solutions to a file of
+their own; then one transaction of the journal records the file, the sums, and the outstanding
+stacks. A resumed run removes files that no transaction records.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ from batchsolve.tables.outputs import sync_directory
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
-_PART_NAME = re.compile(r"\d{8,}\.parquet")  # nothing else is ever removed
-SMALL_BYTES = 8 << 10  # parts of a step that are smaller become one file
+_PART_NAME = re.compile(r"\d{8,}\.parquet")  # no other files are ever removed
+SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
 class Run:
@@ -60,7 +59,7 @@ class Run:
     Parameters
     ----------
     directory : str or path
-        Where the run is kept.
+        The directory of the run.
     problem : ExactCover, Reading or str
         As for `count`.
     stack : sequence of int
@@ -68,21 +67,21 @@ class Run:
     collect : bool
         Keep the covers, in ``solutions/*.parquet``, instead of only counting them.
     resume : bool
-        Go on with the run in `directory`, if there is one; without it an existing one is refused.
+        Go on with the run in `directory`, if it exists; by default an existing run is an error.
     cheapest : int, optional
-        Keep only so many of the cheapest covers, in the journal.
+        Keep only this number of the cheapest covers, in the journal.
     up_to_symmetry : bool or Symmetries
         As for `solutions`.
     engine : str
     notation : Notation, optional
-        How grids are written; by default as the one that was read.
+        The notation of grids; by default that of the grid that was read.
     name : str, optional
-        What `describe_run` calls the problem; by default as it was read.
+        The name of the problem for `describe_run`; by default the name that was read.
 
     Raises
     ------
     OutputError
-        If the directory holds something, and `resume` is not set.
+        If the directory is not empty and `resume` is not set.
     JournalError
         If the journal or a file of solutions is damaged, or the journal is of another problem or
         in use by another process.
@@ -123,7 +122,7 @@ class Run:
         problem, begin = problem_and_stack(reading, stack)
         if isinstance(problem, Sudoku):
             notation = notation or usual_notation(problem.n_digits)
-        else:  # an alphabet says that solutions are grids
+        else:  # a recorded alphabet would mean that solutions are grids
             notation = None
         self._directory = path_of("the directory of a run", directory)
         self._problem = problem
@@ -187,12 +186,12 @@ class Run:
         address : str, optional
             As for `count`.
         on_progress : callable or True, optional
-            Called with the running `TreeSearch` as results come; True draws a progress bar.
+            Called with the running `TreeSearch` as results arrive; True draws a progress bar.
         search : SearchSettings, optional
             As for `count`.
         **settings
-            As for `count`, but for the engine, which is that of the run; ``limit`` counts the
-            covers of earlier searches too.
+            As for `count`, but the engine is that of the run, and ``limit`` includes the covers of
+            earlier searches.
 
         Returns
         -------
@@ -228,18 +227,18 @@ class Run:
                     error.add_note(
                         f"what is done is kept in {self._directory}; go on with `resume`"
                     )
-                self._begin = None  # what is left is what the journal says
+                self._begin = None  # the next search reads the journal again
                 raise
             self._begin = tree.outstanding, tree.totals
             return summary(tree, pool)
 
     @property
     def cheapest_covers(self) -> list[PricedCover]:
-        """The cheapest covers found so far, if those are kept."""
+        """The cheapest covers found so far; empty for other kinds of runs."""
         return covers_of(self._best) if self._best else []
 
     def _tree(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
-        """Return the search of what is left."""
+        """Return the search of the outstanding stacks."""
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
         render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
@@ -258,10 +257,10 @@ class Run:
             try:
                 os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
             except FileExistsError as error:
-                raise OutputError(f"{self._directory}: is no directory; name another") from error
+                raise OutputError(f"{self._directory}: not a directory; name another") from error
 
     def _refuse_solutions_of_nobody(self) -> None:
-        """Raise if there are solutions, but the journal is empty and tells of none."""
+        """Raise `JournalError` if solutions exist but the journal is empty."""
         path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
         found = os.listdir(folder) if os.path.isdir(folder) else []
         if not os.path.getsize(path) and any(map(_PART_NAME.fullmatch, found)):
@@ -271,7 +270,7 @@ class Run:
             )
 
     def _load(self) -> tuple[Piece, Totals]:
-        """Read the outstanding stacks, the sums and the number of parts, or begin."""
+        """Read the outstanding stacks and the sums from the journal, or begin a new run."""
         parts = self._journal.parts()
         self._n_parts = len(parts)
         state = self._journal.state()
@@ -308,13 +307,13 @@ class Run:
             check_part(self._directory, part)
 
     def keep(self, changes: Changes) -> None:
-        """Write changes down, all of them or nothing."""
+        """Record changes, completely or not at all."""
         parts = self.write_parts(changes.outputs) if changes.outputs else []
         done, new = changes.balance()
         self._journal.record(self._state(), done, _records_of(new), parts)
 
     def _state(self) -> dict[str, Any]:
-        """Return what the journal records beside stacks and parts."""
+        """Return the state for the journal: sums, and the cheapest covers."""
         if self._best is None:
             return asdict(self._totals)
         covers = [
@@ -328,7 +327,7 @@ class Run:
         return {**asdict(self._totals), COVERS: covers}
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
-        """Write what workers rendered to files."""
+        """Write rendered solutions to files; return the parts."""
         parts = [(part, n) for part, n in outputs if part.size >= SMALL_BYTES]
         rest = [(part, n) for part, n in outputs if part.size < SMALL_BYTES]
         if len(rest) == 1:
@@ -352,7 +351,7 @@ class Run:
 
 
 def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
-    """Return the stacks of a piece as the journal has them."""
+    """Return the stacks of a piece in the form of `Journal.record`."""
     options = piece.stacks.options.astype("<u4").tobytes()
     bounds = (4 * piece.stacks.offsets).tolist()
     each = zip(piece.ids.tolist(), bounds, bounds[1:], piece.weights.tolist(), strict=False)
@@ -360,7 +359,7 @@ def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
 
 
 def describe_run(directory: str) -> dict[str, Any]:
-    """Return what a run has done and has left."""
+    """Return the facts about a run: its settings, its sums, and its outstanding work."""
     with Journal.read(os.path.join(directory, JOURNAL)) as journal:
         state: dict[str, Any] = journal.state() or asdict(Totals())
         state.pop(COVERS, None)

@@ -1,4 +1,4 @@
-"""Solving puzzles at hand: arrays, texts, or one."""
+"""Solving puzzles in memory: an array, a list of texts, or one puzzle."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Answer:
     alphabet : str
         The alphabet of the solution.
     message : str or None
-        What is wrong with a puzzle that is invalid.
+        The fault of an invalid puzzle.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Answer:
     message: str | None = field(default=None, repr=False)
 
     def _repr_html_(self) -> str:
-        """Show the solution as a grid in a notebook, or say why there is none."""
+        """Return the solution as a grid, or the reason for its absence, for a notebook."""
         why = escape(self.message or counted(self.n_solutions, "solution"))
         facts = f"<p>{self.status}, {why}</p>"
         if self.solution is None:
@@ -86,7 +86,7 @@ class BatchResult:
     Attributes
     ----------
     solutions : ndarray of uint8, shape (n, N²)
-        The first solution in tree order, or that of the engine ``sat``; 0 where there is none.
+        The first solution in tree order, or that of the engine ``sat``; 0 if none was found.
     status : ndarray of str, shape (n,)
         ``unique``, ``multiple``, ``solved``, ``unsolvable``, ``unfinished`` or ``invalid``.
     n_solutions : ndarray of int64, shape (n,)
@@ -94,9 +94,9 @@ class BatchResult:
     nodes : ndarray of int64, shape (n,)
         Nodes visited.
     messages : dict of int to (str or None)
-        What is wrong with puzzles that are invalid, and with searches that failed.
+        The faults of invalid puzzles, and the reasons of failed searches.
     notation : Notation
-        How the puzzles are written; the usual way if they were digits.
+        The notation of the puzzles; the usual one if they were digits.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class BatchResult:
         return f"BatchResult({counted(len(self), 'row')}{': ' if each else ''}{each})"
 
     def _repr_html_(self) -> str:
-        """Show the first rows in a notebook."""
+        """Return a table of the first rows for a notebook."""
         few = slice(SHOWN_ROWS)
         first = replace(self, solutions=self.solutions[few], status=self.status[few])
         lines = [
@@ -138,7 +138,7 @@ class BatchResult:
         return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
 
     def text(self) -> list[str | None]:
-        """Return the solutions as they would be written; None where there is none."""
+        """Return the solutions as text; None where none was found."""
         solved = np.asarray(self.solutions.any(axis=1))
         texts: list[str | None] = self.notation.decode(self.solutions[solved], solved).to_pylist()
         return texts
@@ -162,14 +162,14 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N; cells are blank that hold 0 or -1, or are masked. Or a list, an Arrow array
-        or a series of pandas or polars with the puzzles as text.
+        Digits 1 .. N; blank cells hold 0 or -1, or are masked. Or a list, an Arrow array, or a
+        series of pandas or polars with the puzzles as text.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N.
     alphabet : str, optional
         The alphabet of texts that leave it open.
     blank : str, optional
-        The characters of blank cells in texts; by default ``.0*_-``, as far as they are no digits.
+        The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
     jobs : int, optional
@@ -190,7 +190,7 @@ def solve_batch(
     Raises
     ------
     InputError
-        If they are no grids, or not of one size; the message names the call that takes them.
+        If the argument does not hold grids of one size; the message names the function to call.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def solve_batch(
 def answered(
     corpus: Corpus | _GridArray, writer: Writer, settings: SearchSettings, pool: Pool
 ) -> Iterator[Any]:
-    """Yield what a writer makes of the answers to the blocks of a corpus, in order."""
+    """Yield the answers to the blocks of a corpus, in order, as a writer renders them."""
     engines = engines_for_rows(settings.engine, corpus.problem, settings.limit or UNLIMITED)
     how = engines.engine, pool, settings, corpus.reader, writer, engines.handover
     for _, written in search_rows(corpus.blocks(), *how):
@@ -268,7 +268,7 @@ class _GridBatch:
 
 @dataclass(frozen=True)
 class _ReadAlready:
-    """Reads blocks that are arrays of grids."""
+    """A reader of blocks that are arrays of grids."""
 
     problem: Sudoku
 
@@ -297,7 +297,7 @@ class _GridArray:
 
 
 class _AnswerArrays(NamedTuple):
-    """The columns of a result, of some consecutive rows."""
+    """The columns of a result for some consecutive rows."""
 
     solutions: npt.NDArray[np.uint8]
     status: npt.NDArray[np.str_]
@@ -308,7 +308,7 @@ class _AnswerArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Arrays:
-    """Writes answers as arrays."""
+    """A writer of answers as arrays."""
 
     problem: Sudoku
     limit: int
@@ -344,7 +344,7 @@ def solve(
     alphabet : str, optional
         The alphabet, where the text leaves it open.
     blank : str, optional
-        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
+        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
 
     Returns
     -------
@@ -354,7 +354,7 @@ def solve(
     Raises
     ------
     InputError
-        If it is no text, or not that of a grid; the message names the call that takes it.
+        If the argument is not the text of one grid; the message names the function to call.
 
     Examples
     --------
@@ -379,7 +379,7 @@ def _is_column(grids: Any) -> bool:
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:
-    """Return grids that are no texts as an array."""
+    """Return grids, given as digits, as an array."""
     array = as_grids_array(grids)
     if array.ndim == 1 and array.size:
         raise InputError(

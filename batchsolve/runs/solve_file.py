@@ -1,7 +1,7 @@
-"""Solving a corpus from file to file: journalled, resumable, in bounded memory.
+"""Solving a corpus from file to file, with a journal to resume from, in bounded memory.
 
-Workers read, search and write blocks of rows (`batchsolve.search.rows`). This process cuts the
-input, takes what they have written in order, and records how far that is.
+Workers read, search and write blocks of rows (`batchsolve.search.rows`). The main process cuts the
+input into blocks, takes the encoded rows in order, and records its progress.
 """
 
 from __future__ import annotations
@@ -55,25 +55,25 @@ SAME_FILES = (
     "filename",
     "stats",
     "canonical",
-)  # settings that a resumed run must have
+)  # settings that must be the same in a resumed run
 NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
-PROVES_UNIQUENESS = 2  # solutions to look for, unless --limit says otherwise
+PROVES_UNIQUENESS = 2  # the default limit of solutions
 
 
 @dataclass
 class Summary:
-    """What a run over a corpus came to: its ``--json`` line, advice aside.
+    """The result of a run over a corpus: its ``--json`` line, without `advice`.
 
     Attributes
     ----------
     engine : str
-        The engine; and, if rows of many nodes are handed over, the other one: ``cells, sat``.
+        The engine, and the fallback engine if there is one: ``cells, sat``.
     column : str
         The puzzle column.
     solution_column : str or None
         The column of given solutions.
     advice : str
-        What would help with rows that met their node limit; empty if nothing is known to.
+        Advice on rows that met their node limit; empty if there is none.
 
     Examples
     --------
@@ -104,12 +104,12 @@ class Summary:
 
     @property
     def complete(self) -> bool:
-        """Whether every row is answered and no given solution disagrees."""
+        """True if every row is answered and no given solution disagrees."""
         return not (self.unfinished or self.invalid or self.disagree)
 
     @property
     def columns(self) -> str:
-        """Which columns of the input hold puzzles and given solutions, in words."""
+        """The puzzle column and the solution column of the input, in words."""
         given = self.solution_column
         solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
         return f"puzzle column {quoted(self.column)}, {solutions}"
@@ -125,16 +125,16 @@ class Summary:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback is told.
+    """The argument of a progress callback.
 
     Attributes
     ----------
     new_rows : int
-        Rows answered since the last call; the first call is made before any.
+        Rows answered since the last call; 0 in the first call.
     totals : Summary
-        The sums, with those of the run that is resumed.
+        The sums, including those of the resumed run.
     expected_rows : int or None
-        The estimated number of all rows, from the bytes of those so far; None if unknown.
+        The number of all rows, estimated from the bytes of the rows so far; None if unknown.
 
     Examples
     --------
@@ -173,23 +173,23 @@ def solve_file(
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In JSON
         lines, numbers that JSON does not have (NaN, infinity) are null. Or ``.npy`` for the
-        solutions alone: an array of uint8 and the shape (n, N²), with zeros where there is none.
-        Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files in the order of
-        their names, which the workers write.
+        solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found.
+        Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files whose names
+        give their order; the workers write them.
     jobs : int, optional
         Workers; the number of cores by default.
     backend : {"threading", "loky", "dask", "ray"}
         Threads, processes, or the workers of a cluster.
     address : str, optional
-        The scheduler of the cluster; by default a cluster on this machine is started.
+        The scheduler of the cluster; by default a cluster is started on this machine.
     on_progress : callable or True, optional
         Called with a `Progress` as rows are written; True draws a progress bar.
     search : SearchSettings, optional
-        What to search for; a ``limit`` of 2 is the default.
+        The settings of the search; the default ``limit`` is 2.
     files : FileSettings, optional
-        How to read and write.
+        The settings of reading and writing.
     **settings
-        The same two, field by field: ``limit=1``, ``column="puzzle"``, ….
+        The fields of `search` and `files`: ``limit=1``, ``column="puzzle"``, ….
 
     Returns
     -------
@@ -198,7 +198,7 @@ def solve_file(
     Raises
     ------
     InputError, OutputError, JournalError
-        See `batchsolve.errors`; rows written before are kept in ``OUT.partial``.
+        See `batchsolve.errors`; ``OUT.partial`` keeps the rows written before.
 
     Examples
     --------
@@ -243,17 +243,17 @@ class FileRun:
     Attributes
     ----------
     inputs, paths : list of str
-        What was given, and the files of it.
+        The arguments, and the files that they stand for.
     totals : Summary
         The sums of the rows that are written.
     rows_before : int
-        Those of the run that is resumed.
+        Rows that the resumed run had written.
     begin : Position or None
-        Where in the input the rows still to be read begin.
+        The position of the next input row to read.
     read : Sums
-        The checksums of what lies before.
+        The checksums of the input before `begin`.
     place : FilePlace
-        The input file at hand.
+        The current input file.
     """
 
     inputs: list[str]
@@ -275,7 +275,7 @@ class FileRun:
         self.unrecorded: list[Part] = []
 
     def run(self) -> Summary:
-        """Solve the corpus, or go on with it."""
+        """Solve the corpus, or resume an interrupted run of it."""
         start = time.perf_counter()
         self.destination.check()
         if self.settings.resume and "-" in (*self.paths, self.output):
@@ -305,7 +305,7 @@ class FileRun:
         limit = self.search.limit or UNLIMITED
         engines = engines_for_rows(self.search.engine, corpus.problem, limit)
         self.search = replace(self.search, engine=engines.name)
-        with self.pool as pool:  # before any file is made, for a cluster may not be there
+        with self.pool as pool:  # before any file is made, because a cluster may be unreachable
             self.totals.jobs = pool.jobs
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
             table = AnswerTable(reader, limit, settings.stats, settings.canonical, is_array)
@@ -341,7 +341,7 @@ class FileRun:
             writer, output = self.destination.open(table, written, parts, self.pool)
         except BaseException:
             if journal and written is None and not exists(self.destination.kept):
-                journal.remove()  # it tells of nothing
+                journal.remove()  # nothing was written
             raise
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         rows = search_rows(
@@ -371,7 +371,7 @@ class FileRun:
             journal.remove()
 
     def _check_read(self, corpus: Corpus) -> None:
-        """Raise `JournalError` unless the input still holds what the interrupted run read of it."""
+        """Raise `JournalError` if the input that the interrupted run has read was changed."""
         if self.begin is not None and sums_before(corpus, self.begin, self.pool) != self.read:
             several = counted(len(self.paths), "input file")
             raise JournalError(
@@ -381,7 +381,7 @@ class FileRun:
             )
 
     def _how_to_go_on(self, error: BaseException) -> str:
-        """Return what can be done after an error; an input that is mended is another one."""
+        """Return advice after an error; a corrected input cannot be resumed, because it differs."""
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
         if isinstance(error, InputError):
@@ -407,13 +407,13 @@ class FileRun:
                     self.on_progress(Progress(written.n_rows, self.totals, expected))
                     records.make_if_due()
         except InputError as error:
-            self.record(journal, output)  # the rows before the fault are good
+            self.record(journal, output)  # keeps the rows before the fault
             if isinstance(error, RowsError):
                 raise self.place.located(error) from None
             raise
 
     def _take(self, block: Block, written: Encoded, output: Output) -> None:
-        """Put the rows of a block into the output, and add them to the sums."""
+        """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.totals, written.sums
         if sums.first_invalid and self.settings.stop_on_invalid:
             place, why = sums.first_invalid
@@ -429,9 +429,9 @@ class FileRun:
         self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
-        """Refuse to overwrite what an interrupted run left, unasked."""
+        """Raise an error if an interrupted run left files and is not to be resumed."""
         kept, path = self.destination.kept, self.destination.journal
-        begun = os.path.exists(path) and os.path.getsize(path) > 0  # nothing: the disk was full
+        begun = os.path.exists(path) and os.path.getsize(path) > 0  # it is empty after a full disk
         if begun and not self.settings.resume:
             Journal.read(path).close()  # raises if the run is going on in another process
             raise OutputError(
@@ -450,12 +450,12 @@ class FileRun:
         inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
         settings = {**search, **same, "box": box, "inputs": inputs}
         settings["columns"] = corpus.columns
-        if is_address(self.output):  # of which the name of the journal tells a part
+        if is_address(self.output):  # the name of the journal holds only its last part
             settings["output"] = self.output
         return Journal(self.destination.journal, "solve", settings)
 
     def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
-        """Take up the sums of an interrupted run; return what it wrote and whether it finished."""
+        """Restore the state of an interrupted run; return its output and whether it finished."""
         state = journal.state()
         if state is None:
             return None, False
@@ -472,19 +472,19 @@ class FileRun:
         return written, finished
 
     def record(self, journal: Journal | None, output: Output, finished: bool = False) -> None:
-        """Make what is written durable, and note how far that is."""
+        """Sync the output to disk, and record the state in the journal."""
         state, n_parts = self.state(output, finished), len(self.unrecorded)
         output.sync()
         self.note(journal, state, n_parts)
 
     def note(self, journal: Journal | None, state: dict[str, Any], n_parts: int) -> None:
-        """Note a state in the journal, with the first of the parts that are not recorded."""
+        """Record a state in the journal, with the first `n_parts` of the unrecorded parts."""
         if journal is not None:
             journal.record(state, parts=self.unrecorded[:n_parts])
         del self.unrecorded[:n_parts]
 
     def state(self, output: Output, finished: bool = False) -> dict[str, Any]:
-        """Return what a journal has to know of what is written so far."""
+        """Return the state of the rows written so far, for the journal."""
         return {
             "written": output.written(),
             "begin": self.begin,
@@ -496,19 +496,20 @@ class FileRun:
 
 
 class InvalidRowError(InputError):
-    """A row is invalid, and the run was to stop there; it can go on as one that does not."""
+    """An invalid row that stopped a run; the run can be resumed without ``stop_on_invalid``."""
 
 
 class RecordsBehind:
-    """Records a run every second, while a thread waits for the disk and the run goes on.
+    """Checkpoints of a run, one a second; a thread waits for the disk while the run goes on.
 
-    They talk through queues that are compiled code. In the middle of a `Future` or of a
-    `threading.Condition`, Ctrl-C can leave a lock taken, for which the thread would wait for ever.
+    The thread and the run communicate through queues written in C. Within the Python code of a
+    `Future` or a `threading.Condition`, Ctrl-C can leave a lock taken, and the thread would wait
+    for it forever.
     """
 
     def __init__(self, run: FileRun, journal: Journal | None, output: Output) -> None:
         self._run, self._journal, self._output = run, journal, output
-        self._asked: SimpleQueue[bool] = SimpleQueue()  # whether to go on
+        self._asked: SimpleQueue[bool] = SimpleQueue()  # False ends the thread
         self._answered: SimpleQueue[Exception | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._sync, daemon=True)
         self._is_asked = False
@@ -534,7 +535,7 @@ class RecordsBehind:
                 self._answered.put(None)
 
     def make_if_due(self) -> None:
-        """Begin a record if a second has passed since the last; end it once the disk has done."""
+        """Begin a checkpoint a second after the last one; end it once the disk has finished."""
         if self._is_asked:
             if not self._answered.empty():
                 self._is_asked = False
@@ -551,12 +552,12 @@ class RecordsBehind:
 
 
 def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
-    """Refuse to read what is written.
+    """Raise an error if the output is among the inputs.
 
     Parameters
     ----------
     inputs, paths : sequence of str
-        What was given, and the files of it.
+        The arguments, and the files that they stand for.
     output : str
 
     Raises
@@ -586,7 +587,7 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 def _identity(path: str) -> str:
-    """Return a file as the journal and messages know it."""
+    """Return the name, size and time of a file for the journal and messages."""
     try:
         facts = facts_of(path)
     except OSError as error:

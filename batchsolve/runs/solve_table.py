@@ -78,7 +78,7 @@ def solve_table(
     engine: str = AUTO,
     node_limit: int | None = None,
 ) -> Any:
-    """Solve a column of puzzles; return the table with the answers beside them.
+    """Solve a column of puzzles; return the table with columns of answers.
 
     Parameters
     ----------
@@ -88,15 +88,15 @@ def solve_table(
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     box : (int, int), optional
-        Rows and columns of a box; by default from the size of the puzzles.
+        Rows and columns of a box; by default the usual ones for the size of the puzzles.
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
     blank : str, optional
-        The characters of blank cells; by default ``.0*_-``, as far as they are no digits.
+        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
     stats : bool
         Add the columns ``nodes`` and ``seconds``.
     canonical : bool
-        Add the column ``canonical``, the least puzzle that is the same up to symmetry.
+        Add the column ``canonical``, the canonical form of each puzzle.
     limit : int
         As in `solve_file`.
     jobs : int, optional
@@ -113,15 +113,15 @@ def solve_table(
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        What `table` is, or else that of Arrow: all its columns, then ``solution``, ``status``,
-        ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas, integers
-        and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so are the
-        solutions.
+        A table of the same library, or else of Arrow: all columns of `table`, then ``solution``,
+        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas,
+        integers and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so
+        are the solutions.
 
     Raises
     ------
     InputError
-        If it is no table, or does not say which puzzles it holds.
+        If the argument is not a table, or its puzzle column cannot be found.
     ProblemError
         If canonical forms are wanted of grids that are too large; see `canonical_forms`.
 
@@ -146,7 +146,7 @@ def solve_table(
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Writes the answers to a block beside its rows."""
+    """A writer that adds columns of answers to the rows of a block."""
 
     answers: AnswerTable
 

@@ -1,15 +1,14 @@
-"""Sorting more solutions than fit into memory, by all workers: an external merge sort.
+"""Sorting of more solutions than fit into memory, by all workers: an external merge sort.
 
-What is to be sorted comes in *loads*. A worker sorts a load and spills it to disk as a *run* of
-small *pages*; of each page the first and the last row are remembered. Then the pages, in the order
-of their first rows, are cut into *ranges*. A worker reads the pages in which rows of a range may
-lie, leaves out those of other ranges, sorts the rest once more, and makes of them what is wanted.
-So loads can be sorted side by side, and ranges too, and none takes more memory than a few loads.
+The rows come in *loads*. A worker sorts a load and spills it to disk as a *run* of small *pages*;
+the main process keeps the first and the last row of each page. Then the pages, in the order of
+their first rows, are cut into *ranges*. A worker reads all pages that may hold rows of a range,
+drops the rows of other ranges, sorts the rest, and passes the sorted rows on. So workers can sort
+loads in parallel, and then ranges, and each needs no more memory than a few loads.
 
-Rows are sorted as `CoverRenderer.table` sorts them. What is sorted are their *keys*, bytes that
-compare as the rows do and that rows are made of again: in Arrow, lists of texts take ten times as
-long to be put into another order. Equal rows cannot be told apart, so the order is unique, and the
-output does not depend on what is in which load.
+The order of rows is that of `CoverRenderer.table`. Workers sort *keys*: bytes that compare as the
+rows do and can be turned back into rows. In Arrow, reordering lists of texts takes ten times as
+long. Equal rows are identical, so the output does not depend on the division into loads.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from batchsolve.tables.blocks import one_chunk
 from batchsolve.tables.encoders import ArrowStreams
 from batchsolve.workers.pool import Pool
 
-LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much
-PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # smaller where there are many loads
+LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much memory
+PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # pages are smaller if loads are many
 
 Item = TypeVar("Item")
 Load = TypeVar("Load")
@@ -47,21 +46,21 @@ def sorted_rows(
     folder: str,
     pool: Pool,
 ) -> Iterator[Made]:
-    """Sort rows; yield what workers make of each range, in ascending order.
+    """Sort rows; yield the results of `make` on each range, in ascending order.
 
     Parameters
     ----------
     loads : sequence
     read : callable
-        Yields the rows of a load, as tables; called by workers.
+        Yields the rows of a load as tables; workers call it.
     make : callable
-        Takes the number of a range, counted from 0, and its sorted rows; called by workers.
+        Takes the number of a range, counted from 0, and its sorted rows; workers call it.
     schema : pyarrow.Schema
-        Of the tables: one column, of texts or of lists of texts.
+        The schema of the tables: one column of texts or of lists of texts.
     folder : str
-        Where to spill to, on this machine.
+        The folder for runs, on this machine.
     pool : Pool
-        Entered already; its workers are threads, or can see the folder.
+        Already entered; its workers are threads, or see the folder.
     """
     page_bytes = _page_bytes(len(loads))
     pages: list[_Page] = []
@@ -77,7 +76,7 @@ def sorted_rows(
 def groups_of(
     items: Iterable[Item], size: Callable[[Item], int], enough: int
 ) -> Iterator[list[Item]]:
-    """Put adjacent items together whose sizes add up to enough; the last group may be smaller.
+    """Group adjacent items until their sizes add up to enough; the last group may be smaller.
 
     Examples
     --------
@@ -97,7 +96,7 @@ def groups_of(
 
 
 def _page_bytes(n_loads: int) -> int:
-    """Return how large pages are: a range may have one of each load beside its own.
+    """Return the size of pages; a range may read one page of each load beside its own pages.
 
     Examples
     --------
@@ -108,29 +107,29 @@ def _page_bytes(n_loads: int) -> int:
 
 
 class _Page(NamedTuple):
-    """Some adjacent rows of a run, on disk. Pages are ordered as these fields are."""
+    """Some adjacent rows of a run, on disk; the order of pages is that of these fields."""
 
     first: bytes  # the key of its first row
     path: str  # the file of its run
-    begin: int  # where it lies there
+    begin: int  # its bytes in that file
     end: int
     last: bytes  # the key of its last row
 
 
 @dataclass(frozen=True)
 class _Range:
-    """The rows from the beginning of a page to that of another.
+    """The rows from the beginning of a page to the beginning of another.
 
-    Rows that equal the first of a page lie before it if their own page does, so that however many
-    rows are equal, they can be cut.
+    Rows that equal the first row of a page lie before it if their own page does. So ranges can be
+    cut anywhere, however many rows are equal.
 
     Attributes
     ----------
     number : int
     low, high : _Page or None
-        None is the beginning or the end of all.
+        None for the beginning or the end of all rows.
     pages : list of _Page
-        Those in which its rows may lie.
+        The pages that may hold its rows.
     """
 
     number: int
@@ -165,7 +164,7 @@ def _rows_before(other: _Page, page: _Page, keys: pa.BinaryArray) -> int:
 def _sort(
     read: Callable[[Any], Iterator[pa.Table]], page_bytes: int, folder: str, load: Any
 ) -> list[_Page]:
-    """Sort a load and spill it, in several runs if it is larger than it should be."""
+    """Sort a load and spill it, in several runs if it exceeds `LOAD_BYTES`."""
     keys = map(keys_of, read(load))
     runs = map(pa.concat_arrays, groups_of(keys, lambda some: some.nbytes, LOAD_BYTES))
     return [page for run in runs for page in _spill(sorted_keys(run), page_bytes, folder)]
@@ -187,8 +186,8 @@ def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
 
 
 def _ranges(pages: list[_Page], step: int) -> Iterator[_Range]:
-    """Cut pages, which are sorted, into ranges of so many pages."""
-    before: dict[str, _Page] = {}  # of each run, the page that goes furthest
+    """Cut sorted pages into ranges of `step` pages."""
+    before: dict[str, _Page] = {}  # the last page so far of each run
     for begin in range(0, len(pages), step):
         low, high = pages[begin], pages[begin + step] if begin + step < len(pages) else None
         inside = pages[begin : begin + step]
@@ -202,9 +201,9 @@ def _make_of_range(make: Callable[[int, pa.Table], Any], schema: pa.Schema, rang
 
 
 # ---- keys -----------------------------------------------------------------------------------
-# A text is its own key. That of a list is its texts with two zero bytes between them, so that a
-# text that ends is less than one that goes on. Texts that would be in the way of this are written
-# differently: a zero byte has a byte 2 behind it, and the empty text is the bytes 0 and 1.
+# A text is its own key. The key of a list is its texts with two zero bytes between them, so that a
+# text sorts before all texts that it begins. Zero bytes and empty texts are escaped: a zero byte
+# is followed by a byte 2, and the empty text is the bytes 0 and 1.
 
 
 def sorted_keys(keys: pa.BinaryArray) -> pa.BinaryArray:
@@ -225,7 +224,7 @@ def keys_of(table: pa.Table) -> pa.BinaryArray:
 
 
 def table_of(keys: pa.BinaryArray, schema: pa.Schema) -> pa.Table:
-    """Return the rows that keys, which ascend, were made of."""
+    """Return the rows of ascending keys; the inverse of `keys_of`."""
     kind = schema.field(0).type
     if not pa.types.is_list(kind):
         return pa.table([keys.cast(kind)], schema)

@@ -1,4 +1,4 @@
-"""The splitter: expand a search tree to depth *d* and hand back its partial covers as stacks."""
+"""The splitter: expansion of a search tree to depth *d*, whose partial covers are stacks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import whole_number
 
-BLOCK = 4096  # stacks expanded by one level at a time; Ctrl-C is heard in between
+BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What lies above and at the depth of a split.
+    """The stacks at the depth of a split, and the sums above them.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Split:
     count : int
         Covers above or at depth d.
     nodes : int
-        Nodes visited: those above depth d, and the covers and dead ends at depth d.
+        Nodes visited: all above depth d, and the covers and dead ends at depth d.
 
     Examples
     --------
@@ -50,17 +50,17 @@ def split(
 ) -> Split:
     """Expand the search tree below a stack to a depth.
 
-    Searching all the stacks that come back, and adding `count` and `nodes`, gives the same sums
-    as searching the stack itself.
+    Searching all returned stacks, and adding `count` and `nodes`, gives the same sums as searching
+    the stack itself.
 
     Parameters
     ----------
     problem : ExactCover, Reading or str
         As for `count`.
     stack : sequence of int
-        Where to begin; by default the clues that were read, or the whole problem.
+        The stack to begin at; by default the clues that were read, or the whole problem.
     depth : int
-        How many options to choose beyond the stack.
+        Number of options to choose beyond the stack.
     engine : str
         The engine whose tree is expanded.
 
@@ -69,7 +69,7 @@ def split(
     ProblemError
         If two options of the stack clash.
     InputError
-        If the depth is out of bounds, or the engine does not take such problems.
+        If the depth is out of bounds, or the engine does not support the problem.
 
     Examples
     --------

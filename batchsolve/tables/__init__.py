@@ -1,1 +1,1 @@
-"""Tables of puzzles, in and out."""
+"""Sources and sinks of tables of puzzles."""

@@ -1,4 +1,4 @@
-"""The output table of a corpus: the input columns with the answers beside them."""
+"""The output table of a corpus: the input columns, then the columns of answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATUS_NAMES = pa.array(STATUS_NAMES)
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What some consecutive rows add to the sums of a corpus.
+    """The sums of some consecutive rows of a corpus.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class RowSums:
     nodes : int
         Nodes visited.
     first_invalid : (int, str) or None
-        The first invalid row, counted from 0, and what is wrong with it.
+        The first invalid row, counted from 0, and its fault.
     """
 
     n_rows: int
@@ -45,14 +45,14 @@ class RowSums:
 
 @dataclass(frozen=True, eq=False)
 class GridColumn:
-    """Makes columns of grids, in the form of the puzzles: lists of numbers or texts, or text.
+    """The form of columns of grids: lists of numbers or texts, or text, as the puzzles have it.
 
     Attributes
     ----------
     notation : Notation
     kind : pyarrow.DataType
     shape : tuple of int
-        That of a grid in lists; empty for text.
+        The shape of a grid in lists; empty for text.
     """
 
     notation: Notation
@@ -61,7 +61,7 @@ class GridColumn:
 
     @classmethod
     def like(cls, kind: pa.DataType, notation: Notation) -> GridColumn:
-        """Return what makes columns like one of puzzles."""
+        """Return the form of a column of puzzles."""
         n, sizes, leaf = notation.n_digits, [], kind
         while _is_list(leaf):
             sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
@@ -74,12 +74,12 @@ class GridColumn:
 
     @classmethod
     def of_digits(cls, n_digits: int) -> GridColumn:
-        """Return what makes columns for an array of NumPy."""
+        """Return the form of columns for a NumPy array."""
         n_cells = n_digits**2
         return cls(numbers(n_digits), pa.list_(pa.uint8(), n_cells), (n_cells,))
 
     def of(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
-        """Return a column with a grid where that is true, and null elsewhere."""
+        """Return a column with the grids where `where` is true, and null elsewhere."""
         if not self.shape:
             return self.notation.decode(grids, where)
         leaf, symbols = self.kind, self.notation.symbols
@@ -102,23 +102,23 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 class AnswerTable:
-    """Puts answers beside the input columns of their rows.
+    """The output table: the input columns of rows, then the columns of their answers.
 
-    An input column whose name an answer needs is kept as ``given_…``, or as ``given_…_2`` (``_3``
-    and so on) if there is one of that name.
+    An input column with the name of an answer column is renamed to ``given_…``, or to ``given_…_2``
+    (``_3`` and so on) if that name is taken.
 
     Parameters
     ----------
     reader : Reader
-        What reads the rows.
+        The reader of the rows.
     limit : int
-        Solutions that were looked for.
+        The limit of solutions.
     stats : bool
-        Whether to add the columns ``nodes`` and ``seconds``.
+        Add the columns ``nodes`` and ``seconds``.
     canonical : bool
-        Whether to add the column ``canonical``.
+        Add the column ``canonical``.
     as_digits : bool
-        Whether solutions are lists of digits, whatever the puzzles are.
+        Write solutions as lists of digits, whatever the form of the puzzles.
 
     Attributes
     ----------
@@ -126,12 +126,12 @@ class AnswerTable:
     schema : pyarrow.Schema
         The columns of the output.
     has_times : bool
-        Whether rows say how long they took, and so are not the same each time.
+        True if rows hold times, and so differ from run to run.
 
     Raises
     ------
     ProblemError
-        If canonical forms are wanted of grids that have none.
+        If `canonical` is set and grids of this shape have no canonical form.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class AnswerTable:
         self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
 
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
-        """Return the output rows of a batch, and what they add to the sums."""
+        """Return the output rows of a batch, and their sums."""
         n = len(answers)
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
@@ -217,9 +217,9 @@ class AnswerTable:
     def _forms(
         self, batch: Batch, status: npt.NDArray[np.uint8], messages: dict[int, str | None]
     ) -> pa.Array:
-        """Return the canonical forms of valid puzzles; note in the messages where there is none."""
+        """Return the canonical forms of valid puzzles; add a message if one was not found."""
         valid = np.flatnonzero(status != Status.INVALID)
-        # a search that failed has not looked at the clues
+        # a search that failed has not checked the clues
         valid = valid[first_clashes(self._problem, batch.puzzles[valid]) < 0]
         forms = forms_of(self._problem, batch.puzzles[valid])
         for row in valid[~forms.found].tolist():
@@ -235,12 +235,12 @@ class AnswerTable:
         solved: npt.NDArray[np.uint8],
         rows: npt.NDArray[np.int64],
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Compare given solutions: with the only one, or else with the rules and the clues.
+        """Check given solutions against the unique solution, or else the rules and the clues.
 
         Returns
         -------
         agrees, known : ndarray of bool, shape (n,)
-            Whether a solution is right, and whether one is given at all to a valid row.
+            True where the given solution is right; true where a valid row has a given solution.
         """
         assert batch.given is not None
         assert batch.has_given is not None
@@ -263,7 +263,7 @@ def _compare_rows(grids: Any, others: Any, rows: Any, same: Any) -> None:
 
 
 def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
-    """Return a column of n texts, null where there is none."""
+    """Return a column of n texts, null where `values` has none."""
     if not values:
         return pa.nulls(n, pa.string())
     places = np.full(n, -1)

@@ -1,8 +1,8 @@
-"""Cutting an input into blocks: a block ends where a record ends, and nothing is parsed.
+"""Cutting an input into blocks that end where a record ends, without parsing it.
 
-A block is what a worker is given: some megabyte of records, and how they are laid out.
+A block is the input of one task of a worker: about a megabyte of records, and their layout.
 
-The kernel that looks for the ends of records takes any bytes, and follows no offset from a file.
+The kernel that finds the ends of records takes any bytes, and uses no offset from a file.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from batchsolve.kernels import kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
-GATHER_SECONDS = 0.1  # of input that comes by and by, before what has come is a block
-LINE_BYTES = 4096  # where the last line of a block is looked for first
+GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block
+LINE_BYTES = 4096  # the tail of a block that is searched first for its last line
 
 
 @dataclass(frozen=True)
 class BlockSize:
-    """How much a block holds.
+    """The size of blocks.
 
     Attributes
     ----------
     first, most : int
-        Bytes of the first block of a file, and of any; from one to the next they double.
+        Bytes of the first block of a file, and the upper bound; sizes double up to it.
     rows : int
-        Rows of any block of a table.
+        Upper bound of the rows of a block of a table.
     may_vary : bool
-        Whether a block may hold less where the input comes by and by.
+        Allow smaller blocks if the input arrives slowly.
     """
 
     first: int
@@ -47,21 +47,21 @@ class BlockSize:
     may_vary: bool = False
 
 
-# some 10 ms of reading and writing, and as much of search; workers share a small file as well
+# about 10 ms of reading and writing, and as much of search; small files are shared, too
 TASKS = BlockSize(64 << 10, 7 << 18, 24_576, may_vary=True)
-# what becomes a file of its own; every block is cut the same, wherever the cutting began
+# for blocks that become files; blocks are the same wherever the cutting begins
 PARTS = BlockSize(8 << 20, 8 << 20, 131_072)
 
 
 class Position(NamedTuple):
-    """A point between two records of an input: where a block ends, and the next one begins.
+    """A point between two records of an input, at the end of a block.
 
     Attributes
     ----------
     source : int
-        Which file, counted from 0.
+        The number of the file, counted from 0.
     offset : int
-        Bytes of the file before the point, once decompressed; rows for Parquet.
+        Decompressed bytes of the file before the point; rows for Parquet.
     """
 
     source: int
@@ -70,16 +70,16 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """Bytes of a file that are read where they are used.
+    """Bytes of a file that the worker reads itself.
 
     Attributes
     ----------
     path : str
-        Absolute, for workers may stand in another directory; or an address.
+        An address, or an absolute path, because workers may run in another directory.
     begin, end : int
-        Where the bytes begin and end there.
+        The offsets of the bytes in the file.
     facts : Facts
-        Of the file when it was cut.
+        The facts about the file when it was cut.
     """
 
     path: str
@@ -107,16 +107,16 @@ class Span:
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Some row groups of a Parquet file that are read where they are used.
+    """Some row groups of a Parquet file that the worker reads itself.
 
     Attributes
     ----------
     path, facts
         See `Span`.
     first, last : int
-        Which row groups, both counted in.
+        The numbers of the first and the last row group.
     n_rows : int
-        Their rows.
+        The number of their rows.
     """
 
     path: str
@@ -129,7 +129,7 @@ class RowGroups:
         return self.n_rows
 
     def read(self) -> pa.Table:
-        """Read the rows; raises as `Span.read` does."""
+        """Read the rows; raises the same errors as `Span.read`."""
         with open_to_read(self.path) as file:
             check_unchanged(self.path, file, self.facts)
             with pq.ParquetFile(file) as parquet:
@@ -138,7 +138,7 @@ class RowGroups:
 
 
 def facts_of_opened(path: str, file: Any) -> Facts:
-    """Return the facts about a file that is open: a path may lead to another one by now."""
+    """Return the facts about an open file; its path may lead to another file by now."""
     if is_address(path):
         return facts_of(path)
     facts = os.fstat(file.fileno())
@@ -146,13 +146,13 @@ def facts_of_opened(path: str, file: Any) -> Facts:
 
 
 def check_unchanged(path: str, file: Any, facts: Facts) -> None:
-    """Raise `InputError` unless a file is the one that was cut into blocks."""
+    """Raise `InputError` if a file was changed or replaced since it was cut into blocks."""
     if facts_of_opened(path, file) != facts:
         raise changed()
 
 
 def changed() -> InputError:
-    """Return what is wrong with a file that is not what it was when it was cut into blocks."""
+    """Return the error for a file that was changed after it was cut into blocks."""
     return InputError("was changed while it was read; leave a file alone until the run has ended")
 
 
@@ -163,15 +163,15 @@ class Block:
     Attributes
     ----------
     data : Span, RowGroups, bytes or pyarrow.Table
-        The records without a header; rows of a table if the file was Parquet.
+        The records without a header; rows of a table for Parquet.
     layout : Layout
-        How they are laid out.
+        The layout of the records.
     name : str
-        What messages call the file.
+        The name of the file in messages.
     end : Position
-        Where the next block begins.
+        The position after the block, where the next block begins.
     number : int
-        Which block of the output it is.
+        The number of the block in the output.
     """
 
     data: Span | RowGroups | bytes | pa.Table
@@ -182,7 +182,7 @@ class Block:
 
     @property
     def source(self) -> int:
-        """Which file the block is from, counted from 0."""
+        """The number of the file that the block is from, counted from 0."""
         return self.end.source
 
     def rows(self) -> Rows:
@@ -191,24 +191,24 @@ class Block:
         Raises
         ------
         InputError
-            If it cannot be read; a `RowsError` if that is due to certain rows.
+            If the block cannot be read; a `RowsError` if certain rows are the cause.
         """
         with named_errors(self.name):
             return self.layout.rows(self._content())
 
     def carried(self) -> Block:
-        """Return the block for workers that do not see our files: those come along with it."""
+        """Return the block with its records, for workers that do not see this machine's files."""
         if isinstance(self.data, Span | RowGroups) and is_address(self.data.path):
             return self
         return replace(self, data=self.records())
 
     def records(self) -> bytes | pa.Table:
-        """Return the records, not parsed; raises `InputError` if they cannot be read."""
+        """Return the unparsed records; raises `InputError` if they cannot be read."""
         with named_errors(self.name):
             return self._content()
 
     def parts(self, most_rows: int) -> Iterator[Block]:
-        """Cut the block into smaller ones of at most so many records."""
+        """Cut the block into smaller ones of at most `most_rows` records."""
         data = self.records()
         begin, n = 0, len(data)
         first = self.end.offset - n
@@ -218,7 +218,7 @@ class Block:
                 part = slice_of(data, begin, end)
             else:
                 end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
-                end = end if end > begin else n  # the last line may have no line end
+                end = end if end > begin else n  # the last line may lack a line end
                 part = data[begin:end]
             yield replace(self, data=part, end=Position(self.source, first + end))
             begin = end
@@ -228,17 +228,17 @@ class Block:
 
 
 def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
-    """Return blocks with numbers in their order."""
+    """Return blocks, numbered in their order."""
     return (replace(block, number=k) for k, block in enumerate(blocks, first))
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array, which is copied only if it lies in several."""
+    """Return a column as one array; a column of one chunk is not copied."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
-    """Copy some rows; what pyarrow calls a slice is sent to workers with the whole table."""
+    """Copy some rows, because pyarrow pickles a slice with the whole table."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table.slice(begin, end - begin))
@@ -246,12 +246,12 @@ def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
 
 
 class Uncut(Protocol):
-    """Bytes that are looked at from their beginning to their end.
+    """Bytes to cut into blocks, from their beginning to their end.
 
     Attributes
     ----------
     has_ended : bool
-        Whether none come behind those that `end_by` has found.
+        True if no bytes follow those that `end_by` has found.
     """
 
     @property
@@ -260,15 +260,15 @@ class Uncut(Protocol):
         ...
 
     def end_by(self, stop: int) -> int:
-        """Return `stop`, or where the bytes end before, as far as they have come."""
+        """Return `stop`, or the end of the bytes that have arrived if it comes first."""
         ...
 
     def look(self, begin: int, stop: int) -> bytes:
-        """Return the bytes between, none of which were taken yet."""
+        """Return the bytes between two offsets; none of them may be taken yet."""
         ...
 
     def take(self, begin: int, end: int) -> Span | bytes:
-        """Return what a block of these bytes holds; those before its end are not needed again."""
+        """Return the data of a block; the bytes before its end are not needed again."""
         ...
 
 
@@ -280,7 +280,7 @@ class PlainFile:
     path : str
         Its path or address.
     file : binary file
-        The same, opened.
+        The open file.
     """
 
     has_ended = True
@@ -291,7 +291,7 @@ class PlainFile:
 
     @property
     def is_found(self) -> bool:
-        """Whether others find the file at its path; not if it was deleted."""
+        """True if workers find the file at its path; false if it was deleted or replaced."""
         try:
             return facts_of(self._path).place == self._facts.place
         except OSError:
@@ -324,14 +324,14 @@ class Stream:
     Parameters
     ----------
     stream : binary file
-        What it reads at a time may be less than it is asked for.
+        A call of its `read` may return fewer bytes than asked for.
     begin : int
-        Where it stands.
+        Its current offset.
     old_line_ends : bool
-        Whether lines end in a carriage return alone; it becomes a line feed.
+        Lines end in a carriage return alone; it is replaced by a line feed.
     has_more : callable, optional
-        Called with a time, as `time.monotonic` counts: returns False if nothing more has come by
-        then, and what has come is to be given. By default all that is asked for is waited for.
+        Called with a time of `time.monotonic`: waits until then for more bytes, and returns False
+        if none have arrived; then the block ends. By default the stream waits for full blocks.
     """
 
     def __init__(
@@ -349,7 +349,7 @@ class Stream:
     def end_by(self, stop: int) -> int:
         """See `Uncut`."""
         parts, end = [self._read], self._begin + len(self._read)
-        deadline = None  # there is none until something has come
+        deadline = None  # set when the first bytes arrive
         while end < stop and not self.has_ended:
             if deadline and self._has_more and not self._has_more(deadline):
                 break
@@ -375,31 +375,31 @@ class Stream:
 def cut(
     source: Uncut, begin: int, delimiter: str = "", size: BlockSize = TASKS
 ) -> Iterator[tuple[Span | bytes, int]]:
-    """Cut bytes into blocks that end where a line (or with a delimiter: a record) ends.
+    """Cut bytes into blocks that end at the end of a line, or with a delimiter, of a record.
 
     Parameters
     ----------
     source : Uncut
     begin : int
-        Where to begin.
+        The offset to begin at.
     delimiter : str
-        What parts the fields of a CSV table, where line ends can be quoted.
+        The delimiter of a CSV table, in which line ends can be quoted; else empty.
     size : BlockSize
 
     Yields
     ------
     (Span or bytes, int)
-        A block, and where it ends.
+        A block, and the offset of its end.
 
     Raises
     ------
     InputError
-        After the last whole record, if a quotation mark is never closed.
+        After the last complete record, if a quotation mark is never closed.
     """
     length = size.first
     while (stop := source.end_by(begin + length)) > begin:
         end, quoted = _last_record_end(source, begin, stop, delimiter)
-        if end == begin and stop < begin + length:  # the last line may have no line end
+        if end == begin and stop < begin + length:  # the last line may lack a line end
             if not source.has_ended:
                 continue
             if quoted:
@@ -414,11 +414,11 @@ def cut(
                 f"{_start_of(source.look(begin, stop))}; is a quotation mark never closed?"
             )
         else:
-            length *= 2  # in ever larger steps, for what does not end is looked through again
+            length *= 2  # growing steps, because each one searches the record from its beginning
 
 
 def _last_record_end(source: Uncut, begin: int, stop: int, delimiter: str) -> tuple[int, bool]:
-    """See `record_end`; without a delimiter, only the last lines are looked at."""
+    """See `record_end`; without a delimiter, search the last lines first."""
     tail = begin if delimiter else max(begin, stop - LINE_BYTES)
     for first in (tail, begin):
         data = source.look(first, stop)
@@ -431,19 +431,19 @@ def _last_record_end(source: Uncut, begin: int, stop: int, delimiter: str) -> tu
 
 
 def never_closed(record: bytes) -> InputError:
-    """Return what is wrong with a record whose quotation mark is never closed."""
+    """Return the error for a record whose quotation mark is never closed."""
     return InputError(f"a quotation mark is never closed in the record {_start_of(record)}")
 
 
 def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[int, bool]:
-    """Find the end of the last whole record, or of number `most` from `begin` on if that is not 0.
+    """Find the end of the last complete record, or of record `most` from `begin` on if not 0.
 
     Returns
     -------
     end : int
-        Where the next record begins; `begin` if no record is whole.
+        The offset of the next record; `begin` if no record is complete.
     quoted : bool
-        Whether a quotation mark is open where the search ended.
+        True if a quotation mark is open at the end of the search.
     """
     return _record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
 
@@ -454,8 +454,8 @@ def _record_end(
 ) -> tuple[int, bool]:
     """See `record_end`; nothing is quoted if the delimiter is 0.
 
-    As in pyarrow, a quotation mark opens a field only where the field begins, and a second one
-    right behind the one that closes it opens it again.
+    As in pyarrow, a quotation mark opens a field only at its beginning, and a second mark right
+    behind the closing one opens it again.
     """
     end, quoted, closed = begin, False, -1
     for x in range(begin, data.size):

@@ -1,6 +1,6 @@
-"""What a file holds, told by its length and a checksum that can be put together from its parts.
+"""Lengths and checksums of files; the checksum of a file can be combined from those of its parts.
 
-The kernels take bytes as they are, and no offset from a file.
+The kernels take only numbers, and use no offset from a file.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from batchsolve.kernels import helper, kernel
 from batchsolve.tables.places import open_to_read
 
 READ_BYTES = 1 << 20
-_POLYNOMIAL = 0xEDB88320  # of CRC-32, the highest power in the lowest bit
+_POLYNOMIAL = 0xEDB88320  # of CRC-32, with the highest power in the lowest bit
 _ONE = 1 << 31
 
 
 class Written(NamedTuple):
-    """What a file held when it was recorded.
+    """The length and the checksum of the contents of a file.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, data: pa.Buffer | bytes) -> Written:
-        """Return what a file of these bytes holds."""
+        """Return the length and the checksum of bytes."""
         return cls(len(data), zlib.crc32(data))
 
     def plus(self, other: Written) -> Written:
-        """Return what a file holds once another is appended.
+        """Return the length and the checksum of these contents followed by others.
 
         Examples
         --------
@@ -57,7 +57,7 @@ Sums = tuple[Written, ...]
 
 
 def written_to(file: IO[bytes], most: int | None = None) -> Written:
-    """Return what a file holds, from where it stands to its end, or so many bytes of it."""
+    """Return the length and checksum of a file from its position on, of at most `most` bytes."""
     n_bytes = checksum = 0
     left = sys.maxsize if most is None else most
     while left and (data := file.read(min(READ_BYTES, left))):
@@ -68,7 +68,7 @@ def written_to(file: IO[bytes], most: int | None = None) -> Written:
 
 
 def sums_of(content: bytes | pa.Table) -> Sums:
-    """Return the sums of records: of their bytes, or for a table of what its columns hold.
+    """Return the sums of records: of their bytes, or of the columns of a table.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def joined(first: Sums, second: Sums) -> Sums:
 
 
 def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
-    """Yield what a column holds, as bytes that grow at their ends where the column does."""
+    """Yield the contents of a column as bytes; appending to the column appends to the bytes."""
     types = pa.types
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -124,7 +124,7 @@ def _values_of(column: pa.LargeBinaryArray) -> pa.Buffer | bytes:
 
 
 def checksum_at(path: str) -> int | None:
-    """Return the checksum of the file of a path or address; None if it cannot be read."""
+    """Return the checksum of a file at a path or address; None if it cannot be read."""
     try:
         with open_to_read(path) as file:
             return written_to(file).checksum
@@ -134,10 +134,10 @@ def checksum_at(path: str) -> int | None:
 
 @kernel
 def _with_zeros(checksum: int, n_bytes: int) -> int:
-    """Return the CRC of bytes to which so many zeros are appended.
+    """Return the CRC of bytes followed by `n_bytes` zeros.
 
-    A CRC is the remainder of a polynomial over two elements. A byte of zeros multiplies it by x⁸,
-    as in the function crc32_combine of zlib, which Python does not offer.
+    A CRC is the remainder of a polynomial over GF(2). A zero byte multiplies it by x⁸. Python does
+    not offer zlib's function crc32_combine, which does the same.
     """
     power = _ONE >> 8
     while n_bytes:

@@ -1,7 +1,7 @@
-"""A corpus: tables of puzzles with their puzzle column, notation and size found out.
+"""A corpus: tables of puzzles, with detection of the puzzle column, the notation and the size.
 
 The column is found by its name or by the shape of its values; size and alphabet are chosen from
-many rows, never from one. What cannot be decided is an error that shows the choices.
+many rows, never from one. If a choice is not clear, an error lists the possibilities.
 """
 
 from __future__ import annotations
@@ -65,33 +65,33 @@ class Corpus:
     column : str, optional
         The puzzle column.
     box : (int, int), optional
-        Rows and columns of a box; by default from the size of the puzzles.
+        Rows and columns of a box; by default the usual ones for the size of the puzzles.
     alphabet : str, optional
-        The alphabet; by default from the whole column.
+        The alphabet; by default found from the whole column.
     blank : str, optional
-        The characters of blank cells; by default, whatever is known as one.
+        The characters of blank cells; by default all common ones.
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     filename : bool
-        Whether to add a column with the name of the file that a row is from.
+        Add a column with the name of the file that a row is from.
     size : BlockSize, optional
-        How much a block holds; by default what is a task.
+        The size of blocks; by default `TASKS`.
 
     Attributes
     ----------
     schema : pyarrow.Schema
         The input columns.
     column, solution_column : str
-        The puzzle column, and that of given solutions or None.
+        The puzzle column, and the solution column or None.
     problem : Sudoku
     notation : Notation
     reader : Reader
-        Reads blocks, here or in a worker.
+        The reader of blocks, which can be sent to workers.
 
     Raises
     ------
     InputError
-        If the tables cannot be read or do not say which puzzles they hold.
+        If the tables cannot be read, or the puzzle column is not clear.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Corpus:
         begin : Position, optional
             The end of an earlier block; by default the first record.
         most_rows : int, optional
-            Records that a block holds at most; by default about a megabyte.
+            Upper bound of the records of a block; by default a block has about a megabyte.
 
         Raises
         ------
@@ -177,11 +177,11 @@ class Corpus:
                 yield from block.parts(most_rows)
 
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
-        """Cut the corpus into blocks, and read them here."""
+        """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
     def stacks(self) -> Iterator[Stacks]:
-        """Read the corpus here; yield the stacks of each block, its rows as roots."""
+        """Read the corpus in this process; yield the stacks of each block, with rows as roots."""
         for batch in self.batches():
             yield from (group.stacks for group in batch.groups())
 
@@ -213,14 +213,14 @@ class Corpus:
             yield from source.blocks(number, offset, self._size)
 
     def expected_rows(self, n_rows: int, position: Position | None) -> int | None:
-        """Return how many rows there are, judging by those before a point; None if unknown."""
+        """Estimate the number of all rows from those before a position; None if unknown."""
         if position is None or not self._ends:
             return None
         before = position.offset + (self._ends[position.source - 1] if position.source else 0)
         return round(n_rows * self._ends[-1] / before) if before else None
 
     def _check_schemas(self) -> None:
-        """Refuse files of different columns."""
+        """Raise an error if files have different columns."""
         for source in self._sources:
             if not source.layout.schema.equals(self.schema):
                 raise InputError(
@@ -230,14 +230,13 @@ class Corpus:
                 )
 
     def waits(self) -> bool:
-        """Return whether the next rows, of standard input, have not come yet."""
+        """Return True if the next rows of standard input have not arrived yet."""
         return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
 
     def _samples(self) -> Iterator[tuple[pa.Table, bool]]:
-        """Yield the first rows, and whether they are all of the sample.
+        """Yield the first rows, and True if the sample is complete.
 
-        There are several samples only where rows come by and by. All blocks are left to be given by
-        `blocks`.
+        Only input that arrives slowly has several samples. `blocks` yields all blocks again.
         """
         tables = [self.schema.empty_table()]
         n_rows = 0
@@ -257,7 +256,7 @@ class Corpus:
     def _check_named(self, column: str | None, solution_column: str | None) -> None:
         for name in (column, solution_column):
             if name is not None and name not in self.columns:
-                raise InputError(f"no column is called {quoted(name)}; there is: {self._names()}")
+                raise InputError(f"unknown column {quoted(name)}; choose from {self._names()}")
         if column is not None and column == solution_column:
             raise InputError(
                 f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
@@ -294,7 +293,7 @@ class Corpus:
         return next(iter(grids or named), None)
 
     def _choose_solution_notation(self) -> Notation:
-        """Return how given solutions are written: as the puzzles, unless the form differs."""
+        """Return the notation of given solutions: that of the puzzles, unless the form differs."""
         if self.solution_column is not None:
             survey = self._grids(self.solution_column)
             if survey is not None and survey.prefers_numbers(self.notation.n_digits) == bool(
@@ -330,10 +329,10 @@ class Corpus:
         return listed(self.columns)
 
     def _parted(self) -> str:
-        """Say what parts the columns, for that may be what is wrong."""
+        """Return the delimiter in words, because it may be the mistake."""
         names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
         delimiter = self._sources[0].layout.delimiter
-        return f" (parted by {names[delimiter]})" if delimiter else ""
+        return f" (separated by {names[delimiter]})" if delimiter else ""
 
     def _choose_notation(
         self, box: tuple[int, int] | None, alphabet: str | None
@@ -341,7 +340,7 @@ class Corpus:
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
         size = box[0] * box[1] if box else survey.size()
-        if not len(self._sample):  # nothing depends on what is chosen
+        if not len(self._sample):  # without rows, any choice will do
             size = size or 9
             alphabet = alphabet or usual_notation(size).name
         if size is None:
@@ -364,7 +363,7 @@ class Corpus:
         return problem, notation
 
     def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
-        """Read every row once more than needed, to settle which alphabet it is."""
+        """Read the whole column in an extra pass to find its alphabet."""
         try:
             if any(source.path == "-" for source in self._sources):
                 raise doubt
@@ -387,13 +386,13 @@ class Corpus:
 
 
 def _ends(lengths: list[int | None]) -> list[int]:
-    """Return where tables end that follow each other; nothing if the length of one is not known."""
+    """Return the ends of consecutive tables; an empty list if a length is unknown."""
     known = [length for length in lengths if length is not None]
     return list(accumulate(known)) if len(known) == len(lengths) else []
 
 
 def _texts(table: pa.Table, column: str) -> pa.Array:
-    """Return a column as texts of one line each."""
+    """Return a column as texts without line ends."""
     return in_one_line(as_text(table[column], column))
 
 

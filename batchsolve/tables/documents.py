@@ -1,6 +1,6 @@
-"""Files that are read as a whole: arrays of NumPy, JSON arrays, grids in blocks of lines.
+"""Files that are read as a whole: NumPy arrays, JSON arrays, grids in groups of lines.
 
-Others are read block by block; these have no place where they could be cut without reading them.
+All other files are read block by block; these cannot be cut without parsing them.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from batchsolve.problems.notation import default_box, numbers, usual_notation
 from batchsolve.tables.layouts import JsonLines
 
 _TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
-_ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # and not the title of a section
-_MOST_SYMBOLS = 9  # digits that are written as a character each
+_ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
+_MOST_SYMBOLS = 9  # larger grids are written as numbers
 
 
 def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
-    """Return the table of a file that is to be read as a whole, or None for others.
+    """Return the table of a file that is read as a whole, or None for other files.
 
     Parameters
     ----------
     suffix : str
-        Of its name: JSON lines are none of these.
+        The suffix of its name, which excludes JSON lines.
     head : bytes
         The beginning of the file.
     content : callable
-        Returns the whole of it.
+        Returns the whole file.
 
     Raises
     ------
     InputError
-        If it holds no puzzles.
+        If the file holds no puzzles.
     """
     if head.startswith(b"\x93NUMPY"):
         return _numpy_table(content())
@@ -63,7 +63,7 @@ def _numpy_table(data: bytes) -> pa.Table:
 
 
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
-    """Write digits as a corpus has them; 0 and -1 are blanks, and other numbers stay wrong."""
+    """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -100,7 +100,7 @@ def _json_table(data: bytes) -> pa.Table:
 
 
 def _titled_table(text: str) -> pa.Table:
-    """Read grids that have a line each, below a title: as Project Euler writes them."""
+    """Read grids of several lines, each below a title, as in Project Euler."""
     titles: list[str] = []
     grids: list[list[str]] = []
     for line in filter(None, map(str.strip, text.splitlines())):

@@ -1,7 +1,7 @@
-"""Tables to bytes: what a worker makes of its rows.
+"""Encoders, with which workers turn tables into bytes.
 
-Whatever the rows are cut into, the bytes of the parts one behind the other are the same for text
-formats. Parquet is not made of parts that could be joined; see `ArrowStreams`.
+In the text formats, the concatenated bytes of the blocks are the same however the rows are cut.
+The bytes of Parquet blocks cannot be concatenated; see `ArrowStreams`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from batchsolve.tables.joining import join_lines
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
 
-_ESCAPED = r'[\x00-\x1f"\\]'  # what JSON has other forms for
+_ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
 class Encoder(Protocol):
-    """Turns tables into bytes; small, and can be sent to workers."""
+    """A conversion of tables to bytes; small, and can be sent to workers."""
 
     def header(self, schema: pa.Schema) -> bytes:
-        """Return what stands before the first row."""
+        """Return the bytes before the first row."""
         ...
 
     def rows(self, table: pa.Table) -> pa.Buffer | bytes:
@@ -52,7 +52,7 @@ def encoder_for(path: str) -> Encoder:
 
 @dataclass(frozen=True)
 class Separated:
-    """CSV and TSV with a line feed at the end of lines, quoting values only where needed."""
+    """CSV and TSV with a line feed at the end of lines; values are quoted only where needed."""
 
     delimiter: str
 
@@ -84,7 +84,7 @@ def _text(column: pa.ChunkedArray) -> pa.StringArray:
 
 @dataclass(frozen=True)
 class JsonObjects:
-    """JSON objects, one a line, as Python's own module writes them; see `_dumped`."""
+    """JSON objects, one per line, as Python's `json` writes them; see `_dumped`."""
 
     def header(self, schema: pa.Schema) -> bytes:
         """See `Encoder`."""
@@ -104,7 +104,7 @@ class JsonObjects:
 
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
-    """Return a column as JSON texts; by Arrow if it has a form for them, value by value if not."""
+    """Return a column as JSON texts; Arrow writes simple types, Python writes all others."""
     kind = column.type
     if pa.types.is_null(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return pc.fill_null(column.cast(pa.string()), "null")
@@ -126,7 +126,7 @@ def _is_list_of_texts(kind: pa.DataType) -> bool:
 
 
 def _lists_as_json(column: pa.ChunkedArray, ascii_only: bool) -> pa.StringArray:
-    """Return lists of texts as JSON; each distinct text is written by Python once."""
+    """Return lists of texts as JSON; Python encodes each distinct text once."""
     lists = one_chunk(column)
     coded = lists.flatten().dictionary_encode(null_encoding="encode")
     texts = [json.dumps(text, ensure_ascii=ascii_only) for text in coded.dictionary.to_pylist()]
@@ -138,7 +138,7 @@ def _lists_as_json(column: pa.ChunkedArray, ascii_only: bool) -> pa.StringArray:
 
 
 def _dumped(value: object, ascii_only: bool) -> str:
-    """Write a value as JSON, with null for the numbers that JSON does not have."""
+    """Encode a value as JSON, with null for numbers that JSON does not have."""
     dumps = partial(json.dumps, ensure_ascii=ascii_only, default=_plain, allow_nan=False)
     try:
         return dumps(value)
@@ -157,19 +157,19 @@ def _finite(value: Any) -> Any:
 
 
 def _plain(value: object) -> str:
-    """Write as text what JSON has no form for; bytes that are no UTF-8 as escapes."""
+    """Return a value that JSON cannot encode as text; bytes that are not UTF-8 become escapes."""
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 @dataclass(frozen=True)
 class Digits:
-    """The column ``solution`` as an array of NumPy, of the digits of each row; 0 where it is null.
+    """The column ``solution`` as a NumPy array of the digits of each row; 0 for null.
 
-    The header says that there are no rows, until it is known how many there are.
+    The header says 0 rows until their number is known.
     """
 
     def header(self, schema: pa.Schema) -> bytes:
-        """See `Encoder`; raises `InputError` if there are no solutions as digits."""
+        """See `Encoder`; raises `InputError` if the schema has no solutions as digits."""
         kind = schema.field("solution").type if "solution" in schema.names else pa.null()
         if not pa.types.is_fixed_size_list(kind):
             raise InputError("only solve writes .npy, an array of solutions; name a table instead")
@@ -186,7 +186,7 @@ class Digits:
 
 
 def array_header(n_rows: int, n_cells: int) -> bytes:
-    """Return what stands before the digits in a file of NumPy, of a length that is always the same.
+    """Return the header of a NumPy file, whose length is always the same.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def array_header(n_rows: int, n_cells: int) -> bytes:
 
 @dataclass(frozen=True)
 class ArrowStreams:
-    """One compressed Arrow stream a table, for what becomes Parquet at the end."""
+    """One compressed Arrow stream per table; `packing.regroup` turns them into Parquet."""
 
     def header(self, schema: pa.Schema) -> bytes:
         """See `Encoder`."""

@@ -1,4 +1,4 @@
-"""Folders that files are put into, each whole or not at all: of this machine, or by address."""
+"""Local and remote folders, in which every file appears when it is complete."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from batchsolve.errors import disk_errors
 from batchsolve.tables.outputs import sync_directory
 from batchsolve.tables.places import child, file_system, local_path
 
-UNFINISHED = ".unfinished-"  # what the names of files begin with that are not whole
-_OBJECT_STORES = ("s3", "gcs", "abfs")  # where an object appears when it is whole
+UNFINISHED = ".unfinished-"  # prefix of the names of incomplete files
+_OBJECT_STORES = ("s3", "gcs", "abfs")  # objects in them appear when they are complete
 
 
 class Folder(Protocol):
     """A folder; small, and can be sent to workers."""
 
     def make(self) -> None:
-        """Make it, if it is not there."""
+        """Create the folder if it does not exist."""
         ...
 
     def names(self) -> list[str]:
-        """Return what it holds; nothing if it is not there."""
+        """Return the names in the folder; none if it does not exist."""
         ...
 
     def put(self, name: str, data: pa.Buffer) -> None:
-        """Write a file, in place of one of its name."""
+        """Write a file; replace an existing one of the same name."""
         ...
 
     def remove(self, name: str) -> None:
@@ -38,7 +38,7 @@ class Folder(Protocol):
         ...
 
     def sync(self) -> None:
-        """Make the names in it durable."""
+        """Make the names in the folder durable."""
         ...
 
 
@@ -92,7 +92,7 @@ class LocalFolder:
 
 @dataclass(frozen=True)
 class RemoteFolder:
-    """A folder by its address, or a prefix of an object store; see `Folder`."""
+    """A folder at an address, or a prefix of an object store; see `Folder`."""
 
     address: str
 
@@ -129,7 +129,7 @@ class RemoteFolder:
             system.delete_file(path)
 
     def sync(self) -> None:
-        """See `Folder`; what is put there is durable."""
+        """See `Folder`; files there are durable already."""
 
 
 def _hidden() -> str:

@@ -1,7 +1,7 @@
-"""Tables and columns of other libraries: from them to Arrow, and back.
+"""Conversion of tables and columns of other libraries to Arrow, and back.
 
-They come through Arrow's PyCapsule interface, which pandas, polars, DuckDB, `datasets` and others
-speak; none of them is imported here.
+Conversion uses Arrow's PyCapsule interface, which pandas, polars, DuckDB, `datasets` and others
+implement; none of them is imported here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONVERT = "convert it, or leave it out"
 
 
 def arrow_table(table: Any) -> pa.Table:
-    """Return a table of another library as one of Arrow, sharing its memory where possible.
+    """Return a table of another library as an Arrow table, without a copy where possible.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def arrow_table(table: Any) -> pa.Table:
     Raises
     ------
     InputError
-        If it is no table, or has a column that Arrow has no type for.
+        If the argument is not a table, or has a column that Arrow has no type for.
 
     Examples
     --------
@@ -64,20 +64,20 @@ def arrow_table(table: Any) -> pa.Table:
 
 
 def with_columns_of(answered: pa.Table, given: Any) -> Any:
-    """Return an answered table in the form of the one it was made from.
+    """Return an answered table as a table of the library of the given one.
 
     Parameters
     ----------
     answered : pyarrow.Table
-        The columns of `given`, perhaps renamed, and others behind them.
+        The columns of `given`, perhaps renamed, then the columns of answers.
     given : object
-        What `arrow_table` was given.
+        The argument of `arrow_table`.
 
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        That of pandas has the index, the columns and the labels that were given; integers and
-        booleans beside them are nullable ones (``Int64``, ``boolean``).
+        A data frame of pandas keeps the index, the columns and the labels of `given`; integers and
+        booleans among the answers are nullable (``Int64``, ``boolean``).
     """
     library = _library(given)
     if library == "polars":
@@ -98,12 +98,12 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
 
 
 def text_column(values: Any) -> pa.ChunkedArray | None:
-    """Return texts as a column of Arrow, or None if the values are no texts.
+    """Return texts as an Arrow column, or None if the values are not texts.
 
     Parameters
     ----------
     values : list of str, Arrow array, or series of pandas or polars
-        Those of Arrow and series may also hold lists of numbers, one for each grid.
+        Arrays and series may also hold a list of numbers for each grid.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
 
 
 def _texts(values: Any) -> pa.Array:
-    """Return texts as an array of Arrow; None and NaN are null."""
+    """Return texts as an Arrow array; None and NaN become null."""
     try:
         return pa.array(values, pa.string(), from_pandas=True)
     except (pa.ArrowException, UnicodeEncodeError) as error:
@@ -166,7 +166,7 @@ def _series(values: Any, what: str) -> pa.ChunkedArray:
 
 
 def _checked(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
-    """Return a column that is whole, and of a type that tables of Arrow can have rows of."""
+    """Return a column unchanged; raise if it is damaged or its type does not fit a table."""
     try:
         column.validate(full=True)
         pa.schema([("", column.type)]).empty_table()
@@ -176,5 +176,5 @@ def _checked(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
 
 
 def _library(value: Any) -> str:
-    """Return the name of the library that a value is of."""
+    """Return the name of the library of a value."""
     return type(value).__module__.partition(".")[0]

@@ -1,7 +1,7 @@
-"""A file that is read while it grows, and what is made of it meanwhile.
+"""Reading a file while it grows, to make another file of it meanwhile.
 
-Compression and row groups need all rows in their order. They are made from the first row on, beside
-those who write the rows; begun after the last row, they would keep all workers waiting.
+Compression and row groups need all rows in order. They begin with the first row, while workers
+write the rest; begun after the last row, they would keep all workers waiting.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class GrowingFile(io.RawIOBase):
-    """A file as it will be: whoever reads waits for what is not written yet.
+    """A file that is still being written; a reader waits for the bytes that are missing.
 
     Parameters
     ----------
@@ -29,19 +29,19 @@ class GrowingFile(io.RawIOBase):
         self._changed = threading.Condition()
 
     def grown_to(self, end: int) -> None:
-        """Note how many bytes are written."""
+        """Set the number of bytes that are written."""
         with self._changed:
             self._end = end
             self._changed.notify()
 
     def end_here(self) -> None:
-        """Note that all is written."""
+        """Note that the file is complete."""
         with self._changed:
             self._is_whole = True
             self._changed.notify()
 
     def give_up(self) -> None:
-        """Have whoever reads get an error."""
+        """Raise an error in the reader."""
         with self._changed:
             self._is_given_up = True
             self._changed.notify()
@@ -56,11 +56,11 @@ class GrowingFile(io.RawIOBase):
         return True
 
     def has_more(self) -> bool:
-        """Return whether there is something behind what was read; wait until that is known."""
+        """Return True if more bytes follow; wait until that is known."""
         return self._available(1) > 0
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; only at the end it may not become full."""
+        """Fill a buffer; only the end of the file can leave it partly empty."""
         n = self._available(len(buffer))
         left = memoryview(buffer)[:n]
         while left:
@@ -72,7 +72,7 @@ class GrowingFile(io.RawIOBase):
         return n
 
     def _available(self, wanted: int) -> int:
-        """Wait until so many bytes can be read, or all there are; return how many."""
+        """Wait until `wanted` bytes can be read, or the last ones; return their number."""
 
         def is_known() -> bool:
             enough = self._end - self._place >= wanted
@@ -86,15 +86,15 @@ class GrowingFile(io.RawIOBase):
 
 
 class Companion:
-    """Makes another file of one that grows, in a thread.
+    """A thread that makes another file of one that grows.
 
     Parameters
     ----------
     make : callable
-        Takes a `GrowingFile` and the path of what is made of it.
+        Takes a `GrowingFile` and the path of the file to make.
     source, target : str
     end : int
-        How many bytes are written already.
+        Number of bytes that are written already.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Companion:
         self._source = GrowingFile(source)
         self._source.grown_to(end)
         self._error: BaseException | None = None
-        # a daemon, for the program must end even if something is raised before anyone can give up
+        # a daemon, so that the program ends even if an error prevents a call of give_up
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -117,13 +117,13 @@ class Companion:
             self._error = error
 
     def grown_to(self, end: int) -> None:
-        """Go on up to there; raises what was raised meanwhile."""
+        """Go on up to an offset; raise the error of the thread, if any."""
         self._source.grown_to(end)
         if self._error is not None:
             raise self._error
 
     def finish(self) -> None:
-        """Wait for the file to be whole, and make it durable; raises what was raised meanwhile."""
+        """Wait until the file is complete, and sync it; raise the error of the thread, if any."""
         self._source.end_here()
         self._thread.join()
         if self._error is not None:
@@ -132,8 +132,8 @@ class Companion:
             os.fsync(file.fileno())
 
     def give_up(self) -> None:
-        """Stop, and remove what was made."""
+        """Stop the thread, and remove the unfinished file."""
         self._source.give_up()
         self._thread.join()
-        with suppress(OSError):  # it may have its name already; and it is replaced by the next run
+        with suppress(OSError):  # the file may have been moved; otherwise the next run replaces it
             os.remove(self.target)

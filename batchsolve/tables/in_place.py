@@ -26,7 +26,7 @@ NUMBERS = MOST_BLOCKS + 2
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """What a worker has made of a block.
+    """One encoded block, as a worker returns it.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class InPlace:
             self.known[number] = place + 1
 
     def close(self) -> None:
-        """Have nobody write any more, for the file may be of another run soon."""
+        """Stop all writing, because the file may soon belong to another run."""
         self.known[NUMBERS - 1] = 1
 
     def write(self, number: int, data: pa.Buffer | bytes) -> int | None:
@@ -119,7 +119,7 @@ class InPlace:
         return begin
 
     def _place_of(self, number: int, n_bytes: int) -> int | None:
-        """Return where a block of this size begins, if that is known; note what that tells."""
+        """Return the offset of a block if it is known; record the size, or the next offset."""
         if number >= MOST_BLOCKS:
             return None
         known, k, between = self.known, number, 0

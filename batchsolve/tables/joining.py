@@ -1,7 +1,7 @@
-"""Columns of text to lines of CSV.
+"""Joining columns of text to lines of CSV.
 
-pyarrow writes CSV as fast, but only where no value of a table needs quotation marks, or with all of
-them quoted; one message with a comma would make a block seven times as slow.
+pyarrow writes CSV as fast only if no value of a table needs quotation marks or all values are
+quoted; one message with a comma would make a block seven times as slow.
 
 The kernels take bytes and offsets of arrays that this package or Arrow has made.
 """
@@ -23,7 +23,7 @@ _QUOTE, _LINE_FEED, _RETURN = np.uint8(34), np.uint8(10), np.uint8(13)
 
 
 def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
-    r"""Write rows as lines that end in a line feed, with quotation marks where they are needed.
+    r"""Write rows as lines that end in a line feed; quote values only where needed.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
 
 @kernel
 def _add_sizes(data, bounds, delimiter, sizes):
-    """Add what each value takes to `sizes`; return where quotation marks are needed."""
+    """Add the encoded size of each value to `sizes`; return a mask of values to quote."""
     quoted = np.zeros(sizes.size, np.bool_)
     plain = not _has_special(data[bounds[0] : bounds[-1]], delimiter)
     for k in range(sizes.size):
@@ -73,7 +73,7 @@ def _add_sizes(data, bounds, delimiter, sizes):
 
 @kernel
 def _has_special(data, delimiter):
-    """Whether any byte is one that has to stand between quotation marks."""
+    """Return True if any byte must be quoted."""
     special = np.uint8(0)
     for c in data:  # to the end, so that the compiler uses vectors
         special |= np.uint8((c == delimiter) | (c == _QUOTE) | (c == _LINE_FEED) | (c == _RETURN))
@@ -82,7 +82,7 @@ def _has_special(data, delimiter):
 
 @kernel
 def _place(data, bounds, quoted, after, places, lines):
-    """Write each value, and one byte after it, at its place; move the places on."""
+    """Write each value, and one byte after it, at its place; advance the places."""
     for k in range(places.size):
         at = np.uintp(places[k])
         begin, end = np.uintp(bounds[k]), np.uintp(bounds[k + 1])

@@ -1,4 +1,4 @@
-"""The output table of a corpus without its repeated puzzles, and how its rows are known again."""
+"""The keys that identify repeated puzzles of a corpus, and the output table without them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ FIRST = pa.field("first", pa.string())
 
 @dataclass(frozen=True, eq=False)
 class RowKeys:
-    """What tells the rows of a block from others.
+    """The keys of the rows of a block.
 
     Attributes
     ----------
     keys : ndarray of uint64, shape (n, 2)
     counted : ndarray of bool, shape (n,)
-        Valid rows; the keys of others mean nothing.
+        Valid rows; the keys of the others are meaningless.
     n_undecided : int
-        Valid rows without a canonical form, though it was wanted; their keys are those of the
-        puzzles as they are.
+        Number of valid rows whose wanted canonical form was not found; their keys are those of the
+        puzzles themselves.
     """
 
     keys: npt.NDArray[np.uint64]
@@ -38,19 +38,19 @@ class RowKeys:
 
 @dataclass(frozen=True, eq=False)
 class Keyed:
-    """Finds the keys of rows.
+    """The computation of keys of rows.
 
     Attributes
     ----------
     reader : Reader
     hash : GridHash
     up_to_symmetry : bool
-        Whether puzzles have one key that are the same up to symmetry.
+        Give all puzzles of an orbit the same key.
 
     Raises
     ------
     ProblemError
-        If there are no canonical forms of such grids.
+        If grids of this shape have no canonical form.
     """
 
     reader: Reader
@@ -70,7 +70,7 @@ class Keyed:
         if self.up_to_symmetry:
             rows = np.flatnonzero(counted)
             forms = forms_of(self.reader.problem, puzzles[rows])
-            # a puzzle without a form is the form of no other
+            # a puzzle whose form was not found is not the form of another puzzle
             puzzles[rows[forms.found]] = forms.grids[forms.found]
             n_undecided = int(np.count_nonzero(~forms.found))
         return RowKeys(self.hash.keys(puzzles), counted, n_undecided)
@@ -78,7 +78,7 @@ class Keyed:
 
 @dataclass
 class Places:
-    """Which row of which file the rows of several files are, counted through.
+    """The files and row numbers of rows that are counted through several files.
 
     Examples
     --------
@@ -93,26 +93,26 @@ class Places:
     firsts: list[int] = field(default_factory=list)
 
     def begin_file(self, name: str, first: int) -> None:
-        """Note the file whose first row has a number."""
+        """Add a file, with the number of its first row."""
         self.names.append(name)
         self.firsts.append(first)
 
     def name_of(self, row: int) -> str:
-        """Return what `batchsolve show` calls a row."""
+        """Return the name of a row for `batchsolve show`."""
         k = bisect_right(self.firsts, row) - 1
         return f"{self.names[k]}#{row - self.firsts[k] + 1}"
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What becomes of the rows of a block.
+    """The first occurrences of the puzzles of a block.
 
     Attributes
     ----------
     first : ndarray of int64, shape (n,)
-        The first row that has the same puzzle, or `UNSEEN` if that is the row itself.
+        The first row with the same puzzle, or `UNSEEN` if that is the row itself.
     names : dict of int to str
-        What these rows are called, if rows are to be marked.
+        The names of these rows, if rows are marked.
     """
 
     first: npt.NDArray[np.int64]
@@ -120,13 +120,13 @@ class Decision:
 
 
 class KeptRows:
-    """Leaves out repeated rows, or marks them.
+    """The output table without repeated rows, or with marks on them.
 
     Parameters
     ----------
     reader : Reader
     marked : bool
-        Keep all rows, and add the column ``first``, which names the first row of the same puzzle.
+        Keep all rows, and add the column ``first`` that names the first row with the same puzzle.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class KeptRows:
     Raises
     ------
     InputError
-        If the input has a column of that name.
+        If the input has a column ``first``.
     """
 
     def __init__(self, reader: Reader, marked: bool) -> None:

@@ -1,11 +1,11 @@
-"""Keys of grids, and the table of keys that were seen.
+"""Keys of grids, and the table of seen keys.
 
-A key is a hash of 128 bits from a *universal* family: for any two different grids, of all keys that
-the hash can be given at random, one of 2¹²⁸ makes them collide (multilinear hashing, Carter and
-Wegman 1981; Lemire and Kaser 2014). The hash of a run is drawn by the run, so no file can be made
-to collide: of ten million puzzles, two collide in one of 10²⁴ runs.
+A key is a hash of 128 bits, drawn from a *universal* family: any two different grids collide with
+probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing, Carter and Wegman 1981;
+Lemire and Kaser 2014). Every run draws its own hash, so no file can be made to collide: among ten
+million puzzles, two collide in one of 10²⁴ runs.
 
-The kernels use neither digits nor keys as indices but the low bits of a key, within the table.
+The only indices that the kernels take from data are the low bits of a key, within the table.
 """
 
 # compiled kernels are typed by their arguments
@@ -23,10 +23,10 @@ import numpy.typing as npt
 from batchsolve.kernels import helper, kernel
 
 UNSEEN = -1
-"""In place of the number of the row that has a key."""
+"""The row number of an empty slot."""
 
 _FIRST_SLOTS = 1 << 16
-_MOST_LOAD = 0.7  # of the slots, so that few have to be looked at for a key
+_MOST_LOAD = 0.7  # of the slots, so that a look-up probes only a few
 _HASHES = 4  # of 32 bits each
 
 
@@ -37,20 +37,20 @@ class GridHash:
     Attributes
     ----------
     factors : ndarray of uint64, shape (4, 1 + number of words)
-        At random; a word is four cells.
+        Random numbers; a word is four cells.
     """
 
     factors: npt.NDArray[np.uint64]
 
     @classmethod
     def drawn(cls, n_cells: int) -> GridHash:
-        """Return a hash drawn at random."""
+        """Draw a hash at random."""
         shape = (_HASHES, 1 + -(-n_cells // 4))
         data = bytearray(secrets.token_bytes(8 * shape[0] * shape[1]))
         return cls(np.frombuffer(data, np.uint64).reshape(shape))
 
     def keys(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-        """Return the keys of grids of shape (n, number of cells), in shape (n, 2).
+        """Return the keys, shape (n, 2), of grids of shape (n, number of cells).
 
         Examples
         --------
@@ -87,10 +87,10 @@ def _hash(grids, factors, keys):
 
 
 class SeenKeys:
-    """The keys of all rows so far, each with the number of its first row.
+    """The hash table of the keys of all rows so far, each with the number of its first row.
 
-    A row takes 24 bytes in at most 0.7 of the slots; ten million take 403 MB, and half as much
-    again for a moment, while the table doubles.
+    A slot takes 24 bytes, and at most 0.7 of the slots are used; ten million rows take 403 MB, and
+    half as much again while the table doubles.
 
     Examples
     --------
@@ -114,20 +114,20 @@ class SeenKeys:
     def add(
         self, keys: npt.NDArray[np.uint64], counted: npt.NDArray[np.bool_], first_row: int
     ) -> npt.NDArray[np.int64]:
-        """Add the keys of consecutive rows; return for each the first row that has the same key.
+        """Add the keys of consecutive rows; return the first row with the same key for each.
 
         Parameters
         ----------
         keys : ndarray of uint64, shape (n, 2)
         counted : ndarray of bool, shape (n,)
-            Rows that have a key at all; the others stay unseen.
+            Rows that have a key; the others stay unseen.
         first_row : int
-            The number of the first of them.
+            The number of the first of the rows.
 
         Returns
         -------
         ndarray of int64, shape (n,)
-            `UNSEEN` for rows that are the first.
+            `UNSEEN` for rows that are the first with their key.
         """
         slots = len(self._rows)
         while self._n + len(keys) > _MOST_LOAD * slots:
@@ -147,7 +147,7 @@ def _empty_table(slots: int) -> tuple[Any, Any]:
 
 @helper
 def _slot_of(keys, rows, one, other):
-    """Return the slot that has a key, or the empty one that it belongs into."""
+    """Return the slot of a key, or the empty slot to put it into."""
     last = np.uint64(rows.size - 1)
     slot = one & last
     while rows[slot] != UNSEEN and (keys[slot, 0] != one or keys[slot, 1] != other):

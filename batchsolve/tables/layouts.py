@@ -1,8 +1,8 @@
-"""How the records of a file are laid out, and the parsing of a block of them.
+"""Layouts of the records of files, and the parsing of blocks of them.
 
-Every column of a text format is read as text, for type inference would turn 81 digits into a
-float. Rows that break the format (too many fields, no JSON) keep their place and come with a
-fault, so that they can be reported where they stand.
+Every column of a text format is read as text, because type inference would turn 81 digits into a
+float. Rows that break the format (too many fields, not JSON) keep their place and get a fault, so
+that reports name the right row.
 
 A layout is small and can be sent to a worker with every block.
 """
@@ -38,7 +38,7 @@ class Rows:
     ----------
     table : pyarrow.Table
     faults : dict of int to str
-        Rows (counted from 0) that break the format, and how.
+        The faults of rows, counted from 0, that break the format.
     """
 
     table: pa.Table
@@ -46,7 +46,7 @@ class Rows:
 
 
 class Layout(Protocol):
-    """How the records of a file are laid out."""
+    """The layout of the records of a file."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -55,7 +55,7 @@ class Layout(Protocol):
 
     @property
     def delimiter(self) -> str:
-        """What parts the fields of a CSV table, where line ends can be quoted; else empty."""
+        """The delimiter of a CSV table, in which line ends can be quoted; else empty."""
         ...
 
     def rows(self, data: Any) -> Rows:
@@ -64,20 +64,20 @@ class Layout(Protocol):
 
 
 class RowsError(InputError):
-    """Rows of a block that make it useless.
+    """An error in rows of a block that makes the whole block unusable.
 
     Parameters
     ----------
     what : str
-        What is wrong with them.
+        The fault of the rows.
     first, last : int
         Their numbers, counted from 1 in the block.
     name : str
-        What messages call the file.
+        The name of the file in messages.
     """
 
     def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
-        super().__init__(what, first, last, name)  # what it is made of again in another process
+        super().__init__(what, first, last, name)  # the arguments for unpickling
         self.what, self.first, self.last, self.name = what, first, last, name
 
     def __str__(self) -> str:
@@ -85,17 +85,17 @@ class RowsError(InputError):
         return f"{name}rows {self.first} to {self.last}: {self.what}"
 
     def of(self, name: str) -> RowsError:
-        """Return the same error about a file of this name."""
+        """Return the same error with the name of a file."""
         return RowsError(self.what, self.first, self.last, name)
 
     def after(self, rows: int) -> RowsError:
-        """Return the same error of a block that comes after so many rows of its file."""
+        """Return the same error for a block that follows `rows` rows of its file."""
         return RowsError(self.what, rows + self.first, rows + self.last, self.name)
 
 
 @dataclass(frozen=True)
 class GridLines:
-    """Text: one grid a line, comments after ``#``."""
+    """Text with one grid per line, and comments after ``#``."""
 
     schema = pa.schema([("puzzle", pa.string())])
     delimiter = ""
@@ -107,7 +107,7 @@ class GridLines:
 
 @dataclass(frozen=True)
 class Spaced:
-    """Text: a few fields a line, parted by blanks, and comments after ``#``.
+    """Text with a few fields per line, separated by blanks, and comments after ``#``.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Spaced:
         return pa.schema([(name, pa.string()) for name in self.columns])
 
     def rows(self, data: bytes) -> Rows:
-        """Part the fields of every line."""
+        """Split every line into fields."""
         lines, n = _lines(data), len(self.columns)
         fields = pc.split_pattern_regex(lines, r"\s+")
         actual = np.asarray(pc.list_value_length(fields))
@@ -140,7 +140,7 @@ class Spaced:
 
 
 def _lines(data: bytes) -> pa.Array:
-    """Return the lines of a text, without comments and blank ones."""
+    """Return the lines of a text, without comments and blank lines."""
     check_text(data)
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
     whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
@@ -151,14 +151,14 @@ def _lines(data: bytes) -> pa.Array:
 
 
 def check_text(data: bytes) -> None:
-    """Raise `UnicodeDecodeError` if some bytes are no UTF-8; pyarrow would not say which."""
+    """Raise `UnicodeDecodeError` if bytes are not UTF-8; pyarrow would not say which bytes."""
     if not data.isascii():
         data.decode()
 
 
 @dataclass(frozen=True)
 class Delimited:
-    """CSV, TSV and their like.
+    """CSV, TSV and similar formats.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Delimited:
         return pa.schema([(name, pa.string()) for name in self.columns])
 
     def rows(self, data: bytes) -> Rows:
-        """Parse records; blank lines are none."""
+        """Parse records; skip blank lines."""
         ragged: list[tuple[int, int, str]] = []
 
         def keep(row: Any) -> str:
@@ -185,7 +185,7 @@ class Delimited:
         check_text(data)
         if not data.strip(b"\r\n"):
             return Rows(self.schema.empty_table())
-        if data.startswith(BOM):  # not that of the file: a character like others, wherever we cut
+        if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
             data = b"\n" + data
         names = list(self.columns)
         table = pacsv.read_csv(
@@ -219,8 +219,8 @@ class Delimited:
 
 
 def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
-    """Return the fields of the first record, some of which may have more than 128 KiB."""
-    with _CSV_LIMIT:  # of the whole process: others may count on theirs
+    """Return the fields of the first record; a field may exceed the 128 KiB limit of `csv`."""
+    with _CSV_LIMIT:  # the limit is global, and other code may rely on its value
         before = csv.field_size_limit(MOST_RECORD_BYTES)
         try:
             return next(csv.reader(lines, delimiter=delimiter), [])
@@ -234,15 +234,15 @@ def _fields(n: int) -> str:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """JSON objects, one a line, all with the same fields.
+    """JSON objects, one per line, all with the same fields.
 
-    They are parsed one by one: the reader of pyarrow 26 takes a third of the time, but it crashes
-    on some lines that are no JSON, and takes two objects on a line for two lines.
+    Python parses them one by one: the reader of pyarrow 26 takes a third of the time, but it
+    crashes on some lines that are not JSON, and reads two objects on a line as two lines.
 
     Attributes
     ----------
     schema : pyarrow.Schema
-        What Arrow has no type for is kept as JSON text, marked as such.
+        The columns; values that Arrow has no type for become JSON text in marked columns.
     """
 
     schema: pa.Schema
@@ -250,12 +250,12 @@ class JsonLines:
 
     @classmethod
     def of(cls, data: bytes) -> JsonLines:
-        """Choose columns and types by the first lines of a file."""
+        """Choose columns and types from the first lines of a file."""
         records, why = [], ""
         for line in data.decode(errors="replace").split("\n"):
             try:
                 records.append(_json_object(line))
-            except (ValueError, RecursionError) as error:  # `rows` says so
+            except (ValueError, RecursionError) as error:  # `rows` reports it
                 why = why or (line.strip() and f" ({error})")
         keys = list(dict.fromkeys(key for record in records for key in record))
         if not keys:
@@ -299,7 +299,7 @@ def _json_object(line: str) -> dict[str, Any]:
 
 
 def _json_schema(records: list[dict[str, Any]], keys: list[str]) -> pa.Schema:
-    """Choose types; what Arrow has no type for is kept as JSON text, marked as such."""
+    """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
     fields = []
     for key in keys:
         values = [record.get(key) for record in records]
@@ -335,7 +335,7 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
 
 @dataclass(frozen=True)
 class ArrowTable:
-    """Parquet: the reader of the file has made tables of it already.
+    """Parquet, whose reader has already made tables.
 
     Attributes
     ----------
@@ -346,7 +346,7 @@ class ArrowTable:
     delimiter = ""
 
     def rows(self, data: pa.Table) -> Rows:
-        """Return the table, whose text Arrow has not looked at."""
+        """Return the table after a check of its text, which Arrow's reader does not make."""
         try:
             data.validate(full=True)
         except pa.ArrowInvalid as error:

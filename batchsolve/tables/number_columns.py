@@ -1,4 +1,4 @@
-"""Text columns that hold numbers only: they are found, and made columns of numbers."""
+"""Detection of text columns that hold only numbers, and their conversion."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pyarrow.compute as pc
 from batchsolve.errors import InputError, quoted
 from batchsolve.tables.blocks import Block
 
-# The first that holds all values of a column is chosen; null holds empty ones, which stay text.
+# A column gets the first kind that holds all its values; empty columns get null, and stay text.
 Kinds = dict[str, list[pa.DataType]]
 _KINDS = [pa.null(), pa.int64(), pa.float64()]
 
 
 def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
-    """Return the types that hold the values of text columns as they are written.
+    """Return the types that hold the values of text columns without a change of their text.
 
     A value must be empty, or a number as Arrow writes it, with or without ``.0``: ``007`` and
-    ``1.50`` are text, and so are whole numbers of 16 digits and more, which can be grids.
+    ``1.50`` are text, and so are integers of 16 or more digits, which can be grids.
 
     Examples
     --------
@@ -62,12 +62,12 @@ def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
 
 
 def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
-    """Return a table in which text columns are numbers, null where they were empty.
+    """Return a table with text columns converted to numbers; empty values become null.
 
     Raises
     ------
     InputError
-        If a column holds something else by now.
+        If a column now holds other values than numbers.
     """
     columns = dict(zip(table.column_names, table.columns, strict=True))
     for name, kind in types.items():
@@ -84,7 +84,7 @@ def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
 
 
 def retyped(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return a schema in which some columns have other types."""
+    """Return a schema with the types of some columns replaced."""
     fields = [field.with_type(types.get(field.name, field.type)) for field in schema]
     return pa.schema(fields, schema.metadata)
 

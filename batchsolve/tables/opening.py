@@ -1,4 +1,4 @@
-"""Opening several tables at a time, for a remote one takes a while to answer."""
+"""Opening several tables at a time, because remote files are slow to answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     Parameters
     ----------
     inputs : sequence of str or Source
-        Paths, and tables that are open already.
+        Paths, and tables that are already open.
 
     Returns
     -------
@@ -27,12 +27,13 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     Raises
     ------
     InputError
-        If one cannot be opened: about the first of these.
+        If tables cannot be opened; the error is that of the first one.
 
     Notes
     -----
-    Ctrl-C ends the wait at any moment. In the middle of the `Future` of an executor it can leave a
-    lock taken, for which a thread would wait for ever, and the executor for the thread.
+    Ctrl-C ends the wait at any moment. An executor would not do: within the code of a `Future`,
+    Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
+    thread.
     """
     if len(inputs) == 1:
         return [_opened(inputs[0])]
@@ -48,7 +49,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
             try:
                 opened.put((k, _opened(inputs[k])))
             except Exception as error:
-                waiting.clear()  # what comes after the first error is not looked at
+                waiting.clear()  # tables after the first error are not opened
                 opened.put((k, error))
         opened.put(None)
 

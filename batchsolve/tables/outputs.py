@@ -35,7 +35,7 @@ WHOLE = {".parquet": regroup, ".npy": count_rows}  # what makes the finished fil
 
 
 class Output(Protocol):
-    """Where the encoded rows of a run go.
+    """The sink of the encoded rows of a run.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Output(Protocol):
         ...
 
     def written(self) -> Written:
-        """Return what was taken so far, for `open_output` to go on from there."""
+        """Return the length and checksum of the rows taken so far, to resume from them."""
         ...
 
     def sync(self) -> None:
@@ -188,7 +188,7 @@ class _File:
 
 
 class _StandardOutput:
-    """Writes to standard output as it comes."""
+    """The sink that writes blocks to standard output as they arrive."""
 
     in_place: InPlace | None = None
 
@@ -248,7 +248,7 @@ def open_output(
     known: Numbers | None = None,
     threads: int = 1,
 ) -> Output:
-    """Open an output for what the encoder of its path makes.
+    """Open an output for encoded rows.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def whole_output(
 
 
 def partial_path(path: str) -> str:
-    """Return where the unfinished output of a path is kept."""
+    """Return the path of the unfinished output."""
     return path + ".partial"
 
 

@@ -1,9 +1,8 @@
-"""Making the finished file of the plain one: compressed by several threads, or Parquet.
+"""Conversion of a plain file to the finished one: compression by several threads, or Parquet.
 
-Each piece of a compressed file is a stream of its own: gzip calls them members, bzip2 streams,
-Zstandard frames, and all three say that streams one after another are the file in one. Pieces and
-row groups are cut at fixed places, so what comes out does not depend on the number of threads, or
-on how rows were cut up before.
+Each piece of a compressed file is a separate stream (a member in gzip, a frame in Zstandard); all
+three formats allow several streams in one file. Pieces and row groups are cut at fixed places, so
+the result does not depend on the number of threads or on the blocks of the run.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from batchsolve.tables.encoders import array_header
 from batchsolve.tables.growing import GrowingFile
 
 PIECE_BYTES = 3_600_000  # four blocks of bzip2
-GZIP_LEVEL = 4  # three times as fast as 6, for a twentieth more bytes
-GZIP_FORMAT = 31  # of zlib: the widest window, and gzip's header without a name and a time
+GZIP_LEVEL = 4  # three times as fast as 6, with 5 % more bytes
+GZIP_FORMAT = 31  # zlib's wbits for the widest window and a gzip header without name and time
 ROW_GROUP = 65_536
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -45,7 +44,7 @@ def compress(plain: Any, target: str, suffix: str, threads: int) -> None:
     target : str
     suffix : {".gz", ".bz2", ".zst"}
     threads : int
-        How many pieces are compressed at once, on as many cores.
+        Number of pieces compressed at once, at most one per core.
     """
     with open(target, "wb") as packed:
         for stream in _packed(plain, PACKERS[suffix], min(threads, cpu_count())):
@@ -53,7 +52,7 @@ def compress(plain: Any, target: str, suffix: str, threads: int) -> None:
 
 
 def _packed(plain: Any, pack: Callable[[bytes], bytes], threads: int) -> Iterator[bytes]:
-    """Yield the streams of a file in order, one or more; few pieces are in memory at once."""
+    """Yield the streams of a file in order, at least one; memory holds only a few pieces."""
     waiting: deque[Future[bytes]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         piece = plain.read(PIECE_BYTES)
@@ -67,12 +66,12 @@ def _packed(plain: Any, pack: Callable[[bytes], bytes], threads: int) -> Iterato
 
 
 def count_rows(plain: GrowingFile, target: str, schema: pa.Schema) -> None:
-    """Write a file of NumPy whose header says how many rows there are.
+    """Write a NumPy file with the number of rows in its header.
 
     Parameters
     ----------
     plain : GrowingFile
-        What `Digits` made of the rows.
+        The rows as encoded by `Digits`.
     target : str
     schema : pyarrow.Schema
     """
@@ -85,12 +84,12 @@ def count_rows(plain: GrowingFile, target: str, schema: pa.Schema) -> None:
 
 
 def regroup(streams: GrowingFile, target: str, schema: pa.Schema) -> None:
-    """Write a Parquet file of Arrow streams, in row groups of one size.
+    """Convert Arrow streams to a Parquet file with row groups of one size.
 
     Parameters
     ----------
     streams : GrowingFile
-        What `ArrowStreams` made of the rows.
+        The rows as encoded by `ArrowStreams`.
     target : str
     schema : pyarrow.Schema
     """
@@ -100,9 +99,9 @@ def regroup(streams: GrowingFile, target: str, schema: pa.Schema) -> None:
 
 
 def _row_groups(streams: GrowingFile) -> Iterator[pa.Table]:
-    """Read tables of `ROW_GROUP` rows, the last one of fewer.
+    """Yield tables of `ROW_GROUP` rows; the last one may have fewer.
 
-    Each column is one chunk, for pages are cut where chunks end.
+    Each column is one chunk, because Parquet pages end where chunks end.
     """
     waiting: list[pa.Table] = []
     n_waiting = 0

@@ -1,7 +1,7 @@
-"""Where tables lie: files of this machine, folders, and what pyarrow and fsspec open by address.
+"""Places of tables: local files, folders, and addresses that pyarrow or fsspec opens.
 
-An *address* begins with a scheme, such as ``s3://``; whoever has it can open it, on any machine. A
-path is a file of this machine.
+An *address* begins with a scheme, such as ``s3://``, and every machine can open it. A path names a
+file of this machine.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _WILD = "*?["
 
 
 class Facts(NamedTuple):
-    """What tells a file from another, and from what it is after a change.
+    """The identity of a file; it changes when the file does.
 
     Attributes
     ----------
     size : int
         Bytes.
     changed : int
-        When it was changed last, in nanoseconds; 0 if nobody knows.
+        Time of the last change, in nanoseconds; 0 if unknown.
     place : tuple of int
-        Where a file of this machine is; empty for others.
+        Device and inode of a local file; empty for others.
     """
 
     size: int
@@ -44,7 +44,7 @@ class Facts(NamedTuple):
 
 
 def is_address(path: str) -> bool:
-    """Whether a path is an address, which every machine can open.
+    """Return True if a path is an address, which every machine can open.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def is_address(path: str) -> bool:
 
 
 def exists(path: str) -> bool:
-    """Whether there is a file or folder; of an address, whether it may be one."""
+    """Return True if a file or folder exists; for an address, always."""
     return is_address(path) or os.path.exists(path)
 
 
@@ -66,13 +66,13 @@ def file_system(address: str) -> tuple[fs.FileSystem, str]:
     Raises
     ------
     InputError
-        If nothing is known that opens it.
+        If no known library opens the address.
     """
     try:
         system, path = fs.FileSystem.from_uri(address if _is_own(address) else f"fsspec+{address}")
     except ImportError as error:
         scheme = address.partition("://")[0].lower()
-        package = _EXTRAS.get(scheme, "fsspec and what it needs for it")
+        package = _EXTRAS.get(scheme, "and the package that it needs for this address")
         raise InputError(
             f"{address}: cannot be opened ({error}); pip install fsspec {package}"
         ) from error
@@ -82,12 +82,12 @@ def file_system(address: str) -> tuple[fs.FileSystem, str]:
 
 
 def _is_own(address: str) -> bool:
-    """Whether pyarrow opens an address itself, in which other characters than ASCII are quoted."""
+    """Return True if pyarrow opens an address itself; then non-ASCII characters are quoted."""
     return address.partition("://")[0].lower() in _OWN_SCHEMES
 
 
 def local_path(path: str) -> str | None:
-    """Return the path of this machine that is meant; None for an address of another place.
+    """Return the local path of a path or address; None for a remote address.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def facts_of(path: str) -> Facts:
     Raises
     ------
     OSError
-        If there is no such file.
+        If the file does not exist.
     """
     if not is_address(path):
         facts = os.stat(path)
@@ -120,7 +120,7 @@ def facts_of(path: str) -> Facts:
 
 
 def open_to_read(path: str) -> Any:
-    """Open a file to read bytes of, anywhere in it; an `io.BufferedReader` if it is a path."""
+    """Open a file for reading with random access; for a path, an `io.BufferedReader`."""
     if not is_address(path):
         return open(path, "rb")
     system, inner = file_system(path)
@@ -128,30 +128,30 @@ def open_to_read(path: str) -> Any:
         return system.open_input_file(inner)
     except FileNotFoundError:
         if isinstance(handler := getattr(system, "handler", None), fs.FSSpecHandler):
-            handler.fs.info(inner)  # raises again, and says why
+            handler.fs.info(inner)  # raises a clearer error
         raise
 
 
 def files_of(inputs: Iterable[str]) -> list[str]:
-    """Return the files that inputs name: themselves, those of folders, and those of patterns.
+    """Return the files that inputs name; folders and patterns stand for all their files.
 
-    Files of a folder, with all folders below it, and of a pattern come in the order of their names.
-    As for Spark and pyarrow, names that begin with a dot or an underscore are hidden.
+    Files of a folder (and of all folders below it) and of a pattern are sorted by name. As in Spark
+    and pyarrow, names that begin with a dot or an underscore are hidden.
 
     Parameters
     ----------
     inputs : iterable of str
-        Paths, folders, addresses, or patterns such as ``corpora/*.csv``; ``**`` is any folders. In
-        addresses, only asterisks are patterns.
+        Paths, folders, addresses, or patterns such as ``corpora/*.csv``; ``**`` matches any
+        folders. In addresses, only asterisks are patterns.
 
     Raises
     ------
     InputError
-        If a folder is empty, or a pattern fits nothing.
+        If a folder is empty, or a pattern matches nothing.
 
     Examples
     --------
-    >>> files_of(["-", "missing.csv"])  # whether a file is there turns out where it is opened
+    >>> files_of(["-", "missing.csv"])  # a missing file is an error once it is opened
     ['-', 'missing.csv']
     """
     return [file for one in inputs for file in _files_of(one)]
@@ -176,7 +176,7 @@ def _files_of(one: str) -> list[str]:
 
 
 def _remote_files(address: str) -> list[str]:
-    """Do the same for an address, in which only ``*`` is a pattern, for others have a meaning."""
+    """Return the files of an address; only ``*`` is a pattern, because ``?`` begins a query."""
     head, mark, query = address.partition("?")
     if "*" in head:
         fits = re.compile(_as_regex(head))
@@ -195,14 +195,14 @@ def _remote_files(address: str) -> list[str]:
 
 
 def _as_regex(pattern: str) -> str:
-    """Return the regular expression of a pattern, where only ``**`` fits several folders."""
+    """Return the regular expression of a pattern; only ``**`` matches several folders."""
     known = {"**/": r"(?:[^/]+/)*", "*": r"[^/]*"}
     parts = re.split(r"(\*\*/|\*)", pattern)
     return "".join(known.get(part, re.escape(part)) for part in parts)
 
 
 def _below(folder: str) -> list[str]:
-    """Return the addresses of all files below a folder that are not hidden, in order."""
+    """Return the sorted addresses of all files below a folder that are not hidden."""
     system, path = file_system(folder)
     infos = system.get_file_info(fs.FileSelector(path.rstrip("/"), recursive=True))
     files = sorted(info.path for info in infos if info.type == fs.FileType.File)

@@ -1,4 +1,4 @@
-"""Reading blocks of a corpus: text to digits, with what is wrong with single rows."""
+"""Reading blocks of a corpus: digits from text, and the faults of rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILENAME = pa.field("filename", pa.string())
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some consecutive rows, read.
+    """Some consecutive rows as a `Reader` returns them.
 
     Attributes
     ----------
@@ -35,17 +35,17 @@ class Batch:
     puzzles : ndarray of uint8, shape (n, N²)
         Digits, all 0 in malformed rows.
     given : ndarray of uint8, shape (n, N²), or None
-        The given solutions, all 0 where there is none.
+        The given solutions, all 0 in rows without one.
     has_given : ndarray of bool, shape (n,), or None
-        Where the given solution is not empty.
+        True in rows whose given solution is not empty.
     faults : dict of int to str
-        Malformed rows, and what is wrong with them.
+        The faults of malformed rows.
     problem : Sudoku
         The shape of the grids.
     number : int
-        Which block of the output it is.
+        The number of the block in the output.
     records : bytes or pyarrow.Table
-        What was read.
+        The records that were parsed.
     """
 
     table: pa.Table
@@ -72,21 +72,21 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """What a worker needs to know of a corpus to read its blocks.
+    """The parser of the blocks of a corpus, as workers receive it.
 
     Attributes
     ----------
     input_schema : pyarrow.Schema
         The columns of the input.
     column, solution_column : str
-        The puzzle column, and that of given solutions or None.
+        The puzzle column, and the solution column or None.
     problem : Sudoku
     notation, solution_notation : Notation
-        How puzzles and given solutions are written.
+        The notations of puzzles and given solutions.
     filename : bool
-        Whether to add the column `FILENAME`.
+        Add the column `FILENAME`.
     numbers : mapping of str to pyarrow.DataType
-        Text columns that become numbers; see `number_types`.
+        Text columns to convert to numbers; see `number_types`.
     """
 
     input_schema: pa.Schema
@@ -100,7 +100,7 @@ class Reader:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of what is read."""
+        """The columns of `Batch.table`."""
         schema = retyped(self.input_schema, self.numbers)
         return schema.append(FILENAME) if self.filename else schema
 
@@ -110,8 +110,8 @@ class Reader:
         Raises
         ------
         InputError
-            If nothing of the block can be used, for it is no UTF-8 text, or its JSON objects have
-            other fields than the first ones; for those a `RowsError`.
+            If the block is not UTF-8 text; a `RowsError` if its JSON objects have other fields than
+            the first ones of the file.
         """
         records = block.records()
         rows = replace(block, data=records).rows()
@@ -139,7 +139,7 @@ class Reader:
 def _encoded(
     notation: Notation, text: pa.Array
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Read a column of grids, of which few if any have line ends in them."""
+    """Encode a column of grids; join lines only if a grid fails, because line ends are rare."""
     grids, wrong = notation.encode(text)
     if (wrong != -1).any() and (lines := in_one_line(text)) is not text:
         return notation.encode(lines)
@@ -147,19 +147,19 @@ def _encoded(
 
 
 def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return a column as one string array; lists of numbers become numbers with blanks.
+    """Return a column as one string array; lists become text with blanks between the elements.
 
     Raises
     ------
     InputError
-        If the column, which messages call `name`, holds neither.
+        If the column holds neither texts nor lists; the message calls it `name`.
     """
     kind = column.type
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _joined(column)
-    if pa.types.is_dictionary(kind):  # of polars, which has views: Arrow can take none by number
+    if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.string())
@@ -170,9 +170,9 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 
 def in_one_line(text: pa.Array) -> pa.Array:
-    """Join the lines of values that have several, and drop the brackets and quotes of lists.
+    """Join the lines of every value, and drop the brackets and quotes of lists.
 
-    A grid in a quoted cell can have a line a row, or be a list as JSON and Python write it.
+    A grid in a quoted field can have one line per row, or be a list of JSON or Python.
     """
     data, _ = buffers(text)
     if np.any(data == ord("[")):
@@ -187,7 +187,7 @@ def in_one_line(text: pa.Array) -> pa.Array:
 
 
 def _joined(column: pa.ChunkedArray) -> pa.Array:
-    """Return lists as texts with blanks between the elements; elements that are null are ``.``."""
+    """Return lists as texts with blanks between the elements; null elements become ``.``."""
     inner = column.type.value_type
     if not (pa.types.is_integer(inner) or pa.types.is_string(inner)):  # lists of lists, and others
         texts = (" ".join(map(str, _flat(value))) if value else "" for value in column.to_pylist())

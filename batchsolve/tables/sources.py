@@ -1,6 +1,6 @@
-"""Files of puzzles: their format found out, and their bytes cut into blocks.
+"""Sources of puzzles: detection of the format of files, and cutting them into blocks.
 
-CSV, TSV, Parquet, JSON lines, plain text, and compressed forms of the text formats.
+The formats are CSV, TSV, Parquet, JSON lines and plain text; text formats can be compressed.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from batchsolve.tables.layouts import (
 )
 from batchsolve.tables.places import facts_of, open_to_read
 
-HEAD_BYTES = 4 << 20  # format, header and JSON fields are found out from so much of a file
+HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 SKIP_BYTES = 1 << 20
-BLOCKS_AT_LEAST = 32  # of a table, unless they were small: a small one is shared as well
+BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DELIMITERS = ",;\t|"
-MOST_SPACED = 8  # fields of a line that are parted by blanks
-# a whole line that is no comment and no JSON, whose types are chosen by more lines
+MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
+# a complete line, but not a comment, and not JSON, whose types need more lines
 _TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -68,12 +68,12 @@ class Source(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """How its records are laid out."""
+        """The layout of its records."""
         ...
 
     @property
     def length(self) -> int | None:
-        """The offset of its end, if that is known before it is read."""
+        """The offset of its end; None if unknown before it is read."""
         ...
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
@@ -88,7 +88,7 @@ class Source(Protocol):
 
 
 def name_of(path: str) -> str:
-    r"""Return what messages and tables call a path, as UTF-8.
+    r"""Return the name of a path in messages and tables, as UTF-8.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def name_of(path: str) -> str:
 
 
 def split_suffixes(path: str) -> tuple[str, str]:
-    """Return the format and compression suffixes of a path, each perhaps empty.
+    """Return the format suffix and the compression suffix of a path, each perhaps empty.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def split_suffixes(path: str) -> tuple[str, str]:
 
 
 def open_source(path: str) -> Source:
-    """Find out how a file is to be read.
+    """Detect the format of a file, and return its source.
 
     Parameters
     ----------
@@ -157,9 +157,9 @@ class TextSource:
     length : int or None
         See `Source`.
     first : int
-        Where the first record begins, behind a byte order mark and a header.
+        The offset of the first record, after a byte order mark and a header.
     old_line_ends : bool
-        Whether lines end in a carriage return alone.
+        True if lines end in a carriage return alone.
     """
 
     path: str
@@ -170,12 +170,12 @@ class TextSource:
     _standard_input: Any = field(default=None, repr=False)
 
     def waits(self) -> bool:
-        """Return whether the next records, of standard input, have not come yet."""
+        """Return True if the next records of standard input have not arrived yet."""
         return self._standard_input is not None and not self._standard_input.has_more(0)
 
     @classmethod
     def of(cls, path: str, head: bytes, stream: IO[bytes]) -> TextSource:
-        """Find out the layout by the beginning of a file."""
+        """Detect the layout from the beginning of a file."""
         old_line_ends = b"\n" not in head and b"\r" in head
         text = head.removeprefix(BOM)
         first = len(head) - len(text)
@@ -207,15 +207,15 @@ class TextSource:
 class ParquetSource:
     """A Parquet file; offsets are rows.
 
-    Row groups that are no larger than a block are read by the workers. Of larger ones, a worker
-    would read all to get some rows; so they are read here.
+    Workers read row groups that are no larger than a block. The main process reads larger ones,
+    because each worker would have to read the whole group to get some of its rows.
 
     Attributes
     ----------
     path : str
     layout : Layout
     length : int
-        Its rows.
+        The number of rows.
     """
 
     path: str
@@ -262,7 +262,7 @@ class ParquetSource:
 
 
 def _runs(rows: list[int], most: int) -> Iterator[tuple[int, int]]:
-    """Part row groups into runs of at most so many rows, or of one; yield their first and last.
+    """Divide row groups into runs of at most `most` rows, or of one group; yield first and last.
 
     Examples
     --------
@@ -287,7 +287,7 @@ class TableSource:
     ----------
     table : pyarrow.Table
     path : str
-        The file that it was read from, if it was.
+        The file that it was read from, if any.
     """
 
     table: pa.Table
@@ -320,7 +320,7 @@ def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:
 
 
 class _StandardInput(io.RawIOBase):
-    """Standard input, which comes by and by, behind what was read ahead of it."""
+    """Standard input, which may arrive slowly, after the bytes that were read ahead."""
 
     def __init__(self, ahead: bytes, stream: IO[bytes]) -> None:
         self._ahead = ahead
@@ -331,11 +331,11 @@ class _StandardInput(io.RawIOBase):
         return True
 
     def fileno(self) -> int:
-        """Return the number of the file."""
+        """Return the file descriptor."""
         return self._stream.fileno()
 
     def read(self, size: int = -1) -> bytes:
-        """Return some of what was read ahead, then what has come, or nothing at the end."""
+        """Return bytes that were read ahead, then bytes that have arrived; none at the end."""
         if not self._ahead:
             return self._stream.read(size)
         size = len(self._ahead) if size < 0 else size
@@ -343,17 +343,17 @@ class _StandardInput(io.RawIOBase):
         return data
 
     def has_more(self, deadline: float) -> bool:
-        """Wait for more, or the end, until a time; return False if neither has come by then."""
+        """Wait until a time for more bytes or the end; return False if neither has arrived."""
         if self._ahead:
             return True
         try:
             seconds = max(0.0, deadline - time.monotonic())
             return bool(select.select([self._stream], [], [], seconds)[0])
-        except (OSError, ValueError):  # cannot be asked: it is waited for
+        except (OSError, ValueError):  # select does not support it, so reading will wait
             return True
 
     def head(self) -> bytes:
-        """Read the beginning: what has come after a moment, once it has a line to tell by."""
+        """Read the beginning: all that arrives soon, and at least a line that tells the format."""
         head = bytearray(self.read(HEAD_BYTES))
         deadline = time.monotonic() + GATHER_SECONDS
         while len(head) < HEAD_BYTES:
@@ -367,7 +367,7 @@ class _StandardInput(io.RawIOBase):
 
 
 def _open_stream(path: str) -> Any:
-    """Open a file, or standard input, for reading; decompress it if it begins as such."""
+    """Open a file or standard input for reading, decompressed if its first bytes say so."""
     if path == "-":
         buffered: Any = sys.stdin.buffer
         ahead = buffered.peek(4)
@@ -377,7 +377,7 @@ def _open_stream(path: str) -> Any:
     if os.path.isdir(path):
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
-        raise InputError(f"is no file that can be read twice; read it by: - < {path}")
+        raise InputError(f"is not a file that can be read twice; read it by: - < {path}")
     file = open_to_read(path)
     compression = _compression(file.read(4))
     file.seek(0)
@@ -385,9 +385,9 @@ def _open_stream(path: str) -> Any:
 
 
 def _is_wide(head: bytes) -> bool:
-    r"""Whether a file is UTF-16, which has a mark or many zero bytes, as other binary files have.
+    r"""Return True if a file is UTF-16 (by its mark) or another binary file (by many zero bytes).
 
-    A few of them are faults of the rows that they are in.
+    A few zero bytes are faults of the rows that hold them.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def _compression(magic: bytes) -> str | None:
 
 
 def _whole(path: str, head: bytes, stream: Any) -> bytes:
-    """Return all of a file that begins with `head`."""
+    """Return the whole contents of a file that begins with `head`."""
     if path == "-":
         data: bytes = head + stream.read()
         return data
@@ -429,7 +429,7 @@ def _skip(stream: Any, n_bytes: int) -> None:
 
 
 def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
-    """Return how a file is laid out, and how many bytes its header has."""
+    """Return the layout of a file, and the number of bytes of its header."""
     suffix, _ = split_suffixes(path)
     lines = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
     first = next((line for line in lines if line and not line.startswith("#")), "")
@@ -445,17 +445,17 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
 
 
 def _spaced_names(fields: list[str]) -> tuple[str, ...]:
-    """Return the columns of lines of a few fields, one or two of them grids; none for others."""
+    """Return the columns of lines with a few fields, one or two of them grids; else none."""
     grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
     if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
         return ()
     if [len(fields), *grids] == [3, 1]:
-        return "hash", "puzzle", "rating"  # as Sudoku Exchange has them
+        return "hash", "puzzle", "rating"  # the format of Sudoku Exchange
     return tuple(_headless_names(len(fields), grids))
 
 
 def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
-    """Return names for columns that have none, given which of them are grids."""
+    """Return names for columns without a header, given the indices of grid columns."""
     names = [f"column_{k + 1}" for k in range(n_columns)]
     names[grids[0]] = "puzzle"
     if len(grids) == 2:
@@ -464,7 +464,7 @@ def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
 
 
 def _looks_like_header(line: str) -> bool:
-    """Whether a line of an unnamed format begins a CSV table: words, not a grid."""
+    """Return True if a line of an unnamed format is the header of CSV: words, not a grid."""
     fields = _fields(line, _delimiter(line))
     words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
     return bool(words) and len(words) >= len(fields) / 2
@@ -477,8 +477,8 @@ def _delimiter(line: str) -> str:
 def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     """Return the names of the columns and the bytes before the first record.
 
-    A first record that holds a grid is no header: its columns are called ``puzzle`` and
-    ``column_2``, …
+    A first record that holds a grid is not a header: then the columns are named ``puzzle``,
+    ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
     end, is_open = record_end(head, begin, delimiter, most=1)
@@ -502,13 +502,13 @@ def _fields(header: str, delimiter: str) -> list[str]:
         return first_record(io.StringIO(header), delimiter)
     except csv.Error as error:
         raise InputError(
-            f"the header cannot be read, for there is a carriage return in it that ends no line: "
+            f"the header cannot be read, because it holds a carriage return that ends no line: "
             f"{header[:80]!r}; end all lines alike"
         ) from error
 
 
 def looks_like_grid(text: str) -> bool:
-    """Whether a field is a grid written as characters, rather than a name."""
+    """Return True if a field is a grid written as characters, rather than a name."""
     size = len(text)
     square = size in (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)
     symbols = set(text)

@@ -46,7 +46,7 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
     2
     """
     if backend not in _BACKENDS:
-        raise InputError(f"no backend is called {backend!r}; there is: {', '.join(BACKENDS)}")
+        raise InputError(f"unknown backend {backend!r}; choose from {', '.join(BACKENDS)}")
     if jobs is not None:
         jobs = whole_number("the number of jobs", jobs, 1, MOST_JOBS)
     if backend in _NEEDS:

@@ -451,5 +451,5 @@ def test_one_problem_is_searched_by_the_engines_of_one_tree(problem, expected):
 
 @every_engine
 def test_an_unknown_engine_is_refused(engine):
-    with pytest.raises(InputError, match=f"no engine is called 'x{engine}'; there is: auto, dlx"):
+    with pytest.raises(InputError, match=f"unknown engine 'x{engine}'; choose from auto, dlx"):
         get_engine(f"x{engine}")

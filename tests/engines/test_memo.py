@@ -273,7 +273,7 @@ def test_a_table_that_does_not_fit_is_refused():
 
 
 def test_other_engines_have_no_size():
-    with pytest.raises(bs.InputError, match="no engine is called 'dlx:64'"):
+    with pytest.raises(bs.InputError, match="unknown engine 'dlx:64'"):
         get_engine("dlx:64")
 
 

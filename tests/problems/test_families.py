@@ -112,8 +112,8 @@ def test_names_of_items_and_options_are_different():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("quens:8", "no family is called 'quens'; there is: queens:N, langford:N, dominoes:RxC"),
-        ("", "no family is called ''"),
+        ("quens:8", "unknown family 'quens'; choose from queens:N, langford:N, dominoes:RxC"),
+        ("", "unknown family ''"),
         ("queens", "queens: '' is not a size; write queens:N, such as queens:8"),
         ("queens:", "'' is not a size"),
         ("queens:8x8", "queens:8x8: '8x8' is not a size; write queens:N"),

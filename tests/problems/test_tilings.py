@@ -185,8 +185,11 @@ def test_drawings_of_boards_and_pieces():
         ("board: 2x2\n..\npieces: I2", "line 2: '..' follows 'board', which line 1 has said"),
         ("board:\n\t..\npieces: I2", "line 2: a tab"),
         ("board: 1x2\nboard: 1x2\n", "line 2: a second board; say it once"),
-        ("board: 1x2\ncolour: red\n", "line 2: 'colour' is not known; there is: board, pieces"),
-        ("board: 1x2\nkind of: free\n", "line 2: 'kind of' is not known"),
+        (
+            "board: 1x2\ncolour: red\n",
+            "line 2: unknown keyword 'colour'; choose from board, pieces",
+        ),
+        ("board: 1x2\nkind of: free\n", "line 2: unknown keyword 'kind of'"),
         ("board: 1x2\npieces: quadrominoes", "line 2: no piece or set of pieces is called"),
         ("board: 1x2\npieces: tricubes", "line 2: tricubes do not fit a board of one layer"),
         ("board: 1x2\npieces: ", "line 2: no pieces are named"),

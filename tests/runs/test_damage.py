@@ -132,7 +132,7 @@ def test_looking_at_a_damaged_run_is_refused(search, tmp_path):
     with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
         journal.execute("DELETE FROM stacks WHERE number = (SELECT max(number) FROM stacks)")
     journal.close()
-    with pytest.raises(bs.JournalError, match=r"the journal is damaged \(its seal is not"):
+    with pytest.raises(bs.JournalError, match=r"the journal is damaged \(its seal does not"):
         describe_run(str(tmp_path / "run"))
 
 

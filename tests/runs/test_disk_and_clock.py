@@ -211,7 +211,7 @@ def test_a_run_that_ends_while_another_one_waits_for_its_journal_was_in_use(
         return db
 
     monkeypatch.setattr(journal, "_connected", connected)
-    with pytest.raises(bs.JournalError, match="in use by another process; wait until that has"):
+    with pytest.raises(bs.JournalError, match="in use by another process; wait until that process"):
         open_journal(path)
 
 

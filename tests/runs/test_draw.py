@@ -123,7 +123,7 @@ def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
         (langford, "short.jsonl", "row 1: not a cover: item 2 is in none of the options"),
         (langford, "strange.jsonl", "row 1: the problem has no option called '9@1,3'"),
         (langford, "other.jsonl", "one column called 'options'"),
-        (langford, "numbers.csv", "row 1: '5' is no list of options"),
+        (langford, "numbers.csv", "row 1: '5' is not a list of options"),
         (langford, "ragged.csv", "row 1: "),
         (langford, "nothing.csv", "No such file"),
     ]:

@@ -146,7 +146,7 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("named", "why"),
     [
-        ({"solution_column": "x"}, "no column is called 'x'; there is: 'puzzle', 'solution'"),
+        ({"solution_column": "x"}, "unknown column 'x'; choose from 'puzzle', 'solution'"),
         ({"column": "puzzle", "solution_column": "puzzle"}, "as that of puzzles and of solutions"),
         ({"solution_column": 3}, "solution_column is text, not 3"),
     ],

@@ -327,7 +327,7 @@ def test_a_row_is_found_by_its_number_or_a_value(corpus, row):
         ("-1", "no row is called '-1'"),
         ("", "no row is called ''"),
         ("basic2", "no row is called 'basic2'"),
-        ("name=x", "no column is called 'name'; there is: 'id', 'puzzle', 'level'"),
+        ("name=x", "unknown column 'name'; choose from 'id', 'puzzle', 'level'"),
         ("id=x", "no row has 'x' in column 'id'"),
         ("level=1", r"2 rows have '1' in column 'level' \(1, 4\); name one .*#1"),
         ("3", "#3: 80 characters; a 9×9 grid has 81"),
@@ -368,7 +368,7 @@ def test_column_box_and_alphabet_of_a_row(save):
     text = save("two.csv", "a,b\n1234......2.....,123456" + "." * 30 + "\n")
     assert read_problem(f"{text}#1", column="a").problem is sudoku(2, 2)
     assert read_problem(f"{text}#1", column="b", box=(3, 2)).problem is sudoku(3, 2)
-    with pytest.raises(InputError, match=r"two\.csv: no column is called 'c'"):
+    with pytest.raises(InputError, match=r"two\.csv: unknown column 'c'"):
         read_problem(f"{text}#1", column="c")
 
 
@@ -598,7 +598,7 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "items": ["b"]}', "option 0 names the unknown item 'a'"),
     ("a.json", '{"options": [], "items": "ab"}', 'items must be a list of names, not "ab"'),
     ("a.json", '{"options": [], "items": [1, "1"]}', "item '1' is declared twice"),
-    ("a.json", '{"options": [], "secundary": []}', "the field 'secundary' is not known; there is"),
+    ("a.json", '{"options": [], "secundary": []}', "unknown field 'secundary'; choose from"),
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
     ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects, not 3"),
     (

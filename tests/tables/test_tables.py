@@ -284,7 +284,7 @@ def test_a_header_with_a_carriage_return_within_is_refused(tmp_path):
 
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match=r"pipe: is no file that can be read twice; .* - < "):
+    with pytest.raises(InputError, match=r"pipe: is not a file that can be read twice; .* - < "):
         Corpus([str(tmp_path / "pipe")])
 
 

@@ -99,7 +99,7 @@ def test_threads_that_cannot_be_started_are_one_error(monkeypatch):
 
 
 def test_bad_pools_are_refused():
-    with pytest.raises(InputError, match="no backend is called 'mpi'; there is: threading, loky"):
+    with pytest.raises(InputError, match="unknown backend 'mpi'; choose from threading, loky"):
         Pool(1, "mpi")
     with pytest.raises(InputError, match="1 to 10,000"):
         Pool(0)
