@@ -30,7 +30,7 @@ GRAPH_MEGABYTES = 1024
 """What a graph of covers may take by default."""
 
 MOST_FORECAST_WORKERS = 250_000
-"""Workers of a simulation, which takes up to ten seconds for as many and is not interrupted."""
+"""Workers of a simulation, which takes up to two minutes for as many, and 2 GB of memory."""
 
 MOST_LATENCY = 1_000_000
 """Seconds that a forecast adds to every task."""
