@@ -30,7 +30,7 @@ GRAPH_MEGABYTES = 1024
 """The default memory of a graph of covers, in megabytes."""
 
 MOST_FORECAST_WORKERS = 250_000
-"""The upper bound of simulated workers; the simulation takes ten seconds and is not interrupted."""
+"""The upper bound of simulated workers; the simulation then takes two minutes and 2 GB."""
 
 MOST_LATENCY = 1_000_000
 """The upper bound of the seconds that a forecast adds to every task."""

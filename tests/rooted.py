@@ -68,6 +68,6 @@ def scheduled(pool, engine):
     for piece in pieces():
         scheduler.add_behind(piece)
     while not scheduler.is_empty:
-        for _ in run_round(scheduler, pool, work(engine)):
+        for _ in run_round(scheduler, pool.start(work(engine), scheduler)):
             pass
     return goal.answers

@@ -9,7 +9,6 @@ from typing import Any
 
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
-from batchsolve.interrupts import check_interrupt
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Run, Workload
@@ -171,7 +170,6 @@ def _forecast(
     costs = measured_costs(runs)
 
     def simulated(jobs: int, how: Costs, rules: Rules | None = None) -> Simulated:
-        check_interrupt()
         return simulate(nodes, jobs, how, shape, rules)
 
     checks = [_check(run, nodes, costs, simulated) for run in runs]

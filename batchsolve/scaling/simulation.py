@@ -1,33 +1,30 @@
-"""A discrete-event simulation of `TreeSearch` on any number of workers.
+"""A simulation of `TreeSearch` on any number of workers, on a virtual clock.
 
-The tree is a line: a subtree of s nodes is s units of work in tree order. A budget that runs out
-within it leaves the subtrees to the right of the path on which the search stopped. Smaller subtrees
-are drawn from a `Shape`. Workers, the queue and draws follow `batchsolve.search.scheduler`; budgets
-and cuts call the functions of `batchsolve.search.rules`. A stack is a pair: its size, which a
-search does not know, and its weight, by which frontiers are cut.
+The real scheduler hands out the tasks and cuts what they leave; the tree, the workers and the time
+are simulated. The tree is a line: a subtree of s nodes is s units of work in tree order. A budget
+that runs out within it leaves the subtrees to the right of the path on which the search stopped.
+Smaller subtrees are drawn from a `Shape`.
 """
 
 from __future__ import annotations
 
 import heapq
+from bisect import bisect
+from collections import deque
+from collections.abc import Generator
 from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError
+from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
-from batchsolve.search.rules import (
-    FIRST_BUDGET,
-    MOST_OUT,
-    MOST_STACKS,
-    SPLIT_NODES,
-    STACKS_PER_WORKER,
-    Sizing,
-    piece_bounds,
-    task_nodes,
-)
+from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, Sizing, piece_bounds
+from batchsolve.search.scheduler import Result, Scheduler, run_round
 from batchsolve.settings import (
     MOST_FORECAST_WORKERS,
     UNLIMITED,
@@ -36,8 +33,9 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.workers.base import TASKS_OUT
+from batchsolve.workers.pool import Done, Timing
 
-MOST_TASKS = 1_000_000  # or 10 for every worker, if that is more; takes about 2 seconds
+MOST_TASKS = 200_000  # or 10 for every worker, if that is more; takes about 4 seconds
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class Simulated:
         Stacks that splitting made.
     share : float
         The share of the work that was simulated: 1, unless there were `MOST_TASKS` tasks. The rest
-        is assumed to go on at the same pace.
+        is assumed to go on at the pace of the second half of that time.
     """
 
     workers: int
@@ -162,26 +160,120 @@ def simulate(
         # no subtree reaches this budget, so each is one piece of work
         rules = Rules(split_depth=0, budget=UNLIMITED, sizing=Sizing(1.0, 0.0, begin.size))
         shape = Shape.even()
-    tables = (shape.shares, shape.bounds, shape.first, shape.last)
+    tree = _Tree((shape.shares, shape.bounds, shape.first, shape.last), costs.rate)
     _seed(seed)
-    stacks, visited = _split(begin, workers, rules, tables)
-    split_seconds = visited * costs.split
-    sizing = rules.sizing or Sizing.of(workers)
-    wall, searched, tasks, rounds = _run(
-        stacks,
-        workers,
-        (1 / costs.rate, costs.overhead, costs.master),
-        -1.0 if rules.budget is None else float(rules.budget),
-        (*sizing.bounds(costs.rate), float(FIRST_BUDGET)),
-        (sizing.pieces, MOST_STACKS),
-        (TASKS_OUT * workers, MOST_OUT * workers),
-        max(MOST_TASKS, 10 * workers),
-        tables,
-    )
-    work = float(begin.sum()) / costs.rate
-    share = min(1.0, searched / float(stacks[:, 0].sum()))
-    seconds = split_seconds + wall / share
-    return Simulated(workers, seconds, work, split_seconds, tasks, rounds, len(stacks), share)
+    stacks, visited = _split(begin, workers, rules, tree.tables)
+    scheduler = Scheduler(tree, workers, rules.budget, sizing=rules.sizing)
+    scheduler.add(_Subtrees(stacks))
+    pool = _Workers(workers, costs)
+    most, rounds = max(MOST_TASKS, 10 * workers), 0
+    now, searched = 0.0, 0.0
+    marks = [(now, searched)]  # after every task
+    while not scheduler.is_empty and len(marks) <= most:
+        rounds += 1
+        for done in run_round(scheduler, pool.start(scheduler)):
+            check_interrupt()
+            now, searched = pool.now, searched + done.result.n_nodes
+            marks.append((now, searched))
+            if len(marks) > most:
+                break
+    share = 1.0
+    if not scheduler.is_empty:
+        then, before = marks[bisect(marks, (now / 2,))]
+        pace = min(workers * costs.rate, (searched - before) / (now - then))
+        whole = float(stacks[:, 0].sum())
+        now, share = now + (whole - searched) / pace, searched / whole
+    split = visited * costs.split
+    work, tasks = float(begin.sum()) / costs.rate, len(marks) - 1
+    return Simulated(workers, split + now, work, split, tasks, rounds, len(stacks), share)
+
+
+class _Workers:
+    """Workers on a virtual clock.
+
+    Attributes
+    ----------
+    now : float
+        Seconds since the beginning.
+    """
+
+    def __init__(self, jobs: int, costs: Costs) -> None:
+        self._jobs, self._costs = jobs, costs
+        self.now = 0.0
+
+    def start(self, tasks: Scheduler) -> Generator[Done]:
+        """Yield the results of a round as the master takes them.
+
+        A worker that ends a task draws the next at once. Its result waits for the master, which
+        takes results in the order in which they arrive. As in joblib, a draw at the end of a task
+        that finds nothing is the last.
+        """
+        at_hand = deque(islice(tasks, TASKS_OUT * self._jobs))
+        more = (numbered for numbered in tasks)  # unlike a scheduler, it ends for good
+        events: list[tuple[float, bool, int, Result]] = []  # a heap; results are taken first
+
+        def begin() -> None:
+            number, found = at_hand.popleft()
+            end = self.now + self._costs.overhead + found.seconds
+            heapq.heappush(events, (end, True, number, found))
+
+        for _ in range(min(self._jobs, len(at_hand))):
+            begin()
+        master_free = self.now
+        while events:
+            self.now, is_end, number, found = heapq.heappop(events)
+            if is_end:
+                master_free = max(master_free, self.now) + self._costs.master
+                heapq.heappush(events, (master_free, False, number, found))
+                at_hand.extend(islice(more, 1))
+                if at_hand:
+                    begin()
+            else:
+                yield Done(number, None, found, Timing(self.now, found.seconds, ""))
+
+
+@dataclass(frozen=True, eq=False)
+class _Subtrees:
+    """A piece of the search.
+
+    Attributes
+    ----------
+    stacks : ndarray of float64, shape (n, 2)
+        The sizes of subtrees, in tree order, and their weights. A search does not know sizes;
+        frontiers are cut by weight.
+    """
+
+    stacks: npt.NDArray[np.float64]
+    is_fresh: ClassVar[bool] = False
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[_Subtrees]:
+        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.rules`."""
+        if not len(self.stacks):
+            return []
+        bounds = _piece_bounds(self.stacks[:, 1], n_pieces, most_stacks)
+        return [_Subtrees(self.stacks[begin:end]) for begin, end in pairwise(bounds.tolist())]
+
+
+class _Tree:
+    """The goal of a simulated search; it finds the results, too."""
+
+    enough: ClassVar[bool] = False
+
+    def __init__(self, tables: tuple[npt.NDArray[Any], ...], rate: float) -> None:
+        self.tables, self._rate = tables, rate
+
+    def begin(self, piece: _Subtrees, budget: int, promised: int) -> tuple[_Subtrees, Result]:
+        """Search a piece."""
+        visited, left = _search(piece.stacks, float(budget), self.tables)
+        return piece, Result(None, int(visited), visited / self._rate, left=[_Subtrees(left)])
+
+    def accept(self, piece: _Subtrees, result: Result) -> list[Any]:
+        """Return what is left of a piece."""
+        return result.left
+
+    def lose(self, piece: _Subtrees, reason: str) -> list[_Subtrees]:
+        """Fail, as simulated workers lose nothing."""
+        raise AssertionError(reason)
 
 
 def _split(
@@ -203,7 +295,6 @@ def _split(
 
 
 _piece_bounds = kernel(piece_bounds)
-_task_nodes = kernel(task_nodes)
 
 
 @kernel
@@ -213,185 +304,52 @@ def _seed(seed):
 
 
 @kernel
-def _sample(size, tables):
-    """Draw the children of a subtree; return the bounds of their shares among all shares."""
-    bounds, first, last = tables[1], tables[2], tables[3]
+def _children(size, tables):
+    """Draw the children of a subtree; return their shares, in tree order."""
+    shares, bounds, first, last = tables
     c = min(first.size - 1, max(0, int(np.log2(max(1.0, size)))))
     k = np.random.randint(first[c], last[c])
-    return bounds[k], bounds[k + 1]
+    return shares[bounds[k] : bounds[k + 1]]
 
 
 @kernel
 def _expand(stacks, tables):
     """Replace every subtree by the subtrees of its children."""
-    shares, out, n = tables[0], np.empty((2 * len(stacks), 2)), 0
-    for s in range(len(stacks)):
-        size, weight = stacks[s]
+    out = [(0.0, 0.0) for _ in range(0)]
+    for size, weight in stacks:
         if size <= GRAIN:
-            out = _appended(out, n, size, weight)
-            n += 1
+            out.append((size, weight))
             continue
-        begin, end = _sample(size, tables)
-        for x in range(begin, end):
-            if shares[x] > 0.0:
-                out = _appended(out, n, shares[x] * size, weight / (end - begin))
-                n += 1
-    return out[:n]
-
-
-@kernel
-def _appended(stacks, n, size, weight):
-    """Write a stack after the first n; return the array, or a longer copy of it."""
-    if n == len(stacks):
-        longer = np.empty((2 * n, 2))
-        longer[:n] = stacks
-        stacks = longer
-    stacks[n] = size, weight
-    return stacks
+        shares = _children(size, tables)
+        out += [(share * size, weight / shares.size) for share in shares if share > 0.0]
+    return np.array(out)
 
 
 @kernel
 def _cut(size, weight, visited, tables):
     """Return the stacks left of a subtree after some of its nodes, the last in tree order first."""
-    shares, right, n = tables[0], np.empty((16, 2)), 0
+    right = [(0.0, 0.0) for _ in range(0)]
     while size > GRAIN:
-        begin, end = _sample(size, tables)
-        weight /= end - begin
-        x, passed = begin, 0.0
-        while x < end - 1 and passed + shares[x] * size <= visited:
+        shares = _children(size, tables)
+        weight /= shares.size
+        x, passed = 0, 0.0
+        while x < shares.size - 1 and passed + shares[x] * size <= visited:
             passed += shares[x] * size
             x += 1
-        for y in range(end - 1, x, -1):
-            if shares[y] > 0.0:
-                right = _appended(right, n, shares[y] * size, weight)
-                n += 1
+        right += [(share * size, weight) for share in shares[:x:-1] if share > 0.0]
         visited, size = visited - passed, shares[x] * size
-    if size > visited:
-        right = _appended(right, n, size - visited, weight)
-        n += 1
-    return right[:n]
+    right.append((max(0.0, size - visited), weight))
+    return np.array(right)
 
 
 @kernel
 def _search(stacks, budget, tables):
-    """Search stacks, the first in tree order last; return the nodes visited and the stacks left."""
-    visited, n = 0.0, len(stacks)
-    while n and visited + stacks[n - 1, 0] <= budget:
-        n -= 1
+    """Search stacks in tree order; return the nodes visited and the stacks left."""
+    visited, n = 0.0, 0
+    while n < len(stacks) and visited + stacks[n, 0] <= budget:
         visited += stacks[n, 0]
-    left = budget - visited
-    if n == 0 or left <= 0.0:
-        return visited, stacks[:n].copy()
-    size, weight = stacks[n - 1]
-    return budget, np.concatenate((stacks[: n - 1], _cut(size, weight, left, tables)))
-
-
-@kernel
-def _put_back(part, waiting, lengths, wanted, most_stacks):
-    """Push stacks, the last in tree order first, on the queue, cut up as the scheduler does."""
-    n = len(part)
-    if n == 0:
-        return
-    for x in range(n):
-        waiting.append((part[x, 0], part[x, 1]))
-    bounds = _piece_bounds(part[::-1, 1].copy(), wanted - len(lengths), most_stacks)
-    for k in range(bounds.size - 1, 0, -1):
-        lengths.append(bounds[k] - bounds[k - 1])
-
-
-@kernel
-def _draw(waiting, lengths):
-    """Pop the piece on top of the queue."""
-    n = lengths.pop()
-    piece = np.empty((n, 2))
-    for x in range(n - 1, -1, -1):
-        piece[x] = waiting.pop()
-    return piece
-
-
-@kernel
-def _run(sizes, workers, seconds, fixed, budgets, pieces, out_bounds, most_tasks, tables):
-    """Run the events of a search; return its seconds, nodes, tasks and rounds.
-
-    A worker that ends a task draws the next at once. Its result waits for the master, which takes
-    results in the order in which they arrive and puts the stacks left back into the queue. As in
-    joblib, the first draw that finds nothing ends the round: the next draw comes after all results.
-    """
-    per_node, overhead, master = seconds
-    full_budget, least, first_budget = budgets
-    wanted, most_stacks = pieces
-    ahead, most_out = out_bounds
-    waiting, lengths = [(0.0, 0.0) for _ in range(0)], [0 for _ in range(0)]
-    _put_back(sizes[::-1].copy(), waiting, lengths, wanted, most_stacks)
-    # slot of a task -> the stacks that it leaves
-    leaves = [np.empty((0, 2)) for _ in range(most_out)]
-    free_slots = list(range(most_out - 1, -1, -1))
-    ends = [(0.0, 0) for _ in range(0)]  # a heap: when a running task ends, and its slot
-    results = np.empty(most_out, np.int64)  # a ring of slots whose results wait for the master
-    arrived = np.empty(most_out)
-    head, n_results = 0, 0
-    queue = np.empty(most_out, np.int64)  # a ring of slots whose tasks wait for a worker
-    lasts = np.empty(most_out)  # slot of a task -> its duration
-    q_head, n_queue = 0, 0
-    idle, out, tasks, rounds = workers, 0, 0, 0
-    now, master_free, accepted_any, searched = 0.0, 0.0, False, 0.0
-    while len(lengths) and tasks < most_tasks:
-        rounds += 1
-        drawing, begins, to_draw = True, True, ahead
-        while True:
-            # draw `ahead` tasks at the beginning of a round, then one for every task that ends
-            while to_draw and drawing:
-                if not len(lengths) or out >= most_out:
-                    drawing = begins
-                    break
-                if fixed >= 0.0:
-                    budget = fixed
-                elif not accepted_any:
-                    budget = first_budget
-                else:
-                    budget = _task_nodes(len(lengths) / wanted, full_budget, least)
-                visited, rest = _search(_draw(waiting, lengths), budget, tables)
-                slot = free_slots.pop()
-                leaves[slot] = rest
-                place = (q_head + n_queue) % most_out
-                queue[place] = slot
-                lasts[slot] = visited * per_node
-                n_queue += 1
-                out += 1
-                tasks += 1
-                searched += visited
-                to_draw -= 1
-            begins, to_draw = False, 0
-            # start a task on every idle worker
-            while idle and n_queue:
-                slot = queue[q_head]
-                q_head = (q_head + 1) % most_out
-                n_queue -= 1
-                idle -= 1
-                heapq.heappush(ends, (now + overhead + lasts[slot], slot))
-            if out == 0 or tasks >= most_tasks:
-                break
-            # the next event: the master accepts a result, or a worker ends a task
-            next_end = ends[0][0] if len(ends) else np.inf
-            if n_results:
-                accept_at = max(master_free, arrived[results[head]]) + master
-            else:
-                accept_at = np.inf
-            if accept_at <= next_end:
-                now = master_free = accept_at
-                slot = results[head]
-                head = (head + 1) % most_out
-                n_results -= 1
-                _put_back(leaves[slot], waiting, lengths, wanted, most_stacks)
-                leaves[slot] = np.empty((0, 2))
-                free_slots.append(slot)
-                out -= 1
-                accepted_any = True
-            else:
-                now, slot = heapq.heappop(ends)
-                results[(head + n_results) % most_out] = slot
-                arrived[slot] = now
-                n_results += 1
-                idle += 1
-                to_draw = 1
-    return now, searched, tasks, rounds
+        n += 1
+    if n == len(stacks) or visited == budget:
+        return visited, stacks[n:].copy()
+    left = _cut(stacks[n, 0], stacks[n, 1], budget - visited, tables)[::-1]
+    return budget, np.concatenate((left, stacks[n + 1 :]))

@@ -149,7 +149,7 @@ def work_in_order(
 
     refill()
     while goal.n_open:
-        for _ in run_round(scheduler, pool, work):
+        for _ in run_round(scheduler, pool.start(work, scheduler)):
             yield from goal.settled()
             refill()
         yield from goal.settled()

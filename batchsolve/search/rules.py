@@ -3,8 +3,8 @@
 The collecting process takes results one after another. A *turn* is its time for one result from
 every worker; if tasks were shorter than a turn, workers would wait for it.
 
-`task_nodes` and `piece_bounds` are plain functions of numbers and arrays, so the simulation
-(`batchsolve.scaling.simulation`) compiles and calls the same rules as the scheduler.
+`piece_bounds` is a plain function of an array and numbers, so that the simulation
+(`batchsolve.scaling.simulation`), which cuts often, can compile it.
 """
 
 from __future__ import annotations
@@ -67,19 +67,17 @@ class Sizing:
             Nodes that a worker visits per second.
         waiting : int
             Number of waiting pieces.
-        """
-        return int(task_nodes(waiting / self.pieces, *self.bounds(rate)))
-
-    def bounds(self, rate: float) -> tuple[float, float]:
-        """Return the nodes of a task while many pieces wait, and the minimum of any task.
 
         Examples
         --------
-        >>> Sizing.of(2).bounds(1e6), Sizing.of(2).bounds(1e3)  # nodes of a microsecond; slow ones
-        ((200000.0, 5000.0), (200.0, 200.0))
+        >>> [Sizing.of(2).budget(1e6, n) for n in (12, 6, 0)]  # nodes of a microsecond
+        [200000, 100000, 5000]
+        >>> Sizing.of(2).budget(1e3, 0)  # slow nodes
+        200
         """
         full = max(1.0, self.full_seconds * rate)
-        return full, max(self.least_seconds * rate, min(float(LEAST_BUDGET), full))
+        least = max(self.least_seconds * rate, min(LEAST_BUDGET, full))
+        return int(max(least, full * min(1.0, waiting / self.pieces)))
 
 
 def first_budget(n_entries: int) -> int:
@@ -96,19 +94,6 @@ def first_budget(n_entries: int) -> int:
     (50000, 250)
     """
     return max(1, min(FIRST_BUDGET, FIRST_ENTRIES // max(1, n_entries)))
-
-
-def task_nodes(share: float, full: float, least: float) -> float:
-    """Return the nodes of a task: `full` of them, or a smaller share when few pieces wait.
-
-    Parameters
-    ----------
-    share : float
-        Waiting pieces, as a share of the number that should wait.
-    full, least : float
-        Nodes of a task when enough pieces wait, and the minimum of any task.
-    """
-    return max(least, full * min(1.0, share))
 
 
 def piece_bounds(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
 from batchsolve.settings import UNLIMITED
-from batchsolve.workers.pool import Done, Lost, Pool, Work
+from batchsolve.workers.pool import Done, Lost
 
 if TYPE_CHECKING:
     from batchsolve.engines import Outcome
     from batchsolve.errors import BatchsolveError
     from batchsolve.search.open_rows import OpenRows
-    from batchsolve.search.pieces import Piece
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +45,8 @@ class Result:
         Number of wanted covers.
     rows : OpenRows, optional
         The rows of a block, if some of them have stacks left.
-    left : list of Piece
-        These stacks.
+    left : list
+        The pieces of these stacks.
     error : BatchsolveError, optional
         The reason why a block cannot be read or written.
     """
@@ -58,7 +57,7 @@ class Result:
     outcome: Outcome | None = None
     n_covers: int = 0
     rows: OpenRows | None = None
-    left: list[Piece] = field(default_factory=list)
+    left: list[Any] = field(default_factory=list)
     error: BatchsolveError | None = None
 
 
@@ -94,15 +93,6 @@ class Goal(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class _Out:
-    """A piece that a worker has; if `alone`, nothing else may be out."""
-
-    piece: Any
-    budget: int
-    alone: bool
-
-
 class Scheduler:
     """A queue that hands out pieces as tasks and takes results.
 
@@ -115,6 +105,8 @@ class Scheduler:
         Nodes a task may visit; by default tasks are sized by time.
     first_budget : int
         The same, before the speed of a worker is known.
+    sizing : Sizing, optional
+        The sizes of tasks; by default those for the number of workers.
 
     Attributes
     ----------
@@ -133,15 +125,18 @@ class Scheduler:
         jobs: int,
         budget: int | None = None,
         first_budget: int = FIRST_BUDGET,
+        sizing: Sizing | None = None,
     ) -> None:
         self.goal = goal
         self._fixed_budget, self._first_budget = budget, first_budget
-        self._sizing = Sizing.of(jobs)
+        self._sizing = sizing or Sizing.of(jobs)
         self._jobs, self._most_out = jobs, MOST_OUT * jobs
         self._lock = threading.RLock()
         self._queue: deque[Any] = deque()  # the top is at the right end
         self._suspects: deque[Any] = deque()  # each is searched alone, once nothing else waits
-        self._out: dict[int, _Out] = {}
+        self._out: dict[int, tuple[Any, int]] = {}  # number of a task -> its piece and budget
+        self._promised = 0  # the sum of those budgets
+        self._is_alone = False  # True while a suspect is out, and so nothing else
         self._numbers = count()
         self._nodes, self._seconds = 0.0, 0.0
         self.most_nodes = UNLIMITED
@@ -162,7 +157,7 @@ class Scheduler:
     def left(self) -> list[Any]:
         """Return the pieces that wait or are out, in any order."""
         with self._lock:
-            return [*self._queue, *self._suspects, *(out.piece for out in self._out.values())]
+            return [*self._queue, *self._suspects, *(piece for piece, _ in self._out.values())]
 
     def add_behind(self, piece: Any) -> None:
         """Put a fresh piece behind all others."""
@@ -185,20 +180,19 @@ class Scheduler:
     def __next__(self) -> tuple[int, Any]:
         """Return the number of the next task and the task; stop if there is none just now."""
         with self._lock:
-            if self.most_nodes == 0 or any(out.alone for out in self._out.values()):
+            if self.most_nodes == 0 or self._is_alone:
                 raise StopIteration
             alone = not self._queue and not self._out and bool(self._suspects)
             if alone:
                 self._queue.append(self._suspects.popleft())
             while self._queue and len(self._out) < self._most_out:
-                promised = sum(out.budget for out in self._out.values())
                 piece = self._queue.pop()
                 budget = min(self._budget(piece.is_fresh), self.most_nodes)
                 # a stack takes at least a node, and preparing more stacks takes time
                 if budget < MOST_STACKS:
                     piece, *rest = piece.cut(1, max(1, budget))
                     self._queue.extend(reversed(rest))
-                begun = self.goal.begin(piece, budget, promised)
+                begun = self.goal.begin(piece, budget, self._promised)
                 if begun is None:
                     self._queue.append(piece)
                     break
@@ -210,7 +204,9 @@ class Scheduler:
     def hand_out(self, piece: Any, budget: int, alone: bool = False) -> int:
         """Record that a worker has a piece; return the number of its task."""
         number = next(self._numbers)
-        self._out[number] = _Out(piece, budget, alone)
+        self._out[number] = piece, budget
+        self._promised += budget
+        self._is_alone = alone
         return number
 
     def set_rate(self, nodes: float = 0.0) -> None:
@@ -220,41 +216,44 @@ class Scheduler:
     def take(self, result: Done | Lost) -> bool:
         """Give a result to the goal, put back what it leaves; return True if it was accepted."""
         with self._lock:
-            out = self._out[result.number]
+            piece, budget = self._out[result.number]
             if isinstance(result, Done):
                 if result.number >= self._jobs:  # the first task of a worker loads kernels, too
                     self._nodes += result.result.n_nodes
                     self._seconds += result.result.seconds
-                left = self.goal.accept(out.piece, result.result)
+                left = self.goal.accept(piece, result.result)
             else:
-                left = self._left_of(out, result)
+                left = self._left_of(piece, result)
             del self._out[result.number]
-            for other in reversed([out.piece] if left is None else left):
+            self._promised -= budget
+            self._is_alone = False
+            for other in reversed([piece] if left is None else left):
                 self.add(other)
             return left is not None
 
-    def _left_of(self, out: _Out, lost: Lost) -> list[Any]:
+    def _left_of(self, piece: Any, lost: Lost) -> list[Any]:
         """Search a failed piece in ever smaller parts; give up a stack that fails alone.
 
         When a worker dies, several tasks are lost; each is searched alone to find the guilty one.
         """
-        if lost.died and not out.alone:
-            self._suspects.append(out.piece)
+        if lost.died and not self._is_alone:
+            self._suspects.append(piece)
             return []
-        stacks = out.piece.cut(1, 1)
+        stacks = piece.cut(1, 1)
         if len(stacks) == 1:
-            return self.goal.lose(out.piece, lost.reason)
+            return self.goal.lose(piece, lost.reason)
         if not lost.died:
             return stacks
-        parts = out.piece.cut(1, isqrt(len(stacks)))  # a death takes longer than many tasks
+        parts = piece.cut(1, isqrt(len(stacks)))  # a death takes longer than many tasks
         self._suspects.extend(parts if len(parts) > 1 else stacks)
         return []
 
     def take_back(self) -> None:
         """Put the tasks that are out back into the queue; their results are no longer awaited."""
         with self._lock:
-            pieces = [out.piece for out in self._out.values()]
+            pieces = [piece for piece, _ in self._out.values()]
             self._out.clear()
+            self._promised, self._is_alone = 0, False
             self._queue.extend(reversed(pieces))
 
     def _budget(self, is_fresh: bool) -> int:
@@ -266,25 +265,17 @@ class Scheduler:
         return self._sizing.budget(self._nodes / max(self._seconds, 1e-9), waiting)
 
 
-def run_round(
-    scheduler: Scheduler,
-    pool: Pool,
-    work: Work,
-    tasks: Iterator[tuple[int, Any]] | None = None,
-    here: bool = False,
-) -> Iterator[Done]:
-    """Search tasks until a draw finds none or the goal has enough; yield accepted results.
+def run_round(scheduler: Scheduler, results: Generator[Done | Lost]) -> Iterator[Done]:
+    """Give the results of a round to a scheduler until its goal has enough; yield those accepted.
 
     Parameters
     ----------
-    tasks : iterator of (int, task), optional
-        The tasks to draw; by default all tasks of the scheduler.
-    here : bool
-        Search in this process, not in the workers.
+    scheduler : Scheduler
+    results : generator of Done or Lost
+        As `Pool.start` returns it; here it is closed.
     """
-    start = pool.start_here if here else pool.start
     # closed here, because an exception in a destructor, such as Ctrl-C, would be lost
-    with closing(start(work, scheduler if tasks is None else tasks)) as results:
+    with closing(results):
         for result in results:
             if scheduler.take(result) and isinstance(result, Done):
                 yield result

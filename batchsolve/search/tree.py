@@ -173,7 +173,9 @@ class TreeSearch:
         self, tasks: Iterator[tuple[int, Task]] | None = None, here: bool = False
     ) -> Iterator[Done]:
         self.totals.rounds += 1
-        for done in run_round(self._scheduler, self._pool, self._work, tasks, here):
+        start = self._pool.start_here if here else self._pool.start
+        results = start(self._work, self._scheduler if tasks is None else tasks)
+        for done in run_round(self._scheduler, results):
             self._goal.keep_if_due()
             yield done
 
