@@ -17,6 +17,7 @@ import hashlib
 import logging
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -91,7 +92,14 @@ def _share_on_disk(compiled: Any) -> None:
     """
     cache, compile_ = compiled._cache, compiled.compile
     load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
-    turn = _Turn(cache._cache_file._index_path + ".lock")
+    file = cache._cache_file
+    load_index, turn = file._load_index, _Turn(file._index_path + ".lock")
+
+    def load_readable_index() -> Any:
+        try:
+            return load_index()
+        except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
+            return {}  # another version wrote it, with types from modules that are gone
 
     def load_overload(signature: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # reference counts of arrays
@@ -112,6 +120,7 @@ def _share_on_disk(compiled: Any) -> None:
             _check_returned(compiled)
             return entry
 
+    file._load_index = load_readable_index
     cache.load_overload, compiled.compile = load_overload, compile_alone
 
 

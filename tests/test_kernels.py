@@ -1,9 +1,11 @@
 import os
+import pickle
 import shutil
 import signal
 import subprocess
 import sys
 
+import numba
 import pytest
 
 from batchsolve import kernels
@@ -71,6 +73,14 @@ def call(package, **variables):
         check=True,
     )
     return tuple(map(int, run.stdout.split()))
+
+
+def test_an_index_that_names_modules_of_another_version_is_written_anew(tiny):
+    call(tiny)
+    for index in tiny.rglob("*.nbi"):
+        index.write_bytes(pickle.dumps(numba.__version__) + b"ctiny.gone\nLinks\n.")
+    assert call(tiny) == (2, 1, 0, 0)
+    assert call(tiny) == (2, 1, 1, 1)
 
 
 def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tiny):
