@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import JsonSummary, Workers, only
+from batchsolve.cli.options import JsonSummary, WorkerOptions, only
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.settings import FileSettings
 
@@ -63,7 +63,7 @@ def dedupe(
             "such as test.csv#17.",
         ),
     ] = False,
-    workers: Workers,
+    workers: WorkerOptions,
     files: Files,
     printing: JsonSummary,
 ) -> int:

@@ -29,7 +29,7 @@ from batchsolve.settings import FileSettings, SearchSettings, setting
 
 
 @dataclass(frozen=True)
-class Workers:
+class WorkerOptions:
     """The workers of a search."""
 
     jobs: int | None = setting(None, "Number of workers; by default one for each core.")
@@ -119,7 +119,7 @@ def depth_or_auto(text: str) -> int | None:
 _HEADINGS = {
     FileSettings: "Input",
     SearchSettings: "Search",
-    Workers: "Workers",
+    WorkerOptions: "Workers",
     Printing: "Output",
 }
 # Arguments of the `Option` of a field, beside its declaration and the heading of its class.

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 from click import BadParameter
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Printing, Puzzles, Quiet, Workers, how_written, meaning, only
+from batchsolve.cli.options import (
+    Printing,
+    Puzzles,
+    Quiet,
+    WorkerOptions,
+    how_written,
+    meaning,
+    only,
+)
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted, printable
@@ -131,7 +139,7 @@ def scale(
     backend: Annotated[
         str, Option(heading="Workers", metavar="LIST", help="Backends, such as threading,loky.")
     ] = "threading",
-    workers: Annotated[Workers, only("address")],
+    workers: Annotated[WorkerOptions, only("address")],
     engine: Annotated[
         str, Option(heading="Search", metavar="LIST", help="Engines, such as auto,dlx.")
     ] = "auto",

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import JsonSummary, Workers, meaning, only
+from batchsolve.cli.options import JsonSummary, WorkerOptions, meaning, only
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.settings import FileSettings, SearchSettings
 
@@ -70,7 +70,7 @@ def solve(
     ] = "-",
     *,
     search: RowSearch,
-    workers: Workers,
+    workers: WorkerOptions,
     files: Files,
     on_invalid: Annotated[
         OnInvalid,

@@ -12,7 +12,7 @@ from click import BadParameter
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.graphs import draw_to_file
-from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Workers, only
+from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, WorkerOptions, only
 from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
@@ -87,7 +87,7 @@ def count(
         str | None,
         Option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
     ] = None,
-    workers: Workers,
+    workers: WorkerOptions,
     puzzles: Puzzles,
     printing: Printing,
 ) -> int:
@@ -195,7 +195,7 @@ def enumerate_(
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
     search: SearchSettings,
-    workers: Workers,
+    workers: WorkerOptions,
     puzzles: Puzzles,
     printing: Printing,
 ) -> int:
@@ -250,7 +250,9 @@ def _report(result: Count, printing: Printing, output: str = "", **extra: Any) -
 
 
 @contextmanager
-def _nothing_as_json(printing: Printing, workers: Workers, output: str = "") -> Iterator[None]:
+def _nothing_as_json(
+    printing: Printing, workers: WorkerOptions, output: str = ""
+) -> Iterator[None]:
     """Print the line of JSON of a search without solutions if its time is up before it begins."""
     from batchsolve.runs.count import Count
 
@@ -274,7 +276,7 @@ def export(
         Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
     ],
     *,
-    workers: Annotated[Workers, only("jobs")],
+    workers: Annotated[WorkerOptions, only("jobs")],
 ) -> int:
     """Write the solutions of a run to one sorted file."""
     from batchsolve.runs.export import export_run

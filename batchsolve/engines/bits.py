@@ -43,7 +43,7 @@ from batchsolve.engines.intrinsics import (
 from batchsolve.engines.registry import registered
 from batchsolve.engines.residual import (
     COVERED,
-    Place,
+    Extent,
     build,
     entries_of,
     fill_set,
@@ -69,7 +69,7 @@ _NARROW = frame.DEEP + 1
 """A walk ended at a node, not yet visited, below which another residual is to be searched."""
 
 
-class Path(NamedTuple):
+class Trail(NamedTuple):
     """The working memory of a walk, level by level; a set of options has `stride` words."""
 
     alive: np.ndarray  # flat (levels, stride): the options that are left
@@ -82,7 +82,7 @@ class Path(NamedTuple):
 class Nested(NamedTuple):
     """A residual and the node at its top; of several, the last is the one being searched."""
 
-    place: Place
+    place: Extent
     base: int  # the level of its topmost node
     begun: int  # the nodes that were visited before
 
@@ -116,7 +116,7 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
     ----------
     arena : ndarray of uint64
     residual : Nested
-    path : Path
+    path : Trail
     position : Position
     bounds : Bounds
     least : int
@@ -286,7 +286,7 @@ def _search(entries, task):
         if W(alive.size) < W(n_open + 1) * stride:
             alive = np.empty(W(n_open + 1) * stride, np.uint64)
             left = np.empty(W(n_open + 1) * stride, np.uint64)
-        path = Path(alive, left, stride, pick, choices.children)
+        path = Trail(alive, left, stride, pick, choices.children)
         fill_set(alive, 0, n_alive)
         while event != frame.SPENT and position.covers < bounds.most:
             if event == frame.COVER:

@@ -13,7 +13,7 @@ is chosen anew. So the tree depends only on the options taken and excluded, and 
 a stack holds exclusions as well (`ExactCover.n_decisions`).
 
 The same search finds the cheapest covers, after Knuth's Algorithm C$, if it is given prices
-(`batchsolve.engines.cheapest`). A branch is cut off when the cost so far and the least cost of the
+(`batchsolve.engines.priced`). A branch is cut off when the cost so far and the least cost of the
 items left exceed the *upper bound*. Once enough covers are found, the upper bound is below the cost
 of the dearest, because of covers with equal costs the first in tree order are wanted. Kernels are
 compiled twice, with prices and without.
@@ -74,7 +74,7 @@ class Prices(NamedTuple):
     spent: np.ndarray  # level -> the cost of the options above it
 
 
-class Path(NamedTuple):
+class Trail(NamedTuple):
     """The branches that lead to the current node."""
 
     kind: np.ndarray  # level -> EACH, TAKE or REFUSE
@@ -473,7 +473,7 @@ def search_bounded(links, usage, prices, task):
     n_options = links.first.size
     n_levels = usage.n_levels if prices is None else n_options
     selected = stacks.options[:0]
-    path = Path(
+    path = Trail(
         np.zeros(n_options + 1, np.uint8),
         np.zeros(n_options + 1, np.uint32),
         np.zeros(n_options + 1, np.uint32),

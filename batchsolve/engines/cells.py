@@ -60,7 +60,7 @@ _FULL = frame.DEEP + 1
 _FEW_ROWS = 16
 
 
-class Path(NamedTuple):
+class Trail(NamedTuple):
     """The working memory of a walk.
 
     A branch is a node that has children still to be tried. Branches are numbered from the top; row
@@ -110,7 +110,7 @@ def _fit(path, place, n_rows):
         level = batches.longer(level, level.size + n_rows)
     if pick.size < n_levels:
         pick = batches.longer(pick, pick.size + n_levels)
-    return Path(alive, cells, left, length, n_rows, level, pick, children)
+    return Trail(alive, cells, left, length, n_rows, level, pick, children)
 
 
 @helper
@@ -166,7 +166,7 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
     arena : ndarray of uint64
     place : Place
     quads : Quads
-    path : Path
+    path : Trail
     n_branches : int
         The number of branches in the path.
     position : Position
@@ -330,7 +330,7 @@ def _search(entries, cells, task):
     arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
     choices = batches.no_choices(entries.n_primary + 1)
     none = np.empty(0, np.uint64)
-    path = Path(
+    path = Trail(
         none, cells, none, W(0), batches.ZERO, np.empty(0, np.int64), none, choices.children
     )
     for k in range(stacks.n):

@@ -159,7 +159,7 @@ class DancingLinks:
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         if task.cheapest:  # compiled when first needed
-            from batchsolve.engines.cheapest import search_cheapest
+            from batchsolve.engines.priced import search_cheapest
 
             return search_cheapest(problem, task)
         if problem.bounds is not None:

@@ -12,7 +12,7 @@ both renumbered in their old order, so that few words hold a set of options. It 
 * ``first``, ``covers``: the primary items of option ``o`` are
   ``covers[first[o]:first[o + 1]]``.
 
-Residuals of residuals lie behind one another in one growing array of words, the *arena*; `Place`
+Residuals of residuals lie behind one another in one growing array of words, the *arena*; `Extent`
 says where. Two options conflict if they share a primary item, or a secondary item to which they do
 not give the same colour; nothing but the construction of ``conflicts`` knows about this.
 """
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
     open_items: np.ndarray  # uncovered primary items, as the problem numbers them
 
 
-class Place(NamedTuple):
+class Extent(NamedTuple):
     """The offsets of the parts of a residual in the arena, and its size."""
 
     n_options: int
@@ -117,7 +117,7 @@ def _lay_out(entries, options, n_items, begin):
     items = numbers + m
     first = items + n_items
     covers = first + m + 1
-    return Place(
+    return Extent(
         m,
         n_items,
         words,

@@ -147,7 +147,7 @@ class _Formula:
         from pysat.solvers import Solver
 
         self._tally = tally
-        self._path = _Path(problem)
+        self._path = _Trail(problem)
         self._path.go(stack)
         left = _Left.of(problem, stack, self._path.state)
         options = left.options.tolist()
@@ -223,7 +223,7 @@ class _Formula:
         self.spend(self._n_conflicts - before)
 
 
-class _Path(PartialCover):
+class _Trail(PartialCover):
     """The partial cover that a search has reached; its branch item is the first uncovered one.
 
     Attributes

@@ -31,7 +31,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.polyominoes import Shape
 from batchsolve.problems.tilings import (
     USES,
-    Piece,
+    Tile,
     add_pieces,
     board_cells,
     check_name,
@@ -53,7 +53,7 @@ _KNOWN = "board, pieces, piece NAME, kind and fill"
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Section:
     """A section: the line with its colon, and its content."""
 
     line: int
@@ -85,8 +85,8 @@ def read_tiling(text: str) -> ExactCover:
     >>> read_tiling("board:\n..\n.\npiece corner: XX/X\n").option_name(0)
     'corner r1c1 r1c2 r2c1'
     """
-    single: dict[str, _Part] = {}
-    of_pieces: list[_Part] = []
+    single: dict[str, _Section] = {}
+    of_pieces: list[_Section] = []
     for part in _parts(text):
         if part.word in ("piece", "pieces"):
             of_pieces.append(part)
@@ -109,7 +109,7 @@ def read_tiling(text: str) -> ExactCover:
         kind = kind_of(single["kind"].text.strip() if "kind" in single else None, solid)
     fill = _yes_or_no(single["fill"]) if "fill" in single else True
     shapes: dict[str, Shape] = {}
-    pieces: list[Piece] = []
+    pieces: list[Tile] = []
     for part in of_pieces:
         with _at(part):
             new: dict[str, Shape] = {}
@@ -125,12 +125,12 @@ def read_tiling(text: str) -> ExactCover:
                     raise InputError("no pieces are named")
             add_pieces(shapes, new)
             use = use_of(said) if said else USES["once"]
-            pieces += [Piece(name, shape, use) for name, shape in new.items()]
+            pieces += [Tile(name, shape, use) for name, shape in new.items()]
     return placements(cells, pieces, kind, fill=fill)
 
 
 @contextmanager
-def _at(part: _Part) -> Iterator[None]:
+def _at(part: _Section) -> Iterator[None]:
     """Name the line of a section in the errors of a block."""
     try:
         yield
@@ -138,7 +138,7 @@ def _at(part: _Part) -> Iterator[None]:
         raise InputError(f"line {part.line}: {error}") from error
 
 
-def _parts(text: str) -> Iterator[_Part]:
+def _parts(text: str) -> Iterator[_Section]:
     """Yield the sections of a file, each with the lines of its drawing."""
     head: tuple[int, str, str] | None = None
     lines: list[str] = []
@@ -148,7 +148,7 @@ def _parts(text: str) -> Iterator[_Part]:
         match = _HEAD.fullmatch(line.rstrip())
         if match:
             if head:
-                yield _Part(*head, "\n".join(lines))
+                yield _Section(*head, "\n".join(lines))
             head = number, match[1], " ".join(match[2].split())
             lines = [match[3].strip()]
         elif not head and line.strip():
@@ -166,10 +166,10 @@ def _parts(text: str) -> Iterator[_Part]:
         else:
             lines.append(line.rstrip())
     if head:
-        yield _Part(*head, "\n".join(lines))
+        yield _Section(*head, "\n".join(lines))
 
 
-def _yes_or_no(part: _Part) -> bool:
+def _yes_or_no(part: _Section) -> bool:
     word = part.text.strip()
     if word not in ("yes", "no"):
         raise InputError(f"line {part.line}: fill is yes or no, not {word[:60]!r}")

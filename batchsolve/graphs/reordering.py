@@ -44,7 +44,7 @@ _MOST_NODES = INSERT - 1
 DONE, SPENT, FULL = range(3)
 
 
-class Work(NamedTuple):
+class WorkArrays(NamedTuple):
     """The working memory that one run leaves to the next."""
 
     frames: np.ndarray  # int64, shape (depth, 5)
@@ -65,7 +65,7 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
         Option -> its place in the order, counted from 0.
     graph : Diagram
         The new one; its nodes have places instead of options.
-    work : Work
+    work : WorkArrays
     x : int
         The old node at hand.
     n_frames, phase, result, n_nodes, steps : int
@@ -213,7 +213,7 @@ class Reordering:
         self._most_bytes = most_bytes
         drawn = np.zeros(option.size, np.uint32)
         drawn[1] = 1
-        self._work = Work(
+        self._work = WorkArrays(
             np.zeros((order.size + 3, 5), np.int64),
             np.zeros(CACHED, np.uint64),
             np.zeros(CACHED, np.uint32),

@@ -43,7 +43,7 @@ _PLACE = re.compile(r"s(\d{1,9})")
 _LINE = re.compile(r"([rc])(\d{1,9})")
 
 
-class Kind(Enum):
+class PlaceKind(Enum):
     """The kind of places that the items of a board name."""
 
     CELLS = "cells"
@@ -52,7 +52,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Piece:
+class BoardPiece:
     """The places that an option covers.
 
     Attributes
@@ -76,13 +76,13 @@ class Filling:
 
     Attributes
     ----------
-    pieces : list of Piece
+    pieces : list of BoardPiece
         In the order of their options.
     letters : dict of place to str
         The names of the colours that options give to cells.
     """
 
-    pieces: list[Piece]
+    pieces: list[BoardPiece]
     letters: dict[Place, str] = field(default_factory=dict)
 
 
@@ -93,7 +93,7 @@ class Board:
     Attributes
     ----------
     problem : ExactCover
-    kind : Kind
+    kind : PlaceKind
     place_of : dict of int to (int, int, int)
         Item to place, for cells and places; for squares, rows have column -1, and columns row -1.
 
@@ -107,7 +107,7 @@ class Board:
     """
 
     problem: ExactCover
-    kind: Kind
+    kind: PlaceKind
     place_of: Mapping[int, Place]
 
     @classmethod
@@ -121,11 +121,11 @@ class Board:
         """
         names = problem.item_names or ()
         found = _cells(names)
-        kind = Kind.CELLS
+        kind = PlaceKind.CELLS
         if not found:
-            kind, found = Kind.PLACES, _places(names)
+            kind, found = PlaceKind.PLACES, _places(names)
         if not found:
-            kind, found = Kind.SQUARES, _lines(names)
+            kind, found = PlaceKind.SQUARES, _lines(names)
         board = cls(problem, kind, found)
         if not found or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
@@ -140,7 +140,7 @@ class Board:
     @cached_property
     def places(self) -> frozenset[Place]:
         """All places of the board, empty ones too."""
-        if self.kind is not Kind.SQUARES:
+        if self.kind is not PlaceKind.SQUARES:
             return frozenset(self.place_of.values())
         if not self.problem.n_options:
             return frozenset()
@@ -180,11 +180,11 @@ class Board:
 
     def filled(self, cover: Iterable[int]) -> Filling:
         """Return the pieces and letters of a cover, or of a part of one."""
-        pieces: list[Piece] = []
+        pieces: list[BoardPiece] = []
         letters: dict[Place, str] = {}
         for o in sorted(map(int, cover)):
             places, label = [], ""
-            if self.kind is Kind.SQUARES:
+            if self.kind is PlaceKind.SQUARES:
                 places = self._squares(o)
             else:
                 for item, color in self.problem.coloring(o).items():
@@ -196,7 +196,7 @@ class Board:
                         places.append(self.place_of[item])
                 label = label or self._first_word(self.problem.option_name(o))
             if places:
-                pieces.append(Piece(tuple(sorted(places)), label, self.problem.option_name(o)))
+                pieces.append(BoardPiece(tuple(sorted(places)), label, self.problem.option_name(o)))
         return Filling(pieces, letters)
 
     def _line_of_options(self, axis: int) -> npt.NDArray[np.int64]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import cos, pi, sin
 
-from batchsolve.pictures.boards import Piece, Place
+from batchsolve.pictures.boards import BoardPiece, Place
 
 N_HUES = 12
 _STRIDE = 5  # hues that follow each other are far apart on the circle
@@ -19,7 +19,7 @@ _FIRST_HUE = 250.0  # degrees; a blue
 _SHADES = ((0.83, 0.11), (0.67, 0.14), (0.92, 0.06), (0.75, 0.08), (0.87, 0.03), (0.62, 0.08))
 
 
-def colored(pieces: Sequence[Piece], labels: dict[str, int]) -> list[str]:
+def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
     """Return a colour for every piece, as ``#rrggbb``.
 
     A label has the same hue in every cover, and its own unless there are more labels than hues.
@@ -29,13 +29,13 @@ def colored(pieces: Sequence[Piece], labels: dict[str, int]) -> list[str]:
 
     Parameters
     ----------
-    pieces : sequence of Piece
+    pieces : sequence of BoardPiece
     labels : dict of str to int
         The number of every label.
 
     Examples
     --------
-    >>> left, right = Piece(((0, 1, 1),), "A", "A"), Piece(((0, 1, 2),), "A", "A")
+    >>> left, right = BoardPiece(((0, 1, 1),), "A", "A"), BoardPiece(((0, 1, 2),), "A", "A")
     >>> one, other = colored([left, right], {"A": 0})
     >>> one != other
     True

@@ -15,7 +15,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from batchsolve.errors import counted
-from batchsolve.pictures.boards import Board, Filling, Kind, Place
+from batchsolve.pictures.boards import Board, Filling, Place, PlaceKind
 from batchsolve.pictures.colors import colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -162,7 +162,7 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
 def _board(board: Board, filling: Filling) -> Drawing:
     """Draw a board layer by layer."""
     n_layers, wide, high = len(board.layers), board.columns * CELL, board.rows * CELL
-    is_line = board.kind is Kind.PLACES
+    is_line = board.kind is PlaceKind.PLACES
     across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
     captions = n_layers > 1 and not is_line
     step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION
@@ -184,7 +184,7 @@ def _board(board: Board, filling: Filling) -> Drawing:
             _piece(fills[p], its, filling.pieces[p].name if tooltips else "")
             for p, its in of_layer[layer]
         ]
-        if board.kind is Kind.SQUARES:
+        if board.kind is PlaceKind.SQUARES:
             body = _marks(cells[layer], of_layer[layer])
         else:
             labels = [(filling.pieces[p].label, its) for p, its in of_layer[layer]]

@@ -1,7 +1,7 @@
 """Polyominoes and polycubes: connected squares or cubes, their orientations and their names.
 
 Sets are generated from their definition: a shape of n squares is one of n - 1 squares and a square
-beside it. A `Kind` determines the shapes that are the same piece.
+beside it. A `PieceKind` determines the shapes that are the same piece.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LETTERS = {
 }
 
 
-class Kind(StrEnum):
+class PieceKind(StrEnum):
     """The moves that a piece allows; shapes that moves turn into each other are one piece."""
 
     FREE = "free"
@@ -97,13 +97,13 @@ def moved_to_corner(cells: Iterable[Cell]) -> Shape:
     return tuple(sorted((a - first[0], b - first[1], c - first[2]) for a, b, c in each))
 
 
-def orientations(shape: Shape, kind: Kind, solid: bool) -> list[Shape]:
+def orientations(shape: Shape, kind: PieceKind, solid: bool) -> list[Shape]:
     """Return the different orientations of a piece, in ascending order.
 
     Parameters
     ----------
     shape : Shape
-    kind : Kind
+    kind : PieceKind
         ``free`` pieces are turned and reflected, ``one-sided`` ones are turned, ``fixed`` ones have
         one orientation.
     solid : bool
@@ -111,7 +111,7 @@ def orientations(shape: Shape, kind: Kind, solid: bool) -> list[Shape]:
 
     Examples
     --------
-    >>> [len(orientations(drawn_shape("X. X. XX"), kind, False)) for kind in Kind]
+    >>> [len(orientations(drawn_shape("X. X. XX"), kind, False)) for kind in PieceKind]
     [8, 4, 1]
     """
     return sorted({moved_to_corner(map(move.of, shape)) for move in _moves(kind, solid)})
@@ -138,13 +138,13 @@ class _Move(NamedTuple):
 
 
 @cache
-def _moves(kind: Kind, solid: bool) -> list[_Move]:
+def _moves(kind: PieceKind, solid: bool) -> list[_Move]:
     signs = list(product((1, -1), repeat=3))
     every = [_Move(axes, turned) for axes in permutations(range(3)) for turned in signs]
-    if kind is Kind.FIXED:
+    if kind is PieceKind.FIXED:
         return [every[0]]
     allowed = [move for move in every if solid or move.is_flat]
-    return [move for move in allowed if kind is Kind.FREE or not move.reflects]
+    return [move for move in allowed if kind is PieceKind.FREE or not move.reflects]
 
 
 @cache
@@ -174,13 +174,13 @@ def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
             yield from ((a - 1, b, c), (a + 1, b, c))
 
 
-def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
+def pieces(size: int, kind: PieceKind, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
     """Return one shape for every piece of `size` squares or cubes, in ascending order.
 
     Parameters
     ----------
     size : int
-    kind : Kind
+    kind : PieceKind
     cubes : bool
         Polycubes instead of polyominoes.
     solid : bool
@@ -188,9 +188,10 @@ def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -
 
     Examples
     --------
-    >>> [len(pieces(4, kind)) for kind in Kind]
+    >>> [len(pieces(4, kind)) for kind in PieceKind]
     [5, 7, 19]
-    >>> [len(pieces(4, kind, cubes=True, solid=True)) for kind in (Kind.FREE, Kind.ONE_SIDED)]
+    >>> kinds = PieceKind.FREE, PieceKind.ONE_SIDED
+    >>> [len(pieces(4, kind, cubes=True, solid=True)) for kind in kinds]
     [7, 8]
     """
     found: list[Shape] = []
@@ -202,7 +203,7 @@ def pieces(size: int, kind: Kind, *, cubes: bool = False, solid: bool = False) -
     return found
 
 
-def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
+def named_set(name: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
     """Return the pieces of a set, by name.
 
     Up to five squares, names are the usual letters, with the number of squares unless it is five:
@@ -213,7 +214,7 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
     ----------
     name : str
         One of `SETS`.
-    kind : Kind
+    kind : PieceKind
     solid : bool
         True for a board of several layers.
 
@@ -224,9 +225,9 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
 
     Examples
     --------
-    >>> list(named_set("tetrominoes", Kind.FREE, False))
+    >>> list(named_set("tetrominoes", PieceKind.FREE, False))
     ['I4', 'L4', 'O4', 'S4', 'T4']
-    >>> list(named_set("tetrominoes", Kind.ONE_SIDED, False))
+    >>> list(named_set("tetrominoes", PieceKind.ONE_SIDED, False))
     ['I4', 'L4', "L4'", 'O4', 'S4', "S4'", 'T4']
     """
     if name not in SETS:
@@ -237,10 +238,10 @@ def named_set(name: str, kind: Kind, solid: bool) -> dict[str, Shape]:
     named: dict[str, Shape] = {}
     first = _first_shapes(size, cubes)
     for base, drawn in first.items():
-        same = {orientations(s, kind, solid)[0] for s in orientations(drawn, Kind.FREE, cubes)}
+        same = {orientations(s, kind, solid)[0] for s in orientations(drawn, PieceKind.FREE, cubes)}
         whole = orientations(drawn, kind, solid)[0]
         each = sorted(same, key=lambda shape: (shape != whole, shape))
-        if kind is Kind.FIXED and len(each) > 1:
+        if kind is PieceKind.FIXED and len(each) > 1:
             named |= {f"{base}.{k}": shape for k, shape in enumerate(each, 1)}
         else:
             named |= dict(zip((base, f"{base}'"), each, strict=False))
@@ -252,5 +253,5 @@ def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
     """Return the free pieces of a size by name, in the orientation of their drawing."""
     if size in _LETTERS and not cubes:
         return {name: drawn_shape(drawing) for name, drawing in _LETTERS[size].items()}
-    each = pieces(size, Kind.FREE, cubes=cubes, solid=cubes)
+    each = pieces(size, PieceKind.FREE, cubes=cubes, solid=cubes)
     return {f"{size}-{k}": shape for k, shape in enumerate(each, 1)}

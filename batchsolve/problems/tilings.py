@@ -21,7 +21,7 @@ from batchsolve.problems.masks import array_of
 from batchsolve.problems.polyominoes import (
     SETS,
     Cell,
-    Kind,
+    PieceKind,
     Shape,
     moved_to_corner,
     named_set,
@@ -52,7 +52,7 @@ USES = {"once": Use(1, 1), "at most once": Use(0, 1), "any number": Use(0, None)
 _TIMES = re.compile(r"(\d+)(\.\.(\d+)?)?")
 
 
-class Piece(NamedTuple):
+class Tile(NamedTuple):
     """A piece of a tiling."""
 
     name: str
@@ -122,12 +122,12 @@ def tiling(
     for name in uses:
         if name not in shapes:
             raise ProblemError(f"use names the piece {quoted(name)}, and there is none")
-    placed = [Piece(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
+    placed = [Tile(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
     return placements(cells, placed, chosen, fill=fill)
 
 
 def placements(
-    cells: Sequence[Cell], pieces: Sequence[Piece], kind: Kind, *, fill: bool
+    cells: Sequence[Cell], pieces: Sequence[Tile], kind: PieceKind, *, fill: bool
 ) -> ExactCover:
     """Return the problem of putting pieces on the cells of a board.
 
@@ -186,7 +186,7 @@ def _places(
             yield where
 
 
-def _check_sizes(n_cells: int, pieces: Sequence[Piece], fill: bool) -> None:
+def _check_sizes(n_cells: int, pieces: Sequence[Tile], fill: bool) -> None:
     if not pieces:
         raise ProblemError("there are no pieces")
     needed = sum(piece.use.least * len(piece.shape) for piece in pieces)
@@ -214,13 +214,15 @@ def is_solid(cells: Iterable[Cell]) -> bool:
     return any(layer > 1 for layer, _, _ in cells)
 
 
-def kind_of(text: str | None, solid: bool) -> Kind:
+def kind_of(text: str | None, solid: bool) -> PieceKind:
     """Return the named kind, or by default that of pieces of wood."""
     if text is None:
-        return Kind.ONE_SIDED if solid else Kind.FREE
-    if text not in [*Kind]:
-        raise InputError(f"unknown kind of pieces {text[:60]!r}; choose from {', '.join(Kind)}")
-    return Kind(text)
+        return PieceKind.ONE_SIDED if solid else PieceKind.FREE
+    if text not in [*PieceKind]:
+        raise InputError(
+            f"unknown kind of pieces {text[:60]!r}; choose from {', '.join(PieceKind)}"
+        )
+    return PieceKind(text)
 
 
 def use_of(text: str) -> Use:
@@ -327,20 +329,22 @@ def words_of(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-def _named(text: str, kind: Kind, solid: bool) -> dict[str, Shape]:
+def _named(text: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
     found: dict[str, Shape] = {}
     for word in words_of(text):
         add_pieces(found, known_pieces(word, kind, solid))
     return found
 
 
-def known_pieces(word: str, kind: Kind, solid: bool) -> dict[str, Shape]:
+def known_pieces(word: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
     """Return the pieces of a set, or the piece of that name.
 
     Examples
     --------
-    >>> list(known_pieces("trominoes", Kind.FREE, False)), known_pieces("I3", Kind.FREE, False)
-    (['I3', 'V3'], {'I3': ((0, 0, 0), (0, 0, 1), (0, 0, 2))})
+    >>> list(known_pieces("trominoes", PieceKind.FREE, False))
+    ['I3', 'V3']
+    >>> known_pieces("I3", PieceKind.FREE, False)
+    {'I3': ((0, 0, 0), (0, 0, 1), (0, 0, 2))}
     """
     if word in SETS:
         return named_set(word, kind, solid)

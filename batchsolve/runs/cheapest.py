@@ -13,7 +13,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.count import Count, Stack, summary
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.search.cheapest import Cheapest, CheapestGoal, cheapest_of
+from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals

@@ -9,7 +9,7 @@ from functools import partial, reduce
 
 from batchsolve.errors import InputError
 from batchsolve.search.passes import in_one_pass
-from batchsolve.tables.blocks import Block, Position
+from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
@@ -38,14 +38,14 @@ class FilePlace:
 
 
 def blocks_for(
-    pool: Pool, corpus: Corpus, begin: Position | None = None, most_rows: int | None = None
+    pool: Pool, corpus: Corpus, begin: Boundary | None = None, most_rows: int | None = None
 ) -> Iterator[Block]:
     """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
     blocks = corpus.blocks(begin, most_rows)
     return blocks if pool.sees_files else map(Block.carried, blocks)
 
 
-def sums_before(corpus: Corpus, end: Position, pool: Pool) -> Sums:
+def sums_before(corpus: Corpus, end: Boundary, pool: Pool) -> Sums:
     """Read the records before the end of an earlier block again; return their checksums.
 
     Raises
@@ -59,7 +59,7 @@ def sums_before(corpus: Corpus, end: Position, pool: Pool) -> Sums:
         return reduce(joined, found, ())
 
 
-def _sums_until(end: Position, block: Block) -> Sums:
+def _sums_until(end: Boundary, block: Block) -> Sums:
     """Return the checksums of the records of a block before a point."""
     records = block.records()
     if block.end > end:
@@ -75,7 +75,7 @@ def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
     names = corpus.perhaps_numbers()
     if not names:
         return corpus.reader
-    blocks = blocks_for(pool, corpus, Position(0, 0))
+    blocks = blocks_for(pool, corpus, Boundary(0, 0))
     try:
         with closing(in_one_pass(blocks, pool, partial(number_kinds_of_block, names))) as found:
             return replace(corpus.reader, numbers=number_types(found))

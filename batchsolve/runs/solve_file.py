@@ -35,7 +35,7 @@ from batchsolve.settings import (
     settings_of,
 )
 from batchsolve.tables.answers import AnswerTable
-from batchsolve.tables.blocks import TASKS, Block, Position, numbered
+from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.in_place import Encoded
@@ -248,7 +248,7 @@ class FileRun:
         The sums of the rows that are written.
     rows_before : int
         Rows that the resumed run had written.
-    begin : Position or None
+    begin : Boundary or None
         The position of the next input row to read.
     read : Sums
         The checksums of the input before `begin`.
@@ -265,7 +265,7 @@ class FileRun:
     on_progress: Callable[[Progress], None]
     totals: Summary = field(default_factory=Summary)
     rows_before: int = 0
-    begin: Position | None = None
+    begin: Boundary | None = None
     read: Sums = ()
     place: FilePlace = field(default_factory=FilePlace)
 
@@ -464,7 +464,7 @@ class FileRun:
             self.rows_before = self.totals.rows
             LOG.info("%s goes on after %s", self.output, counted(self.rows_before, "row"))
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
-            self.begin = None if state["begin"] is None else Position(*map(int, state["begin"]))
+            self.begin = None if state["begin"] is None else Boundary(*map(int, state["begin"]))
             self.read = tuple(Written(*map(int, each)) for each in state["read"])
             self.place = FilePlace(**state["place"])
         except Exception as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from batchsolve.errors import counted
 from batchsolve.scaling.experiment import Series
-from batchsolve.scaling.measure import Run
+from batchsolve.scaling.measure import MeasuredRun
 
 LEAST_SECONDS = 0.5  # of a run; starts of threads and page faults distort shorter ones
 MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally distributed
@@ -99,6 +99,6 @@ def outliers(walls: Sequence[float]) -> list[int]:
     return [k for k, wall in enumerate(walls) if abs(wall - middle) > far]
 
 
-def cpu_share(runs: Sequence[Run]) -> float:
+def cpu_share(runs: Sequence[MeasuredRun]) -> float:
     """Return the share of the tasks' time in which they had processors: the median over runs."""
     return statistics.median(run.cpu / run.busy if run.busy else 1.0 for run in runs)

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.scaling.machine import machine
-from batchsolve.scaling.measure import Run
+from batchsolve.scaling.measure import MeasuredRun
 from batchsolve.scaling.task_log import TaskLog
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
@@ -47,26 +47,26 @@ class Experiment:
 
     Attributes
     ----------
-    runs : list of Run
+    runs : list of MeasuredRun
     logs : list of TaskLog
         The tasks of each run.
     about : dict
         The machine, the versions, the command.
     """
 
-    runs: list[Run]
+    runs: list[MeasuredRun]
     logs: list[TaskLog]
     about: dict[str, Any]
 
     def series(self) -> list[Series]:
         """Return one series for every problem, kind, engine, backend and split depth."""
-        groups: dict[tuple[Any, ...], list[Run]] = {}
+        groups: dict[tuple[Any, ...], list[MeasuredRun]] = {}
         for run in self.runs:
             key = (run.problem, run.kind, run.engine, run.backend, run.split_depth)
             groups.setdefault(key, []).append(run)
         return [Series(runs) for runs in groups.values()]
 
-    def widest(self) -> Run:
+    def widest(self) -> MeasuredRun:
         """Return the first run with the most workers, which the Gantt chart shows."""
         return max(self.runs, key=lambda run: (run.jobs, -run.run))
 
@@ -75,10 +75,10 @@ class Experiment:
 class Series:
     """Runs that differ only in the number of workers."""
 
-    runs: list[Run]
+    runs: list[MeasuredRun]
 
     @property
-    def first(self) -> Run:
+    def first(self) -> MeasuredRun:
         """The first run; the fields other than times and workers hold for all runs."""
         return self.runs[0]
 
@@ -95,7 +95,7 @@ class Series:
         """The numbers of workers, ascending."""
         return sorted({run.jobs for run in self.runs})
 
-    def at(self, jobs: int) -> list[Run]:
+    def at(self, jobs: int) -> list[MeasuredRun]:
         """Return the runs with this number of workers."""
         return [run for run in self.runs if run.jobs == jobs]
 
@@ -234,13 +234,13 @@ def _replaced(path: Path, write: Callable[[Path], object]) -> None:
     unfinished.replace(path)
 
 
-def runs_table(runs: Iterable[Run]) -> pa.Table:
+def runs_table(runs: Iterable[MeasuredRun]) -> pa.Table:
     """Return runs as a table; an automatic depth is ``auto``."""
     rows = [asdict(run) for run in runs]
     for row in rows:
         row["split_depth"] = "auto" if row["split_depth"] is None else str(row["split_depth"])
         row["count"] = str(row["count"])  # may be too large for an integer column
-    columns = {f.name: [row[f.name] for row in rows] for f in fields(Run)}
+    columns = {f.name: [row[f.name] for row in rows] for f in fields(MeasuredRun)}
     return pa.table(columns)
 
 
@@ -297,17 +297,17 @@ def _damage(path: Path) -> Iterator[BinaryIO]:
         ) from error
 
 
-def _read_runs(file: BinaryIO) -> list[Run]:
-    hints = get_type_hints(Run)
-    kinds = {field.name: hints[field.name] for field in fields(Run)}
+def _read_runs(file: BinaryIO) -> list[MeasuredRun]:
+    hints = get_type_hints(MeasuredRun)
+    kinds = {field.name: hints[field.name] for field in fields(MeasuredRun)}
     text = pacsv.ConvertOptions(column_types=dict.fromkeys(kinds, pa.string()))
     rows = pacsv.read_csv(file, convert_options=text)
     if rows.column_names != list(kinds) or not len(rows):
         raise ValueError("it is not a table of runs")
-    return [Run(**{k: _value(row[k], kinds[k]) for k in kinds}) for row in rows.to_pylist()]
+    return [MeasuredRun(**{k: _value(row[k], kinds[k]) for k in kinds}) for row in rows.to_pylist()]
 
 
-def _read_logs(file: BinaryIO, runs: list[Run]) -> list[TaskLog]:
+def _read_logs(file: BinaryIO, runs: list[MeasuredRun]) -> list[TaskLog]:
     tasks = pq.read_table(file)
     if not tasks.schema.equals(TASK_SCHEMA):
         raise ValueError("it is not a table of tasks")

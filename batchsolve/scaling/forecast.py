@@ -11,7 +11,7 @@ from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
-from batchsolve.scaling.measure import Run, Workload
+from batchsolve.scaling.measure import MeasuredRun, Workload
 from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
 from batchsolve.scaling.tree_shape import Shape, sample_shape
 from batchsolve.search.rules import PIECES_PER_WORKER, TASK_SECONDS, Sizing
@@ -32,13 +32,13 @@ class Check:
 
     Attributes
     ----------
-    run : Run
+    run : MeasuredRun
     measured, simulated : float
         Seconds for the whole tree; a stopped run is assumed to go on at its pace.
     simulated_tasks : int
     """
 
-    run: Run
+    run: MeasuredRun
     measured: float
     simulated: float
     simulated_tasks: int
@@ -133,7 +133,7 @@ def forecast(
     list of Forecast, list of str
         One forecast for every engine and backend; and the reasons for those that cannot be made.
     """
-    groups: dict[tuple[str, str], list[Run]] = {}
+    groups: dict[tuple[str, str], list[MeasuredRun]] = {}
     for run in experiment.runs:
         if run.problem == workload.name and run.kind == "strong":
             groups.setdefault((run.engine, run.backend), []).append(run)
@@ -148,7 +148,7 @@ def forecast(
     return found, left_out
 
 
-def _tree(workload: Workload, engine: str, runs: list[Run], shape_seconds: float) -> Tree:
+def _tree(workload: Workload, engine: str, runs: list[MeasuredRun], shape_seconds: float) -> Tree:
     """Return the tree that an engine searches."""
     if not visits_the_same_nodes(engine):
         raise InputError(f"the engine {engine!r} has no tree of its own to simulate")
@@ -162,7 +162,7 @@ def _tree(workload: Workload, engine: str, runs: list[Run], shape_seconds: float
 def _forecast(
     name: str,
     tree: Tree,
-    runs: list[Run],
+    runs: list[MeasuredRun],
     workers: Sequence[int],
     latency: float,
 ) -> Forecast:
@@ -181,7 +181,7 @@ def _forecast(
     return Forecast(name, nodes, known, costs, checks, curve, choices)
 
 
-def measured_costs(runs: Sequence[Run]) -> Costs:
+def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
     """Derive costs from the runs of one problem, as the assumptions in the report describe.
 
     Raises
@@ -204,7 +204,7 @@ def measured_costs(runs: Sequence[Run]) -> Costs:
     )
 
 
-def _nodes(workload: Workload, runs: list[Run]) -> tuple[float, bool]:
+def _nodes(workload: Workload, runs: list[MeasuredRun]) -> tuple[float, bool]:
     """Return the size of the tree, and True if a run has counted it."""
     counted = [run.nodes for run in runs if run.complete]
     if counted:
@@ -214,7 +214,9 @@ def _nodes(workload: Workload, runs: list[Run]) -> tuple[float, bool]:
     return max(guess.nodes, float(max(run.nodes for run in runs))), False
 
 
-def _check(run: Run, nodes: float, costs: Costs, simulated: Callable[..., Simulated]) -> Check:
+def _check(
+    run: MeasuredRun, nodes: float, costs: Costs, simulated: Callable[..., Simulated]
+) -> Check:
     found = simulated(run.jobs, costs, Rules(split_depth=run.split_depth))
     return Check(run, run.wall * nodes / run.nodes, found.wall, found.tasks)
 

@@ -169,7 +169,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """One run and its measurements: a row of ``runs.csv``.
 
     Attributes
@@ -253,8 +253,8 @@ class Run:
 def run_plan(
     workloads: list[Workload],
     plan: Plan,
-    made: Sequence[Run] = (),
-) -> Iterator[tuple[Run, TaskLog]]:
+    made: Sequence[MeasuredRun] = (),
+) -> Iterator[tuple[MeasuredRun, TaskLog]]:
     """Make the runs of a grid that are missing; yield each with its tasks.
 
     Every combination has its first run before any has its second, so that drifts of the machine
@@ -264,7 +264,7 @@ def run_plan(
     ----------
     workloads : list of Workload
     plan : Plan
-    made : sequence of Run
+    made : sequence of MeasuredRun
         The first runs of the grid, if they were made before.
 
     Raises
@@ -281,7 +281,7 @@ def run_plan(
     for workload, engine, *_ in combinations:
         with _naming(workload.name):
             engines_for(engine, workload.problem)
-    seen: dict[tuple[str, str, int], Run] = {}
+    seen: dict[tuple[str, str, int], MeasuredRun] = {}
     for run in made:
         _check_same_work(run, seen)
     wanted = list(product(range(plan.repeat), combinations))
@@ -295,7 +295,7 @@ def run_plan(
         yield run, log
 
 
-def _check_begun(run: Run) -> None:
+def _check_begun(run: MeasuredRun) -> None:
     """Raise an error for a run that was stopped before its first node."""
     if not run.complete and run.nodes == 0:
         raise InputError(
@@ -304,7 +304,7 @@ def _check_begun(run: Run) -> None:
         )
 
 
-def _check_same_work(run: Run, seen: dict[tuple[str, str, int], Run]) -> None:
+def _check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], MeasuredRun]) -> None:
     """Raise an error if a complete run differs from the first run of the same work."""
     if not run.complete:
         return
@@ -326,7 +326,7 @@ def measure(
     jobs: int | None,
     plan: Plan,
     label: dict[str, Any],
-) -> tuple[Run, TaskLog]:
+) -> tuple[MeasuredRun, TaskLog]:
     """Make one run.
 
     Parameters
@@ -363,7 +363,7 @@ def measure(
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
     shares = log.shares(wall, jobs)
-    run = Run(
+    run = MeasuredRun(
         problem=workload.name,
         kind=workload.kind,
         engine=engine,

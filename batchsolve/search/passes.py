@@ -38,7 +38,7 @@ class Passes(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
+class _Calls:
     function: Callable[[Any], Any]
 
     def do(self, task: BlockTask) -> Result:
@@ -66,7 +66,7 @@ def in_one_pass(
     BatchsolveError
         If a call raises one, after the results of all calls before it were yielded.
     """
-    work = _Work(partial(_of_block, function))
+    work = _Calls(partial(_of_block, function))
     for _, output in _worked_on(blocks, BlockGoal(), pool, work):
         yield output
 
@@ -76,12 +76,12 @@ def _of_block(function: Callable[[Any], Any], task: BlockTask) -> Any:
 
 
 def _worked_on(
-    blocks: Iterable[Any], goal: BlockGoal, pool: Pool, work: _Work
+    blocks: Iterable[Any], goal: BlockGoal, pool: Pool, work: _Calls
 ) -> Iterator[tuple[Any, Any]]:
     return work_in_order(blocks, Scheduler(goal, pool.jobs, UNLIMITED), goal, pool, work)
 
 
-class _Goal(BlockGoal):
+class _Decisions(BlockGoal):
     """A goal that decides on findings in the order of the input, and yields blocks likewise."""
 
     def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
@@ -126,7 +126,7 @@ def in_two_passes(
     BatchsolveError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    return _worked_on(blocks, _Goal(decide), pool, _Work(partial(_look_or_write, passes)))
+    return _worked_on(blocks, _Decisions(decide), pool, _Calls(partial(_look_or_write, passes)))
 
 
 def _look_or_write(passes: Passes, task: ReadTask | WriteTask) -> Any:

@@ -53,7 +53,7 @@ TASKS = BlockSize(64 << 10, 7 << 18, 24_576, may_vary=True)
 PARTS = BlockSize(8 << 20, 8 << 20, 131_072)
 
 
-class Position(NamedTuple):
+class Boundary(NamedTuple):
     """A point between two records of an input, at the end of a block.
 
     Attributes
@@ -168,7 +168,7 @@ class Block:
         The layout of the records.
     name : str
         The name of the file in messages.
-    end : Position
+    end : Boundary
         The position after the block, where the next block begins.
     number : int
         The number of the block in the output.
@@ -177,7 +177,7 @@ class Block:
     data: Span | RowGroups | bytes | pa.Table
     layout: Layout
     name: str
-    end: Position
+    end: Boundary
     number: int = 0
 
     @property
@@ -220,7 +220,7 @@ class Block:
                 end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
                 end = end if end > begin else n  # the last line may lack a line end
                 part = data[begin:end]
-            yield replace(self, data=part, end=Position(self.source, first + end))
+            yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
 
     def _content(self) -> bytes | pa.Table:

@@ -17,7 +17,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
-from batchsolve.tables.blocks import TASKS, Block, BlockSize, Position
+from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
 from batchsolve.tables.layouts import Delimited, GridLines, Spaced
 from batchsolve.tables.number_columns import number_kinds
 from batchsolve.tables.opening import open_all
@@ -125,7 +125,7 @@ class Corpus:
             )
         self._blank = blank
         self._kept: list[Block] = []
-        self._rest = self._blocks_from(Position(0, 0))
+        self._rest = self._blocks_from(Boundary(0, 0))
         self._check_named(**named)
         for sample, is_last in self._samples():
             self._sample = sample
@@ -152,13 +152,13 @@ class Corpus:
         return list(self.schema.names)
 
     def blocks(
-        self, begin: Position | None = None, most_rows: int | None = None
+        self, begin: Boundary | None = None, most_rows: int | None = None
     ) -> Iterator[Block]:
         """Cut the corpus into blocks; standard input can be cut once.
 
         Parameters
         ----------
-        begin : Position, optional
+        begin : Boundary, optional
             The end of an earlier block; by default the first record.
         most_rows : int, optional
             Upper bound of the records of a block; by default a block has about a megabyte.
@@ -169,7 +169,7 @@ class Corpus:
             After the last block that could be read, if a file is damaged.
         """
         whole = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
-        self._kept, self._rest = [], self._blocks_from(Position(0, 0))
+        self._kept, self._rest = [], self._blocks_from(Boundary(0, 0))
         for block in whole:
             if most_rows is None:
                 yield block
@@ -198,21 +198,21 @@ class Corpus:
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
         return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
 
-    def blocks_before(self, end: Position) -> Iterator[Block]:
+    def blocks_before(self, end: Boundary) -> Iterator[Block]:
         """Cut the records before the end of an earlier block; the last block may go beyond it."""
-        for block in self._blocks_from(Position(0, 0)):
+        for block in self._blocks_from(Boundary(0, 0)):
             if block.source > end.source:
                 break
             yield block
             if block.end >= end:
                 break
 
-    def _blocks_from(self, begin: Position) -> Iterator[Block]:
+    def _blocks_from(self, begin: Boundary) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):
             offset = begin.offset if number == begin.source else 0
             yield from source.blocks(number, offset, self._size)
 
-    def expected_rows(self, n_rows: int, position: Position | None) -> int | None:
+    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
         """Estimate the number of all rows from those before a position; None if unknown."""
         if position is None or not self._ends:
             return None
@@ -368,7 +368,7 @@ class Corpus:
             if any(source.path == "-" for source in self._sources):
                 raise doubt
             survey = Survey(self._blank)
-            for block in self._blocks_from(Position(0, 0)):
+            for block in self._blocks_from(Boundary(0, 0)):
                 survey.add(_texts(block.rows().table, self.column))
             return survey.notation(size)
         except AmbiguousNotationError as error:

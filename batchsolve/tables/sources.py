@@ -25,8 +25,8 @@ from batchsolve.tables.blocks import (
     TASKS,
     Block,
     BlockSize,
+    Boundary,
     PlainFile,
-    Position,
     Stream,
     Uncut,
     cut,
@@ -200,7 +200,7 @@ class TextSource:
                 has_more = stream.has_more if by_and_by else None
                 source = Stream(stream, begin, self.old_line_ends, has_more)
             for data, end in cut(source, begin, self.layout.delimiter, size):
-                yield Block(data, self.layout, name, Position(number, end))
+                yield Block(data, self.layout, name, Boundary(number, end))
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +249,7 @@ class ParquetSource:
                     continue
                 if plain is not None and offset <= begin and end - begin <= most:
                     data = plain.row_groups(first, last, end - begin)
-                    yield Block(data, self.layout, name, Position(number, end))
+                    yield Block(data, self.layout, name, Boundary(number, end))
                     continue
                 for batch in file.iter_batches(most, list(range(first, last + 1))):
                     table = pa.Table.from_batches([batch])
@@ -257,7 +257,7 @@ class ParquetSource:
                     if begin < offset < stop:
                         table = slice_of(table, offset - begin, len(table))
                     if stop > offset:
-                        yield Block(table, self.layout, name, Position(number, stop))
+                        yield Block(table, self.layout, name, Boundary(number, stop))
                     begin = stop
 
 
@@ -310,7 +310,7 @@ class TableSource:
         for begin in range(offset, n_rows, most):
             end = min(begin + most, n_rows)
             data = slice_of(self.table, begin, end)
-            yield Block(data, self.layout, name_of(self.path), Position(number, end))
+            yield Block(data, self.layout, name_of(self.path), Boundary(number, end))
 
 
 def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:

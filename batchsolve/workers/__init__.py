@@ -6,9 +6,9 @@ from importlib import import_module
 
 from batchsolve.errors import InputError, check_installed
 from batchsolve.settings import whole_number
-from batchsolve.workers.base import Capabilities, Here, Shared, Workers
+from batchsolve.workers.base import BackendCapabilities, Here, Shared, Workers
 
-__all__ = ["BACKENDS", "Capabilities", "Here", "Shared", "Workers", "get_workers"]
+__all__ = ["BACKENDS", "BackendCapabilities", "Here", "Shared", "Workers", "get_workers"]
 
 # name -> module and class; imported on demand, because some need packages that may be missing
 _BACKENDS = {

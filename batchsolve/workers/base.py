@@ -1,6 +1,6 @@
 """The base class of workers that joblib hands calls to, and the capabilities of a backend.
 
-A backend declares its `Capabilities`; the pool asks for those and never for a name.
+A backend declares its `BackendCapabilities`; the pool asks for those and never for a name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 
 
 @dataclass(frozen=True)
-class Capabilities:
+class BackendCapabilities:
     """The capabilities of a backend.
 
     Attributes
@@ -95,7 +95,7 @@ class Workers:
 
     Attributes
     ----------
-    capabilities : Capabilities
+    capabilities : BackendCapabilities
     jobs : int
         Number of workers; that of a cluster is known while they are in use.
     folder : str
@@ -110,7 +110,7 @@ class Workers:
     Use them as a context manager.
     """
 
-    capabilities: ClassVar[Capabilities] = Capabilities()
+    capabilities: ClassVar[BackendCapabilities] = BackendCapabilities()
     folder = ""
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:

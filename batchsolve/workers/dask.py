@@ -21,7 +21,7 @@ from distributed.comm import get_address_host_port, parse_address
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
-    Capabilities,
+    BackendCapabilities,
     Workers,
     cannot_load,
     nobody_left,
@@ -125,7 +125,7 @@ class DaskWorkers(Workers):
         used.
     """
 
-    capabilities: ClassVar = Capabilities(
+    capabilities: ClassVar = BackendCapabilities(
         joins_clusters=True, width_is_the_clusters=True, sees_files=False
     )
 

@@ -28,7 +28,7 @@ from ray.util.multiprocessing import Pool
 from batchsolve.errors import InputError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
-    Capabilities,
+    BackendCapabilities,
     Workers,
     cannot_load,
     nobody_left,
@@ -72,7 +72,7 @@ def _unpickled(pickled: ray.ObjectRef) -> Any:
     return work
 
 
-class _Pool(EagerPool, Pool):
+class _RayPool(EagerPool, Pool):
     """Ray's pool, but it hands out calls at once, and can be given up."""
 
     def give_up(self) -> None:
@@ -93,7 +93,9 @@ class RayWorkers(Workers):
         started on this machine, unless it is already initialised in this process.
     """
 
-    capabilities: ClassVar = Capabilities(streams=False, joins_clusters=True, sees_files=False)
+    capabilities: ClassVar = BackendCapabilities(
+        streams=False, joins_clusters=True, sees_files=False
+    )
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
@@ -107,7 +109,7 @@ class RayWorkers(Workers):
         self._opened = ExitStack()
         self._shared: tuple[Any, _InStore] | None = None
         # Ray's own backend would permanently turn joblib's pools of processes into pools of Ray
-        self._backend = PoolBackend(lambda: _Pool(self.jobs, ray_remote_args=REMOTE))
+        self._backend = PoolBackend(lambda: _RayPool(self.jobs, ray_remote_args=REMOTE))
         self._given_up = threading.Event()  # set if machines were lost for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
@@ -130,14 +132,14 @@ class RayWorkers(Workers):
             self._opened = opened.pop_all()
         return self._backend, {}
 
-    def _stuck(self) -> _Pool | None:
+    def _stuck(self) -> _RayPool | None:
         """Return the pool if its actors outnumber the CPUs, because machines were lost."""
         with suppress(Exception):  # Ray raises various exceptions if the head is lost
             if _cpus() < self.jobs:
                 return self._backend.pool
         return None
 
-    def _give_up(self, pool: _Pool) -> None:
+    def _give_up(self, pool: _RayPool) -> None:
         self._given_up.set()
         pool.give_up()
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
-from batchsolve.cli.options import Printing, Workers
+from batchsolve.cli.options import Printing, WorkerOptions
 from batchsolve.cli.parameters import HEADINGS
 from batchsolve.engines.registry import engine_names
 from batchsolve.kernels import COMPILING
@@ -40,8 +40,11 @@ OFFERED = [
     ("solve", FileSettings, PUZZLES | {"chunk", "stats", "resume"}),
     *((name, FileSettings, PUZZLES) for name in ("count", "enumerate", "show", "estimate")),
     *((name, FileSettings, PUZZLES) for name in ("split", "scale")),
-    *((name, Workers, {"jobs", "backend", "address"}) for name in ("count", "enumerate", "solve")),
-    ("scale", Workers, {"address"}),
+    *(
+        (name, WorkerOptions, {"jobs", "backend", "address"})
+        for name in ("count", "enumerate", "solve")
+    ),
+    ("scale", WorkerOptions, {"address"}),
 ]
 MEANT = {"limit": "2 proves uniqueness", "node_limit": "a row", "split_depth": "every row"}
 

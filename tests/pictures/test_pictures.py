@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
-from batchsolve.pictures.boards import Board, Kind, Piece
+from batchsolve.pictures.boards import Board, BoardPiece, PlaceKind
 from batchsolve.pictures.colors import N_HUES, color, colored
 from batchsolve.pictures.outlines import inner_lines, outline, parts
 from batchsolve.pictures.page import page
@@ -72,7 +72,7 @@ def test_parts_are_connected_and_do_not_touch(some):
 @settings(deadline=None)
 @given(st.sampled_from(["", "A"]), st.integers(2, 6), st.integers(2, 6))
 def test_pieces_of_one_label_that_meet_have_different_colours(label, rows, columns):
-    pieces = [Piece(((0, r, c),), label, "") for r in range(rows) for c in range(columns)]
+    pieces = [BoardPiece(((0, r, c),), label, "") for r in range(rows) for c in range(columns)]
     found = colored(pieces, {"A": 0})
     for k, piece in enumerate(pieces):
         for other, color_of in zip(pieces, found, strict=True):
@@ -94,11 +94,11 @@ def test_colours_are_all_different_and_light_enough_for_black_letters():
 @pytest.mark.parametrize(
     ("name", "kind", "rows", "columns"),
     [
-        ("dominoes:3x5", Kind.CELLS, 3, 5),
-        ("pentominoes:4x15", Kind.CELLS, 4, 15),
-        ("latin:4", Kind.CELLS, 4, 4),
-        ("langford:4", Kind.PLACES, 1, 8),
-        ("queens:5", Kind.SQUARES, 5, 5),
+        ("dominoes:3x5", PlaceKind.CELLS, 3, 5),
+        ("pentominoes:4x15", PlaceKind.CELLS, 4, 15),
+        ("latin:4", PlaceKind.CELLS, 4, 4),
+        ("langford:4", PlaceKind.PLACES, 1, 8),
+        ("queens:5", PlaceKind.SQUARES, 5, 5),
     ],
 )
 def test_names_of_items_say_where_families_lie(name, kind, rows, columns):

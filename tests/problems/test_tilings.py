@@ -9,7 +9,7 @@ from batchsolve.formats.tiling_files import read_tiling
 from batchsolve.problems.polyominoes import (
     PENTOMINOES,
     SETS,
-    Kind,
+    PieceKind,
     drawn_shape,
     moved_to_corner,
     named_set,
@@ -18,7 +18,7 @@ from batchsolve.problems.polyominoes import (
 )
 from batchsolve.problems.tilings import (
     USES,
-    Piece,
+    Tile,
     board_cells,
     piece_shape,
     placements,
@@ -50,12 +50,12 @@ def n_covers(problem):
 @pytest.mark.parametrize(
     ("kind", "cubes", "counts"),
     [
-        (Kind.FREE, False, [1, 1, 2, 5, 12, 35, 108]),
-        (Kind.ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
-        (Kind.FIXED, False, [1, 2, 6, 19, 63, 216]),
-        (Kind.FREE, True, [1, 1, 2, 7, 23]),
-        (Kind.ONE_SIDED, True, [1, 1, 2, 8, 29]),
-        (Kind.FIXED, True, [1, 3, 15, 86, 534]),
+        (PieceKind.FREE, False, [1, 1, 2, 5, 12, 35, 108]),
+        (PieceKind.ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
+        (PieceKind.FIXED, False, [1, 2, 6, 19, 63, 216]),
+        (PieceKind.FREE, True, [1, 1, 2, 7, 23]),
+        (PieceKind.ONE_SIDED, True, [1, 1, 2, 8, 29]),
+        (PieceKind.FIXED, True, [1, 3, 15, 86, 534]),
     ],
 )
 def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
@@ -67,7 +67,7 @@ def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
 
 def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
     drawn = {name: drawn_shape(drawing) for name, drawing in PENTOMINOES.items()}
-    turned = {name: orientations(shape, Kind.FREE, False) for name, shape in drawn.items()}
+    turned = {name: orientations(shape, PieceKind.FREE, False) for name, shape in drawn.items()}
     every = [shape for shapes in turned.values() for shape in shapes]
     assert len(every) == len(set(every)) == 63
     assert {name: len(shapes) for name, shapes in turned.items()} == {
@@ -76,7 +76,7 @@ def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
     }
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", PieceKind)
 @pytest.mark.parametrize("name", [name for name, each in SETS.items() if each.size < 6])
 def test_a_named_set_has_every_piece_once_and_each_its_own_name(name, kind):
     size, cubes = SETS[name]
@@ -126,13 +126,13 @@ boards = st.sets(
     st.lists(
         st.tuples(shapes.map(set).map(moved_to_corner), st.sampled_from(ALL_USES)), max_size=3
     ),
-    st.sampled_from([*Kind]),
+    st.sampled_from([*PieceKind]),
     st.booleans(),
 )
 def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
     cells = sorted(board)
     solid = any(layer > 1 for layer, _, _ in cells)
-    named = [Piece(f"p{k}", shape, use_of(use)) for k, (shape, use) in enumerate(chosen)]
+    named = [Tile(f"p{k}", shape, use_of(use)) for k, (shape, use) in enumerate(chosen)]
     slow = [(orientations(piece.shape, kind, solid), *piece.use) for piece in named]
     try:
         problem = placements(cells, named, kind, fill=fill)

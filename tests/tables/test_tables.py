@@ -31,8 +31,8 @@ from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     PARTS,
     TASKS,
+    Boundary,
     PlainFile,
-    Position,
     Stream,
     cut,
     slice_of,
@@ -191,7 +191,7 @@ def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, mos
         n_rows = 0
         for batch, block in zip(batches, blocks, strict=True):
             n_rows += len(batch)
-            end = Position(*json.loads(json.dumps(block.end)))
+            end = Boundary(*json.loads(json.dumps(block.end)))
             rest = list(map(reader.read, corpus.blocks(begin=end)))
             assert_read(rest, rows[n_rows:], {k - n_rows for k in faults if k >= n_rows})
 
@@ -299,7 +299,7 @@ def test_a_part_of_a_table_is_sent_to_workers_without_the_rest(tmp_path):
     corpus = Corpus([str(tmp_path / "in.parquet")])
     parts = list(corpus.blocks(most_rows=100))
     assert max(len(pickle.dumps(part)) for part in parts) < 5_000
-    *_, rest = corpus.blocks(begin=Position(0, 9_990))
+    *_, rest = corpus.blocks(begin=Boundary(0, 9_990))
     assert len(pickle.dumps(rest)) < 3_000
 
 

@@ -11,7 +11,7 @@ import joblib
 import pytest
 
 from batchsolve.workers import private
-from batchsolve.workers.private import SEEN_IN, USES, EagerPool, Parallel, PoolBackend, Use
+from batchsolve.workers.private import SEEN_IN, USES, EagerPool, Parallel, PoolBackend, PrivateUse
 from batchsolve.workers.threads import _ThreadPool
 
 
@@ -61,7 +61,7 @@ def test_the_library_has_what_we_use(use):
 
 @pytest.mark.parametrize("owner", ["joblib.parallel:Parallel", "joblib.gone", "joblib:Gone"])
 def test_a_complaint_names_the_library_its_version_and_the_use(owner):
-    assert complaint(Use(owner, "_gone n_jobs", "of a reason")).startswith(
+    assert complaint(PrivateUse(owner, "_gone n_jobs", "of a reason")).startswith(
         f"joblib {joblib.__version__}: {owner} has no _gone"
     )
 

@@ -27,9 +27,9 @@ from llvmlite import binding
 
 from batchsolve.engines.contract import Outcome, Task, check_support
 from batchsolve.engines.lanes.memory import (
-    Result,
+    LaneOutput,
+    StackSums,
     TaskArrays,
-    Written,
     keep_room,
     kind_of_lanes,
     room_for_covers,
@@ -93,8 +93,8 @@ class SudokuLanes:
             task.unordered,
         )
         longest = int(np.diff(stacks.offsets).max(initial=0))
-        written = Written(
-            Result.zeros(len(stacks)),
+        written = LaneOutput(
+            StackSums.zeros(len(stacks)),
             room_for_covers(len(stacks) if task.keep else 0, sudoku.n_cells),
             room_for_frontier(longest, sudoku.n_cells),
             np.full(len(stacks) + 1024, -1),  # more than most tasks need

@@ -57,7 +57,7 @@ class TaskArrays(NamedTuple):
     unordered: bool
 
 
-class Result(NamedTuple):
+class StackSums(NamedTuple):
     """The fields of an `Outcome` that have an entry per stack."""
 
     counts: np.ndarray
@@ -65,7 +65,7 @@ class Result(NamedTuple):
     clash: np.ndarray
 
     @classmethod
-    def zeros(cls, n: int) -> Result:
+    def zeros(cls, n: int) -> StackSums:
         """Return the result of a search that has not begun."""
         return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int32))
 
@@ -120,7 +120,7 @@ class Frontier(NamedTuple):
         )
 
 
-class Written(NamedTuple):
+class LaneOutput(NamedTuple):
     """The output of a search; `Lanes.left` has the number of covers, stacks and segments written.
 
     A *segment* is a part of a tree, without gaps in tree order, that one lane searches. It has the
@@ -128,12 +128,12 @@ class Written(NamedTuple):
     new number, and `following` has for every segment the next one below the same stack.
     """
 
-    result: Result
+    result: StackSums
     covers: Covers
     frontier: Frontier
     following: np.ndarray
 
-    def with_more_room(self, left: np.ndarray) -> Written:
+    def with_more_room(self, left: np.ndarray) -> LaneOutput:
         """Double the room that is full, given `Lanes.left`."""
         covers, frontier, following = self.covers, self.frontier, self.following
         if left[FOUND] == len(covers.origins):
@@ -142,7 +142,7 @@ class Written(NamedTuple):
             frontier = frontier.doubled()
         if left[SEGMENTS] == len(following):
             following = np.concatenate([following, np.full(len(following), -1)])
-        return Written(self.result, covers, frontier, following)
+        return LaneOutput(self.result, covers, frontier, following)
 
 
 def _aligned(n: int, kind: np.dtype) -> np.ndarray:

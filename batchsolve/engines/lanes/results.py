@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, Written
+from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, LaneOutput
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.stacks import Stacks, gather
 from batchsolve.problems.sudoku import SolvedGrids
 
 
-def outcome_of(task: Task, written: Written, left: np.ndarray) -> Outcome:
+def outcome_of(task: Task, written: LaneOutput, left: np.ndarray) -> Outcome:
     """Return the outcome of a task from the output of its search and `Lanes.left`."""
     roots = task.stacks.roots
     order, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
