@@ -103,7 +103,7 @@ class Board:
     >>> sorted(board.places)
     [(0, 1, 1), (0, 1, 2), (0, 2, 1)]
     >>> board.filled([0]).pieces
-    [Piece(places=((0, 1, 1), (0, 1, 2)), label='A', name='A r1c1 r1c2')]
+    [BoardPiece(places=((0, 1, 1), (0, 1, 2)), label='A', name='A r1c1 r1c2')]
     """
 
     problem: ExactCover
