@@ -1,4 +1,4 @@
-"""Masked arrays of NumPy; `numpy.asarray` would return the values below the mask."""
+"""Arrays from the user: masked cells, for which `numpy.asarray` returns any value, and blanks."""
 
 from __future__ import annotations
 
@@ -23,6 +23,29 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
         if isinstance(grids, list | tuple) and any(map(np.ma.isMaskedArray, grids)):
             grids = [as_grids_array(grid) for grid in grids]
         return np.asarray(grids.filled(0) if np.ma.isMaskedArray(grids) else grids)
+
+
+def with_one_blank(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return digits with 0 for blanks that are -1.
+
+    Raises
+    ------
+    InputError
+        If the array holds both: its digits may begin at 0, and each would be taken for another.
+
+    Examples
+    --------
+    >>> with_one_blank(np.array([-1, 1, 2, -1])).tolist()
+    [0, 1, 2, 0]
+    """
+    if array.dtype.kind == "u" or not (is_blank := array == -1).any():
+        return array
+    if (array == 0).any():
+        raise InputError(
+            "grids hold both 0 and -1, of which one is the blank; if digits begin at 0, add 1 to "
+            "all cells"
+        )
+    return np.where(is_blank, 0, array)
 
 
 def array_of(values: Any, what: str) -> npt.NDArray[Any]:

@@ -97,19 +97,20 @@ def first_covers(
     begin = time.monotonic()
     covers: list[npt.NDArray[np.uint32]] = []
     nodes = 0
-    trial, engine = Trial(engines), engines[0]
+    trial, engine = Trial(engines, settings.budget), engines[0]
     turns = iter(trial)
     while len(left) and len(covers) < limit:
         spent = time.monotonic() - begin
         if nodes >= most_nodes or spent >= seconds:
             break
-        engine, budget = next(turns, (trial.fastest, BUDGET))
+        turn = next(turns, None)  # ends the trial before the fastest is asked for
+        engine, budget = turn or (trial.fastest, settings.budget or BUDGET)
         wanted = limit - len(covers)
         # with one root, all stacks share the limit and are searched in order
         task = Task.of(
             left.with_roots(np.zeros(len(left), np.int64)),
             limit=wanted,
-            budget=min(settings.budget or budget, most_nodes - nodes),
+            budget=min(budget, most_nodes - nodes),
             keep=wanted,
         )
         outcome = engine.search(problem, task)

@@ -396,7 +396,8 @@ def _read_grid(
                 f"no single grid; if it is a table, name a row, as in {path}#1 or "
                 f"{path}#COLUMN=VALUE"
             ) from error
-        for suffix, read in ((".dlx", read_dlx), (".ec", read_ec)):
+        is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
+        for suffix, read in () if is_numbers else ((".dlx", read_dlx), (".ec", read_ec)):
             try:
                 read(_text(data))
             except BatchsolveError:

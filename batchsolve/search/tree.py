@@ -205,7 +205,7 @@ class TreeSearch:
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at the top of the queue; go on with the fastest."""
-        trial = Trial(self._engines)
+        trial = Trial(self._engines, self._goal.settings.budget)
         for engine, most_nodes in trial:
             if not self._scheduler.n_waiting or self._goal.enough:
                 return

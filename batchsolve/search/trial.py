@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from batchsolve.engines import Engine
+from batchsolve.settings import UNLIMITED
 
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
 FAR_BEHIND = 2  # times slower than the fastest
@@ -20,6 +21,8 @@ class Trial:
     Parameters
     ----------
     engines : sequence of Engine
+    budget : int, optional
+        Nodes that any task may visit.
 
     Attributes
     ----------
@@ -27,8 +30,8 @@ class Trial:
         Nodes per second of each engine, by its name; 0 while unknown.
     """
 
-    def __init__(self, engines: Sequence[Engine]) -> None:
-        self._running = list(engines)
+    def __init__(self, engines: Sequence[Engine], budget: int | None = None) -> None:
+        self._running, self._budget = list(engines), budget or UNLIMITED
         self.rates = {engine.name: 0.0 for engine in engines}
         self._turn: tuple[Engine, int] | None = None
         self._measured: dict[str, float] = {}  # in this lap
@@ -39,8 +42,9 @@ class Trial:
                 break
             self._measured = {}
             for engine in self._running:
-                self._turn = (engine, most_nodes) if lap > 0 else None
-                yield engine, most_nodes
+                nodes = min(most_nodes, self._budget)
+                self._turn = (engine, nodes) if lap > 0 else None
+                yield engine, nodes
             self._turn = None
             self.rates |= self._measured
             best = max(self._measured.values(), default=0.0)

@@ -125,8 +125,8 @@ def test_a_large_grid_of_numpy(read, tmp_path):
 def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(
     n, wrong, said, tmp_path
 ):
-    grids = np.zeros((3, n * n), int)
-    grids[:, :2] = [-1, 1]
+    grids = np.full((3, n * n), -1)
+    grids[:, 1] = 1
     grids[1, 2] = wrong
     np.save(tmp_path / "in.npy", grids)
     batch = next(Corpus([str(tmp_path / "in.npy")]).batches())
@@ -143,6 +143,8 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
         (np.zeros((2, 15), int), r"an array of int64 of the shape \(2, 15\) holds no puzzles"),
         (np.zeros((2, 16)), "an array of float64"),
         (np.array(3), "an array of int64 of the shape"),
+        (np.full((2, 16), 300), "row 1 has 300 in cell 1; digits are 1 to 4, 0 or -1 is a blank"),
+        (np.arange(16).reshape(1, 16) % 5 - 1, "grids hold both 0 and -1, .* if digits begin at 0, add"),
         (np.array([{}]), "cannot be read as an array of NumPy: Object arrays cannot be loaded"),
     ],
 )

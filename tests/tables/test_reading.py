@@ -636,6 +636,7 @@ BAD_FILES = [
     ),
     ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is not a primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
+    ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
     ("a", "a b\na |$3\nb\n", "no grid: .* a .dlx problem is read from a file whose name ends"),
     ("a", "2 1\na b\na b\n", "no grid: .* a .ec problem is read from a file whose name ends"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
