@@ -26,7 +26,7 @@ from batchsolve.kernels import helper, kernel
 BLANKS = ".0*_-"  # by default
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
-_FINE, _WRONG_LENGTH = -1, -2  # in an array of faults; otherwise the wrong cell
+_FINE, _WRONG_LENGTH, _TWO_BLANKS = -1, -2, -3  # in an array of faults; otherwise the wrong cell
 _BAD = 255
 _AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
 
@@ -62,6 +62,7 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
     for k in range(faults.size):
         begin, end = trim(data, offsets[k], offsets[k + 1])
         cell, x = 0, begin
+        has_zero, has_minus_one = False, False
         while x < end:
             first = x
             number, numeric = 0, True
@@ -75,9 +76,10 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             if size > 0:
                 if not numeric:
                     c = data[first]
-                    blank = size == 1 and table[c] == 0
-                    blank = blank or (size == 2 and c == 45 and data[first + 1] == 49)
-                    number = 0 if blank else 100_000
+                    minus_one = size == 2 and c == 45 and data[first + 1] == 49
+                    has_minus_one |= minus_one
+                    number = 0 if minus_one or (size == 1 and table[c] == 0) else 100_000
+                has_zero |= numeric and number == 0
                 if number > n_digits and faults[k] == _FINE:
                     faults[k] = cell
                 if cell < n_cells:
@@ -86,6 +88,8 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             x += 1
         if cell != n_cells:
             faults[k] = _WRONG_LENGTH
+        elif has_zero and has_minus_one and faults[k] == _FINE:
+            faults[k] = _TWO_BLANKS  # the digits may begin at 0
 
 
 @helper
@@ -161,7 +165,7 @@ class Notation:
     blank : str
         The symbol of blank cells in output.
     blanks : str
-        The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
+        The symbols of blank cells in input; among numbers, 0 or -1 is blank, too.
     """
 
     n_digits: int
@@ -295,6 +299,8 @@ class Notation:
             if length == 0:
                 return f"no grid; a {n}×{n} grid has {n * n} {what}"
             return f"{length} {what}; a {n}×{n} grid has {n * n}"
+        if fault == _TWO_BLANKS:
+            return "both 0 and -1, of which one is the blank; if digits begin at 0, add 1 to all"
         where = f"row {fault // n + 1}, column {fault % n + 1}"
         if not self.symbols:
             return f"{where}: {tokens[fault]!r} is not a number from 1 to {n}, nor a blank"

@@ -84,10 +84,17 @@ def test_numbers_with_every_separator_and_blank():
     for separator in " ,;":
         notation = notation_of([f"{separator} ".join("1234" * 4)], 4)
         assert (notation.name, notation.separator) == ("numbers", separator)
-    column = pa.array([" ".join(["1", ".", "0", "*", "_", "-1", "2,", ",3;", "4"] + ["1"] * 7)])
-    grids, faults = numbers(4).encode(column)
-    assert faults.tolist() == [-1]
-    assert grids[0, :9].tolist() == [1, 0, 0, 0, 0, 0, 2, 3, 4]
+    rows = [["1", ".", blank, "*", "_", "2,", ",3;", "4"] + ["1"] * 8 for blank in ("0", "-1")]
+    grids, faults = numbers(4).encode(pa.array(map(" ".join, rows)))
+    assert faults.tolist() == [-1, -1]
+    assert grids[:, :8].tolist() == [[1, 0, 0, 0, 0, 2, 3, 4]] * 2
+
+
+def test_numbers_that_may_begin_at_0_are_malformed():
+    text = " ".join(["-1", "0", "1", "2"] * 4)
+    grids, faults = numbers(4).encode(pa.array([text]))
+    assert not grids.any()
+    assert numbers(4).explain(text, int(faults[0])).startswith("both 0 and -1")
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,10 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
         (np.zeros((2, 16)), "an array of float64"),
         (np.array(3), "an array of int64 of the shape"),
         (np.full((2, 16), 300), "row 1 has 300 in cell 1; digits are 1 to 4, 0 or -1 is a blank"),
-        (np.arange(16).reshape(1, 16) % 5 - 1, "grids hold both 0 and -1, .* if digits begin at 0, add"),
+        (
+            np.arange(16).reshape(1, 16) % 5 - 1,
+            "grids hold both 0 and -1, .* if digits begin at 0, add",
+        ),
         (np.array([{}]), "cannot be read as an array of NumPy: Object arrays cannot be loaded"),
     ],
 )
