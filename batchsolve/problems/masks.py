@@ -25,25 +25,26 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
         return np.asarray(grids.filled(0) if np.ma.isMaskedArray(grids) else grids)
 
 
-def with_one_blank(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any]:
     """Return digits with 0 for blanks that are -1.
 
     Raises
     ------
     InputError
-        If the array holds both: its digits may begin at 0, and each would be taken for another.
+        If the array holds 0 and -1, but not the largest digit, so that its digits seem to begin at
+        0: each would be taken for another.
 
     Examples
     --------
-    >>> with_one_blank(np.array([-1, 1, 2, -1])).tolist()
+    >>> without_minus_one(np.array([-1, 1, 2, -1]), 2).tolist()
     [0, 1, 2, 0]
     """
     if array.dtype.kind == "u" or not (is_blank := array == -1).any():
         return array
-    if (array == 0).any():
+    if array.max() < n_digits and (array == 0).any():
         raise InputError(
-            "grids hold both 0 and -1, of which one is the blank; if digits begin at 0, add 1 to "
-            "all cells"
+            f"grids hold 0 and -1, but no {n_digits}: do the digits begin at 0? then add 1 to all "
+            f"cells"
         )
     return np.where(is_blank, 0, array)
 

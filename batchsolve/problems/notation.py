@@ -62,7 +62,7 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
     for k in range(faults.size):
         begin, end = trim(data, offsets[k], offsets[k + 1])
         cell, x = 0, begin
-        has_zero, has_minus_one = False, False
+        has_zero, has_minus_one, most = False, False, 0
         while x < end:
             first = x
             number, numeric = 0, True
@@ -80,6 +80,7 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
                     has_minus_one |= minus_one
                     number = 0 if minus_one or (size == 1 and table[c] == 0) else 100_000
                 has_zero |= numeric and number == 0
+                most = max(most, number)
                 if number > n_digits and faults[k] == _FINE:
                     faults[k] = cell
                 if cell < n_cells:
@@ -88,8 +89,8 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             x += 1
         if cell != n_cells:
             faults[k] = _WRONG_LENGTH
-        elif has_zero and has_minus_one and faults[k] == _FINE:
-            faults[k] = _TWO_BLANKS  # the digits may begin at 0
+        elif has_zero and has_minus_one and most < n_digits:
+            faults[k] = _TWO_BLANKS  # the digits seem to begin at 0
 
 
 @helper
@@ -165,7 +166,7 @@ class Notation:
     blank : str
         The symbol of blank cells in output.
     blanks : str
-        The symbols of blank cells in input; among numbers, 0 or -1 is blank, too.
+        The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
     """
 
     n_digits: int
@@ -300,7 +301,7 @@ class Notation:
                 return f"no grid; a {n}×{n} grid has {n * n} {what}"
             return f"{length} {what}; a {n}×{n} grid has {n * n}"
         if fault == _TWO_BLANKS:
-            return "both 0 and -1, of which one is the blank; if digits begin at 0, add 1 to all"
+            return f"0 and -1, but no {n}: do the digits begin at 0? then add 1 to all numbers"
         where = f"row {fault // n + 1}, column {fault % n + 1}"
         if not self.symbols:
             return f"{where}: {tokens[fault]!r} is not a number from 1 to {n}, nor a blank"

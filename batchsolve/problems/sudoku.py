@@ -22,7 +22,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.masks import as_grids_array, with_one_blank
+from batchsolve.problems.masks import as_grids_array, without_minus_one
 from batchsolve.problems.notation import MOST_DIGITS, Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -210,7 +210,7 @@ class Sudoku(ExactCover):
         Parameters
         ----------
         grids : array_like of int, shape (n, N²) or (n, N, N)
-            Digits 1 .. N; 0 or -1, and masked cells, are blank.
+            Digits 1 .. N; 0, -1 and masked cells are blank.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class Sudoku(ExactCover):
                 f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
                 f"convert them: grids.astype('uint8')"
             )
-        array = with_one_blank(array)
+        array = without_minus_one(array, n)
         if array.size and not 0 <= array.min() <= array.max() <= n:
             k, cell = map(int, np.argwhere((array < 0) | (array > n))[0])
             raise InputError(

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
 from batchsolve.json_records import loads
-from batchsolve.problems.masks import with_one_blank
+from batchsolve.problems.masks import without_minus_one
 from batchsolve.problems.notation import default_box, numbers, usual_notation
 from batchsolve.tables.layouts import JsonLines
 
@@ -64,7 +64,7 @@ def _numpy_table(data: bytes) -> pa.Table:
 
 
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
-    """Write digits as text; 0 or -1 is a blank, and other invalid numbers stay invalid."""
+    """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -74,7 +74,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
             f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
             f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
         )
-    digits = with_one_blank(array).reshape(n_rows, n_cells)
+    digits = without_minus_one(array, n).reshape(n_rows, n_cells)
     wrong = (digits < 0) | (digits > n)
     if n_rows and wrong.any(axis=1).all():
         cell = int(wrong[0].argmax())

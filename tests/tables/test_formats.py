@@ -146,7 +146,7 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
         (np.full((2, 16), 300), "row 1 has 300 in cell 1; digits are 1 to 4, 0 or -1 is a blank"),
         (
             np.arange(16).reshape(1, 16) % 5 - 1,
-            "grids hold both 0 and -1, .* if digits begin at 0, add",
+            "grids hold 0 and -1, but no 4: do the digits begin at 0",
         ),
         (np.array([{}]), "cannot be read as an array of NumPy: Object arrays cannot be loaded"),
     ],
