@@ -41,7 +41,10 @@ def blocks_for(
     pool: Pool, corpus: Corpus, begin: Boundary | None = None, most_rows: int | None = None
 ) -> Iterator[Block]:
     """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
-    blocks = corpus.blocks(begin, most_rows)
+    return _for_workers(pool, corpus.blocks(begin, most_rows))
+
+
+def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
     return blocks if pool.sees_files else map(Block.carried, blocks)
 
 
@@ -53,9 +56,8 @@ def sums_before(corpus: Corpus, end: Boundary, pool: Pool) -> Sums:
     InputError
         If they cannot be read.
     """
-    blocks = corpus.blocks_before(end)
-    seen = blocks if pool.sees_files else map(Block.carried, blocks)
-    with closing(in_one_pass(seen, pool, partial(_sums_until, end))) as found:
+    blocks = _for_workers(pool, corpus.blocks_before(end))
+    with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
         return reduce(joined, found, ())
 
 

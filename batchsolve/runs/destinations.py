@@ -201,7 +201,7 @@ class _Encoding:
 
 def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
     """Return the facts about the rows of a block that a run adds up."""
-    return {"n_rows": sums.n_rows, "sums": sums, "read": sums_of(batch.records)}
+    return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
 
 
 @dataclass(frozen=True)

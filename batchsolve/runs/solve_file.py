@@ -424,8 +424,8 @@ class FileRun:
             setattr(totals, name, getattr(totals, name) + n)
         totals.disagree += sums.disagree
         totals.nodes += sums.nodes
-        totals.rows += sums.n_rows
-        self.place.pass_by(block, sums.n_rows)
+        totals.rows += written.n_rows
+        self.place.pass_by(block, written.n_rows)
         self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:

@@ -25,7 +25,6 @@ class RowSums:
 
     Attributes
     ----------
-    n_rows : int
     tally : ndarray of int64, shape (number of `Status`,)
         Rows of each status.
     disagree : int
@@ -36,7 +35,6 @@ class RowSums:
         The first invalid row, counted from 0, and its fault.
     """
 
-    n_rows: int
     tally: npt.NDArray[np.int64]
     disagree: int
     nodes: int
@@ -207,7 +205,6 @@ class AnswerTable:
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         return table, RowSums(
-            n,
             np.bincount(status, minlength=len(Status)),
             disagree,
             int(answers.nodes.sum()),
