@@ -19,13 +19,14 @@ within one grid, showed that propagation in SIMD lanes pays for Sudoku.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 import numpy as np
 from llvmlite import binding
 
 from batchsolve.engines.contract import Outcome, Task, check_support
+from batchsolve.engines.lanes.form import form_of
 from batchsolve.engines.lanes.memory import (
     LaneOutput,
     StackSums,
@@ -36,14 +37,17 @@ from batchsolve.engines.lanes.memory import (
     room_for_frontier,
     workspace,
 )
-from batchsolve.engines.lanes.passes import Form
 from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
+from batchsolve.engines.prepared import Prepared
 from batchsolve.engines.registry import registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 
 WIDTHS = (8, 16, 32)
+
+
+_FORMS = {width: Prepared(partial(form_of, width=width)) for width in WIDTHS}
 
 
 @lru_cache
@@ -73,14 +77,14 @@ class SudokuLanes:
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        sudoku = cast(Sudoku, problem)
-        width = self.width or best_width(sudoku.n_digits)
-        form = Form.of(width, sudoku.box_rows, sudoku.box_columns)
+        grids = cast(Sudoku, problem)
+        width = self.width or best_width(grids.n_digits)
+        form = _FORMS[width].of(problem)
         stacks = task.stacks
         memory = workspace(form, task)
         # lanes that share a root go broad before one goes deep: a small budget would end there,
         # with a large frontier and no cover
-        any_order = task.any_order and task.budget >= width * sudoku.n_cells
+        any_order = task.any_order and task.budget >= width * grids.n_cells
         arrays = TaskArrays(
             stacks.offsets,
             stacks.options,
@@ -95,8 +99,8 @@ class SudokuLanes:
         longest = int(np.diff(stacks.offsets).max(initial=0))
         written = LaneOutput(
             StackSums.zeros(len(stacks)),
-            room_for_covers(len(stacks) if task.keep else 0, sudoku.n_cells),
-            room_for_frontier(longest, sudoku.n_cells),
+            room_for_covers(len(stacks) if task.keep else 0, grids.n_cells),
+            room_for_frontier(longest, grids.n_cells),
             np.full(len(stacks) + 1024, -1),  # more than most tasks need
         )
         while not search_on(form, memory, arrays, written):

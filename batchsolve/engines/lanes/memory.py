@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from batchsolve.engines.contract import Task
-from batchsolve.engines.lanes.passes import Form
+from batchsolve.engines.lanes.form import Form
 
 
 class Lanes(NamedTuple):
@@ -30,7 +30,9 @@ class Lanes(NamedTuple):
     want: np.ndarray  # first stack of a root -> covers still wanted of the root
     allowance: np.ndarray  # first stack of a root -> nodes that its search may still visit
     is_split: np.ndarray  # first stack of a root -> whether several lanes search below it
-    is_open: np.ndarray  # cell -> whether neither the stack nor a guess fills it
+    # cell -> whether neither the stack nor a guess fills it; then for the marks and every cage,
+    # whether the stack chooses its digits
+    is_open: np.ndarray
     bits: np.ndarray  # one bit a lane: the sets of lanes named below
     left: np.ndarray  # the amounts that the lanes share, named below
 
@@ -164,10 +166,16 @@ _MOST_BYTES = 10_000_000  # of covers, for each thread
 
 def workspace(form: Form, task: Task) -> Lanes:
     """Return memory for a new search; a thread reuses that of its last one."""
-    width, n_digits = len(form.lanes), len(form.box_rows) * len(form.box_columns)
     kept: Lanes | None = getattr(_THREAD, "lanes", None)
-    if kept is None or kept.branch.size != width or kept.is_open.size != n_digits**2:
-        kept = _THREAD.lanes = _new_lanes(width, n_digits)
+    n_open = form.n_cells + form.cages.size  # the begins of cages are one more than cages
+    shape = kind_of_lanes(len(form.digits)), form.n_cells * form.width, form.width, n_open
+    if kept is None or shape != (
+        kept.grid.dtype,
+        kept.grid.size,
+        kept.branch.size,
+        kept.is_open.size,
+    ):
+        kept = _THREAD.lanes = _new_lanes(form, n_open)
     for state in (kept.level, kept.lowest, kept.end):
         state.fill(0)
     kept.stack.fill(-1)
@@ -175,14 +183,14 @@ def workspace(form: Form, task: Task) -> Lanes:
         want=task.limits.copy(),
         allowance=task.allowances.copy(),
         is_split=np.zeros(len(task.stacks), np.bool_),
-        bits=np.array([0, 0, 0, 2**width - 1, 0], np.uint32),
+        bits=np.array([0, 0, 0, 2**form.width - 1, 0], np.uint32),
         left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
     )
 
 
-def _new_lanes(width: int, n_digits: int) -> Lanes:
+def _new_lanes(form: Form, n_open: int) -> Lanes:
     """Return lanes without a task."""
-    kind, n_cells = kind_of_lanes(n_digits), n_digits**2
+    kind, n_cells, width = kind_of_lanes(len(form.digits)), form.n_cells, form.width
     n_levels = n_cells + 1
     whole, none = np.zeros(width, np.int64), np.empty(0)
     return Lanes(
@@ -202,7 +210,7 @@ def _new_lanes(width: int, n_digits: int) -> Lanes:
         want=none,
         allowance=none,
         is_split=none,
-        is_open=np.zeros(n_cells, np.uint8),
+        is_open=np.zeros(n_open, np.uint8),
         bits=none,
         left=none,
     )

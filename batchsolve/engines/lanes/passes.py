@@ -30,37 +30,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import accumulate, product
-from typing import Any, NamedTuple
+from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from batchsolve.engines.intrinsics import pointer_to
-from batchsolve.engines.lanes.vectors import (
-    Place,
-    Vector,
-    VectorArray,
-    align_stack,
-    forget,
-    repeat,
-)
-
-
-class Form(NamedTuple):
-    """The numbers that a search is compiled for, as the lengths of tuples.
-
-    The length of a tuple is known when code is compiled.
-    """
-
-    lanes: tuple[int, ...]
-    box_rows: tuple[int, ...]
-    box_columns: tuple[int, ...]
-
-    @classmethod
-    def of(cls, n_lanes: int, box_rows: int, box_columns: int) -> Form:
-        """Return the form of a search with these numbers."""
-        return cls((0,) * n_lanes, (0,) * box_rows, (0,) * box_columns)
+from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray, forget, repeat
 
 
 def _any(vectors: list[Vector]) -> Vector:
@@ -161,13 +133,13 @@ class _Emitter:
         The builder that writes the code.
     grid : VectorArray
         The candidates of every cell.
-    form : Form
+    rows, columns : int
+        The shape of a box.
     """
 
-    def __init__(self, builder: Any, grid: VectorArray, form: Form) -> None:
+    def __init__(self, builder: Any, grid: VectorArray, rows: int, columns: int) -> None:
         self.builder, self.grid = builder, grid
-        self.rows, self.columns = len(form.box_rows), len(form.box_columns)
-        self.n = self.rows * self.columns
+        self.rows, self.columns, self.n = rows, columns, rows * columns
 
     def array(self, n: int) -> VectorArray:
         """Return an array of n vectors."""
@@ -187,7 +159,7 @@ class _Emitter:
             yield i, k, [(x, band * (self.rows * self.n) + (i * self.n + x)) for x in columns]
 
 
-class _Pass(_Emitter):
+class BoxPass(_Emitter):
     """A pass of propagation."""
 
     def emit(self) -> list[Any]:
@@ -272,7 +244,7 @@ class _Pass(_Emitter):
                 self.grid[cell(y, i)] = left
 
 
-class _Choice(_Emitter):
+class BoxChoice(_Emitter):
     """The choice of the branch cell of every grid.
 
     It is a cell with the fewest candidates, two or more. Of those, it is one whose candidates count
@@ -343,81 +315,3 @@ class _Choice(_Emitter):
             self.best[0] = is_better.select(rank, self.best[0])
             self.best[1] = is_better.select(self.best[2], self.best[1])
             self.best[2] += none + self.n
-
-
-def _emitter(
-    kind: type[_Emitter], context: Any, builder: Any, signature: Any, args: Any
-) -> tuple[Any, VectorArray]:
-    """Prepare an intrinsic for vectors; return its emitter and its last array."""
-    align_stack(builder)
-    form = signature.args[-1]
-    n_lanes, rows, columns = (axis.count for axis in form)
-    arrays, sizes = [], [n_lanes * (rows * columns) ** 2, n_lanes]
-    for array_type, array, size in zip(signature.args[:-1], args[:-1], sizes, strict=False):
-        begin = ir.Constant(ir.IntType(64), 0)
-        data = pointer_to(context, builder, array_type, array, begin, size)
-        vector = ir.VectorType(data.type.pointee, n_lanes)
-        arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
-    return kind(builder, arrays[0], Form.of(n_lanes, rows, columns)), arrays[-1]
-
-
-@intrinsic
-def propagate(typing_context, grid, form):
-    """Make one pass over the grids of all lanes.
-
-    Parameters
-    ----------
-    grid : ndarray of uint16 or uint32, shape (n_cells · n_lanes,)
-        Candidates of every cell in every lane, cell by cell; updated. Its integers have a bit for
-        every digit.
-    form : Form
-
-    Returns
-    -------
-    bad, same, solved : uint32
-        Bits of the lanes that contradict themselves; of those that do not, but where nothing has
-        changed; and of those where every digit has one place in every unit. A grid of the last
-        kind is solved if every cell has one candidate, and contradicts itself if not.
-    """
-    signature = types.UniTuple(types.uint32, 3)(grid, form)
-
-    def generate(context, builder, signature, args):
-        emitter, _ = _emitter(_Pass, context, builder, signature, args)
-        return context.make_tuple(builder, signature.return_type, emitter.emit())
-
-    return signature, generate
-
-
-@intrinsic
-def choose_cells(typing_context, grid, place, form):
-    """Choose the branch cell of every lane.
-
-    Parameters
-    ----------
-    grid, form
-        As for `propagate`.
-    place : ndarray, shape (n_lanes,), dtype of `grid`
-        Receives the cells.
-
-    Returns
-    -------
-    uint32
-        Bits of the lanes where a cell has no candidate.
-    """
-    signature = types.uint32(grid, place, form)
-
-    def generate(context, builder, signature, args):
-        emitter, cells = _emitter(_Choice, context, builder, signature, args)
-        return emitter.emit(cells)
-
-    return signature, generate
-
-
-@intrinsic
-def lowest_bit(typing_context, bits):
-    """Return the position of the lowest one of an integer that is not 0."""
-
-    def generate(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return bits(bits), generate

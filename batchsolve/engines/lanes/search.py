@@ -26,7 +26,8 @@ from batchsolve.engines.lanes.memory import (
     SEGMENTS,
     SOLVED,
 )
-from batchsolve.engines.lanes.passes import choose_cells, lowest_bit, propagate
+from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
+from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.settings import UNLIMITED
 
@@ -34,62 +35,76 @@ U = uint32
 _OPEN_ENDED = UNLIMITED // 2  # limits and allowances above this will not be reached
 
 
-@helper
-def _clash_position(options, begin, end, box_rows, box_columns):
-    """Return -1, or the position of an option that clashes with one before it or does not exist."""
-    n = box_rows * box_columns
-    stack = options[begin:end]
-    covered = np.zeros((4, n, n), np.bool_)
-    for x in range(stack.size):
-        if stack[x] >= n**3:
-            return x
-        cell, digit = divmod(np.int64(stack[x]), n)
-        row, column = divmod(cell, n)
-        box = row // box_rows * box_rows + column // box_columns
-        if (
-            covered[0, row, column]
-            or covered[1, row, digit]
-            or covered[2, column, digit]
-            or covered[3, box, digit]
-        ):
-            return x
-        covered[0, row, column] = covered[1, row, digit] = True
-        covered[2, column, digit] = covered[3, box, digit] = True
-    return -1
+@inlined
+def _n_digits(form):
+    return U(len(form.digits))
 
 
 @inlined
-def _n_digits(form):
-    return U(len(form.box_rows) * len(form.box_columns))
+def _has_boxes(form):
+    """Tell whether rows, columns and boxes are all the rules; known when code is compiled."""
+    return len(form.box_rows) > 0
 
 
 @inlined
 def _n_cells(form):
-    return (len(form.box_rows) * len(form.box_columns)) ** 2
+    return len(form.digits) ** 2 if _has_boxes(form) else form.n_cells
 
 
-@inlined
+@helper
 def _clash(form, task, k):
-    """Return `_clash_position` for a stack of the task."""
-    begin, end = task.offsets[k], task.offsets[k + 1]
-    return _clash_position(task.options, begin, end, len(form.box_rows), len(form.box_columns))
+    """Return -1, or the position of an option of a stack that clashes or does not exist."""
+    held = np.empty(form.entries.n_items, np.int64)
+    return select(task.options[task.offsets[k] : task.offsets[k + 1]], form.entries, held)
 
 
 @inlined
-def _fill(form, n, grid, lane, task, k):
+def _fill(form, n, w, lane, task, k):
     """Put a stack into an empty grid; return whether each option exists and has its own cell."""
     n_digits = _n_digits(form)
+    if not _has_boxes(form):
+        return _fill_by_rules(form, n, w, lane, task, k)
     all_digits = U((np.uint64(1) << np.uint64(n_digits)) - np.uint64(1))
     for cell in range(_n_cells(form)):
-        grid[U(cell) * n + lane] = all_digits
+        w.grid[U(cell) * n + lane] = all_digits
     for x in range(task.offsets[k], task.offsets[k + 1]):
         o = task.options[x]
         if o >= U(_n_cells(form)) * n_digits:
             return False
         cell = U(o // n_digits)
-        if grid[cell * n + lane] != all_digits:
+        if w.grid[cell * n + lane] != all_digits:
             return False
-        grid[cell * n + lane] = U(1) << U(o - cell * n_digits)
+        w.grid[cell * n + lane] = U(1) << U(o - cell * n_digits)
+    return True
+
+
+@helper
+def _fill_by_rules(form, n, w, lane, task, k):
+    """Put a stack into an empty grid, as `_fill`; the digits of cages may be chosen, too."""
+    n_digits = _n_digits(form)
+    for cell in range(form.n_cells):
+        w.grid[U(cell) * n + lane] = form.allowed[cell]
+    n_places, n_marks = form.n_cells * n_digits, form.chosen_for.size - form.digit_sets.size
+    w.is_open[:] = 1
+    for x in range(task.offsets[k], task.offsets[k + 1]):
+        o = task.options[x]
+        if o >= n_places + form.chosen_for.size:
+            return False
+        if o < n_places:
+            cell = U(o // n_digits)
+            if w.is_open[cell] == 0:
+                return False
+            w.is_open[cell] = 0
+            w.grid[cell * n + lane] &= U(1) << U(o - cell * n_digits)
+            continue
+        cage = form.chosen_for[o - n_places]
+        if w.is_open[form.n_cells + 1 + cage] == 0:
+            return False
+        w.is_open[form.n_cells + 1 + cage] = 0
+        if cage >= 0:
+            digits = form.digit_sets[o - n_places - n_marks]
+            for y in range(form.cages[cage], form.cages[cage + 1]):
+                w.grid[U(form.cage_cells[y]) * n + lane] &= digits
     return True
 
 
@@ -103,7 +118,7 @@ def _is_filled(form, n, grid, lane):
 
 @inlined
 def _write_cover(form, n, w, task, covers, lane, k, level):
-    """Write the options of a solved grid: the stack, the guesses, the others in ascending order.
+    """Write the digits of a solved grid: the stack, the guesses, the others in ascending order.
 
     If any order will do, write digits, which takes a quarter of the time. The next cover overwrites
     an option written past the end of this one; the array has a cover to spare.
@@ -121,6 +136,8 @@ def _write_cover(form, n, w, task, covers, lane, k, level):
         w.is_open[cell] = 1
     x = np.uintp(row * _n_cells(form))
     for y in range(task.offsets[k], task.offsets[k + 1]):
+        if not _has_boxes(form) and task.options[y] >= _n_cells(form) * n_digits:
+            continue  # the digits of a cage
         covers.options[x] = task.options[y]
         w.is_open[task.options[y] // n_digits] = 0
         x += np.uintp(1)
@@ -340,7 +357,7 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
                 for cell in range(_n_cells(form)):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
             w.grid[w.path[lane, level - 1] // n_digits * n + lane] = U(1) << digit
-        elif not _fill(form, n, w.grid, lane, task, k):
+        elif not _fill(form, n, w, lane, task, k):
             result.clash[k] = _clash(form, task, k)
             continue
         _count_node(w, result, lane, k, 1)
@@ -364,7 +381,7 @@ def search_on(form, w, task, out):
     bool
         True if all is done; otherwise some array of `out` is full and must grow.
     """
-    w, task, out = borrowed(w), borrowed(task), borrowed(out)
+    form, w, task, out = borrowed(form), borrowed(w), borrowed(task), borrowed(out)
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
     bits = w.bits
     n = U(len(form.lanes))

@@ -1,0 +1,306 @@
+"""Propagation over many grids with the same rules, one grid a lane, emitted as vector code.
+
+A vector holds the candidates of one cell in every grid, as in `passes`. There the code knows how
+rows, columns and boxes meet; here the rules are data, read where the code runs, so that one
+compiled search serves jigsaws, diagonals, overlapping grids, killers and whatever else is made of
+houses, pairs of cells and cages. A pass deduces, one after another,
+
+* in every house, naked and hidden singles;
+* locked candidates: where the places for a digit in one house all lie in another one, the digit
+  goes from the rest of that;
+* in cells that differ, naked singles; in related cells, the digits that no digit of the other cell
+  allows;
+* in cages, the digits of no set that the cells can still hold, and the only cell for a digit that
+  all such sets have.
+
+All deductions are monotone, so passes lead to one fixpoint, whatever they deduce first. There, a
+contradiction shows as a cell without candidates, a digit without a place in a house, or a digit
+alone in two cells of a house; and if every cell has one candidate and nothing changes, the grid is
+solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from batchsolve.engines.intrinsics import pointer_to
+from batchsolve.engines.lanes.vectors import Mask, Place, Vector, VectorArray
+from batchsolve.kernels import CHECKS_BOUNDS
+
+_INDEX = ir.IntType(64)
+
+
+class FormData:
+    """The fields of a `Form`, as code under construction reads them.
+
+    Parameters
+    ----------
+    context, builder
+        Those of the code.
+    kind
+        Numba's type of the form.
+    value
+        The form, a value of LLVM.
+    """
+
+    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+        self._context, self._builder, self._kind, self._value = context, builder, kind, value
+
+    def count(self, field: str) -> int:
+        """Return the length of a tuple."""
+        return int(self._kind.types[self._kind.fields.index(field)].count)
+
+    def number(self, field: str) -> Any:
+        """Return a number."""
+        return self._builder.extract_value(self._value, self._kind.fields.index(field))
+
+    def size(self, field: str) -> Any:
+        """Return the number of elements of an array."""
+        return self._array(field).nitems
+
+    def _array(self, field: str) -> Any:
+        kind = self._kind.types[self._kind.fields.index(field)]
+        return self._context.make_array(kind)(self._context, self._builder, self.number(field))
+
+    def at(self, field: str, place: Place) -> Any:
+        """Return an element of an array as it is."""
+        kind = self._kind.types[self._kind.fields.index(field)]
+        pointer = pointer_to(
+            self._context, self._builder, kind, self.number(field), place.value, 1
+        )
+        return self._builder.load(pointer)
+
+    def index_at(self, field: str, place: Place) -> Place:
+        """Return an element of an array as a place."""
+        element = self.at(field, place)
+        if element.type.width < _INDEX.width:
+            element = self._builder.zext(element, _INDEX)
+        return Place(self._builder, element)
+
+    def check(self, place: Place, end: Any) -> None:
+        """Raise `IndexError`, with ``NUMBA_BOUNDSCHECK``, where a place is not below an end."""
+        if CHECKS_BOUNDS:
+            cgutils.do_boundscheck(self._context, self._builder, place.value, end)
+
+
+class _Emitter:
+    """A writer of code over the grids of all lanes.
+
+    Parameters
+    ----------
+    builder
+        The builder that writes the code.
+    grid : VectorArray
+        The candidates of every cell.
+    form : FormData
+    """
+
+    def __init__(self, builder: Any, grid: VectorArray, form: FormData) -> None:
+        self.builder, self._grid, self.form = builder, grid, form
+        self.n = form.count("digits")
+        self.none = grid[0] & 0
+        self.all_digits = (1 << self.n) - 1
+
+    def variable(self, value: Vector) -> VectorArray:
+        """Return a variable with this value: place 0 of an array."""
+        array = VectorArray.on_stack(self.builder, self._grid.kind, 1)
+        array[0] = value
+        return array
+
+    def loop(self, begin: Any, end: Any, write: Callable[[Place], None]) -> None:
+        """Write code as a loop over the places from a begin to an end."""
+        with cgutils.for_range(self.builder, end, start=begin, intp=_INDEX) as loop:
+            write(Place(self.builder, loop.index))
+
+    def over(self, field: str, size: int, write: Callable[[Place], None]) -> None:
+        """Write a loop over the entries of an array, of `size` elements each."""
+        n = self.builder.udiv(self.form.size(field), ir.Constant(_INDEX, size))
+        self.loop(ir.Constant(_INDEX, 0), n, write)
+
+    def over_cells(self, write: Callable[[Place, Vector], None]) -> None:
+        """Write a loop over all cells and their candidates."""
+        self.loop(
+            ir.Constant(_INDEX, 0), self.form.number("n_cells"), lambda c: write(c, self[c])
+        )
+
+    def __getitem__(self, cell: Place) -> Vector:
+        self.form.check(cell, self.form.number("n_cells"))
+        return self._grid[cell]
+
+    def __setitem__(self, cell: Place, candidates: Vector) -> None:
+        self._grid[cell] = candidates
+
+    def broadcast(self, number: Any) -> Vector:
+        """Return a vector of copies of a number of 32 bits."""
+        kind = self._grid.kind
+        if number.type.width > kind.element.width:
+            number = self.builder.trunc(number, kind.element)
+        undefined = ir.Constant(kind, ir.Undefined)
+        one = self.builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
+        places = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
+        return Vector(self.builder, self.builder.shuffle_vector(one, undefined, places))
+
+
+def _naked(x: Vector) -> Vector:
+    """Return the candidate of a cell that has no other, else nothing."""
+    return (x & (x - 1)).equals(0).select(x, x & 0)
+
+
+class HousePass(_Emitter):
+    """A pass of propagation."""
+
+    def emit(self) -> list[Any]:
+        """Write the pass; return bits for the lanes that contradict, stay the same, are solved."""
+        self._wrong = self.variable(self.none)
+        self._changed = self.variable(self.none)
+        self.over("houses", self.n, self._review_house)
+        self.over("distinct", 2, self._review_distinct)
+        self.over("related", 3, self._review_related)
+        self.loop(ir.Constant(_INDEX, 0), self._n_lists("cages", 1), self._review_cage)
+        self.loop(ir.Constant(_INDEX, 0), self._n_lists("meets", 3), self._review_meet)
+        is_open, empty = self.variable(self.none), self.variable(self.none)
+
+        def look(cell: Place, x: Vector) -> None:
+            is_open[0] |= x & (x - 1)
+            empty[0] |= x.equals(0).select(self.none + 1, self.none)
+
+        self.over_cells(look)
+        bad = ~(self._wrong[0] | empty[0]).equals(0)
+        same = self._changed[0].equals(0) & ~bad
+        solved = is_open[0].equals(0) & same
+        return [bad.bits(), (same & ~solved).bits(), solved.bits()]
+
+    def _n_lists(self, field: str, each: int) -> Any:
+        """Return the number of entries, of `each` lists, whose begins are in a field."""
+        last = self.builder.sub(self.form.size(field), ir.Constant(_INDEX, 1))
+        return self.builder.udiv(last, ir.Constant(_INDEX, each))
+
+    def _leave(self, cell: Place, before: Vector, left: Vector) -> None:
+        self._changed[0] |= before & ~left
+        self[cell] = left
+
+    def _review_house(self, house: Place) -> None:
+        cells = [self.form.index_at("houses", house * self.n + i) for i in range(self.n)]
+        here = [self[cell] for cell in cells]
+        singles = [_naked(x) for x in here]
+        once = twice = naked = clash = self.none
+        for x, single in zip(here, singles, strict=True):
+            once, twice = once | x, twice | (once & x)
+            naked, clash = naked | single, clash | (naked & single)
+        self._wrong[0] |= (~once & self.all_digits) | clash
+        for cell, x, single in zip(cells, here, singles, strict=True):
+            left = x & (~naked | single)
+            hidden = left & once & ~twice
+            self._leave(cell, x, hidden.equals(0).select(left, hidden))
+
+    def _two_cells(self, field: str, size: int, pair: Place) -> tuple[Place, Place]:
+        first = pair * size
+        return self.form.index_at(field, first), self.form.index_at(field, first + 1)
+
+    def _review_distinct(self, pair: Place) -> None:
+        one, other = self._two_cells("distinct", 2, pair)
+        x, y = self[one], self[other]
+        self._leave(one, x, x & ~_naked(y))
+        self._leave(other, y, y & ~_naked(x))
+
+    def _review_related(self, pair: Place) -> None:
+        one, other = self._two_cells("related", 3, pair)
+        first = self.form.index_at("related", pair * 3 + 2) * (2 * self.n)
+        x, y = self[one], self[other]
+        for cell, before, given, begin in ((other, y, x, first), (one, x, y, first + self.n)):
+            allowed = self.none
+            for digit in range(self.n):
+                those = self.broadcast(self.form.at("relations", begin + digit))
+                allowed |= (given & (1 << digit)).equals(0).select(self.none, those)
+            self._leave(cell, before, before & allowed)
+
+    def _lists_of(self, field: str, entry: Place, n: int = 1) -> list[Any]:
+        """Return the begins of the lists of an entry, and the end of the last."""
+        return [self.form.index_at(field, entry * n + k).value for k in range(n + 1)]
+
+    def _review_cage(self, cage: Place) -> None:
+        begin, end = self._lists_of("cages", cage)
+        union, several = self.variable(self.none), self.variable(self.none)
+
+        def cell_at(place: Place) -> Place:
+            return self.form.index_at("cage_cells", place)
+
+        def collect(place: Place) -> None:
+            x = self[cell_at(place)]
+            several[0] |= union[0] & x
+            union[0] |= x
+
+        self.loop(begin, end, collect)
+        may, must = self.variable(self.none), self.variable(~self.none)
+
+        def try_set(place: Place) -> None:
+            digits = self.broadcast(self.form.at("digit_sets", place))
+            missing = self.variable(digits & ~union[0])
+
+            def meet(place: Place) -> None:
+                no_digit = (self[cell_at(place)] & digits).equals(0)
+                missing[0] |= no_digit.select(digits, self.none)
+
+            self.loop(begin, end, meet)
+            fits: Mask = missing[0].equals(0)
+            may[0] |= fits.select(digits, self.none)
+            must[0] = must[0] & fits.select(digits, ~self.none)
+
+        self.loop(*self._lists_of("sets", cage), try_set)
+        alone = must[0] & ~several[0]
+
+        def restrict(place: Place) -> None:
+            cell = cell_at(place)
+            x = self[cell]
+            left = x & may[0]
+            hidden = left & alone
+            self._leave(cell, x, hidden.equals(0).select(left, hidden))
+
+        self.loop(begin, end, restrict)
+
+    def _review_meet(self, meet: Place) -> None:
+        begins = self._lists_of("meets", meet, 3)
+        unions = [self.variable(self.none) for _ in range(3)]
+        for k, union in enumerate(unions):
+
+            def collect(place: Place, union: VectorArray = union) -> None:
+                union[0] |= self[self.form.index_at("parts", place)]
+
+            self.loop(begins[k], begins[k + 1], collect)
+        shared, one, other = (union[0] for union in unions)
+        for k, locked in ((1, shared & ~other), (2, shared & ~one)):
+
+            def take_away(place: Place, locked: Vector = locked) -> None:
+                cell = self.form.index_at("parts", place)
+                x = self[cell]
+                self._leave(cell, x, x & ~locked)
+
+            self.loop(begins[k], begins[k + 1], take_away)
+
+
+class HouseChoice(_Emitter):
+    """The choice of the branch cell of every grid: the first with the fewest candidates."""
+
+    def emit(self, place: VectorArray) -> Any:
+        """Write the choice; return bits for the lanes where a cell has no candidate.
+
+        The branch cells go to the first vector of an array.
+        """
+        least, chosen = self.variable(self.none + 63), self.variable(self.none)
+        number, empty = self.variable(self.none), self.variable(self.none)
+
+        def look(cell: Place, x: Vector) -> None:
+            size = x.popcount()
+            is_better = (least[0] > size) & (size > (self.none + 1))
+            least[0] = is_better.select(size, least[0])
+            chosen[0] = is_better.select(number[0], chosen[0])
+            number[0] += self.none + 1
+            empty[0] |= x.equals(0).select(self.none + 1, self.none)
+
+        self.over_cells(look)
+        place[0] = chosen[0]
+        return (~empty[0].equals(0)).bits()

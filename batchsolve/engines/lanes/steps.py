@@ -1,0 +1,100 @@
+"""The steps of a search that work on all lanes at once, as functions for compiled code.
+
+Grids with boxes have a pass that is written for their shape (`passes`), and all others one that
+reads their houses (`houses`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from batchsolve.engines.intrinsics import pointer_to
+from batchsolve.engines.lanes.houses import FormData, HouseChoice, HousePass
+from batchsolve.engines.lanes.passes import BoxChoice, BoxPass
+from batchsolve.engines.lanes.vectors import VectorArray, align_stack
+
+
+def _emitter(
+    boxes: Any, houses: Any, context: Any, builder: Any, signature: Any, args: Any
+) -> tuple[Any, VectorArray]:
+    """Prepare an intrinsic for vectors; return its emitter and its last array."""
+    align_stack(builder)
+    form = FormData(context, builder, signature.args[-1], args[-1])
+    n_lanes = form.count("lanes")
+    begin, arrays = ir.Constant(ir.IntType(64), 0), []
+    for array_type, array in zip(signature.args[:-1], args[:-1], strict=True):
+        data = pointer_to(context, builder, array_type, array, begin, n_lanes)
+        vector = ir.VectorType(data.type.pointee, n_lanes)
+        arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
+    rows, columns = form.count("box_rows"), form.count("box_columns")
+    if rows == 0:
+        return houses(builder, arrays[0], form), arrays[-1]
+    last = ir.Constant(begin.type, n_lanes * ((rows * columns) ** 2 - 1))
+    pointer_to(context, builder, signature.args[0], args[0], last, n_lanes)  # checks the size
+    return boxes(builder, arrays[0], rows, columns), arrays[-1]
+
+
+@intrinsic
+def propagate(typing_context, grid, form):
+    """Make one pass over the grids of all lanes.
+
+    Parameters
+    ----------
+    grid : ndarray of uint16 or uint32, shape (n_cells · n_lanes,)
+        Candidates of every cell in every lane, cell by cell; updated. Its integers have a bit for
+        every digit.
+    form : Form
+
+    Returns
+    -------
+    bad, same, solved : uint32
+        Bits of the lanes that contradict themselves; of those that do not, but where nothing has
+        changed; and of those where every digit has one place in every unit. A grid of the last
+        kind is solved if every cell has one candidate, and contradicts itself if not.
+    """
+    signature = types.UniTuple(types.uint32, 3)(grid, form)
+
+    def generate(context, builder, signature, args):
+        emitter, _ = _emitter(BoxPass, HousePass, context, builder, signature, args)
+        return context.make_tuple(builder, signature.return_type, emitter.emit())
+
+    return signature, generate
+
+
+@intrinsic
+def choose_cells(typing_context, grid, place, form):
+    """Choose the branch cell of every lane.
+
+    Parameters
+    ----------
+    grid, form
+        As for `propagate`.
+    place : ndarray, shape (n_lanes,), dtype of `grid`
+        Receives the cells.
+
+    Returns
+    -------
+    uint32
+        Bits of the lanes where a cell has no candidate.
+    """
+    signature = types.uint32(grid, place, form)
+
+    def generate(context, builder, signature, args):
+        emitter, cells = _emitter(BoxChoice, HouseChoice, context, builder, signature, args)
+        return emitter.emit(cells)
+
+    return signature, generate
+
+
+@intrinsic
+def lowest_bit(typing_context, bits):
+    """Return the position of the lowest one of an integer that is not 0."""
+
+    def generate(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return bits(bits), generate

@@ -1,0 +1,313 @@
+"""The rules of a grid: which cells hold each digit once, and what pairs, cages and marks allow.
+
+`Rules` are plain data, from which `batchsolve.problems.variant` makes an exact cover problem and
+the engine `lanes` its propagation. A *house* has as many cells as there are digits and holds each
+once; a *group* has fewer cells and holds each digit at most once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+from batchsolve.errors import ProblemError, quoted
+
+Cells = tuple[int, ...]
+
+RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "consecutive": lambda a, b: abs(a - b) == 1,
+    "apart": lambda a, b: abs(a - b) != 1,
+    "double": lambda a, b: a == 2 * b or b == 2 * a,
+    "undotted": lambda a, b: abs(a - b) != 1 and a != 2 * b and b != 2 * a,
+    "less": lambda a, b: a < b,
+    "v": lambda a, b: a + b == 5,
+    "x": lambda a, b: a + b == 10,
+}
+"""What two cells with digits a and b may have to satisfy: dots of Kropki (white: *consecutive*,
+black: *double*, none: *undotted*), marks of futoshiki and of XV."""
+
+
+@dataclass(frozen=True)
+class Cage:
+    """Cells of a killer grid, with different digits that add up to a sum.
+
+    Attributes
+    ----------
+    cells : tuple of int
+    total : int
+    """
+
+    cells: Cells
+    total: int
+
+    def digit_sets(self, n_digits: int) -> list[int]:
+        """Return the sets of digits that fill the cage, as bits: bit ``d - 1`` for digit d."""
+        return [
+            sum(1 << (d - 1) for d in digits)
+            for digits in combinations(range(1, n_digits + 1), len(self.cells))
+            if sum(digits) == self.total
+        ]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a grid.
+
+    Attributes
+    ----------
+    n_digits : int
+        Number of digits, N.
+    places : tuple of (int, int)
+        Row and column of each cell, counted from 0, in reading order.
+    houses : tuple of tuples of int
+        The cells of every house, N each.
+    groups : tuple of tuples of int
+        The cells of every group.
+    pairs : tuple of (int, int, str)
+        Two cells, and the relation of their digits: one of `RELATIONS`.
+    cages : tuple of Cage
+    marks : tuple of (int, int)
+        A cell, and the digits that it may hold: bit ``d - 1`` for digit d.
+    """
+
+    n_digits: int
+    places: tuple[tuple[int, int], ...]
+    houses: tuple[Cells, ...]
+    groups: tuple[Cells, ...] = ()
+    pairs: tuple[tuple[int, int, str], ...] = ()
+    cages: tuple[Cage, ...] = ()
+    marks: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def square(cls, n: int, regions: Iterable[Cells]) -> Rules:
+        """Return the rules of n rows, n columns and some regions of n cells."""
+        rows = [tuple(range(n * r, n * r + n)) for r in range(n)]
+        columns = [tuple(range(c, n * n, n)) for c in range(n)]
+        places = tuple((r, c) for r in range(n) for c in range(n))
+        return cls(n, places, (*rows, *columns, *regions))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.places)
+
+    def cell_name(self, cell: int) -> str:
+        """Return ``r1c2`` for the cell in row 1, column 2."""
+        row, column = self.places[cell]
+        return f"r{row + 1}c{column + 1}"
+
+    def __add__(self, other: Rules) -> Rules:
+        """Return the rules of both; the cells must be the same."""
+        if (self.n_digits, self.places) != (other.n_digits, other.places):
+            raise ProblemError(
+                f"rules of {self.n_cells} cells and {self.n_digits} digits do not go with rules of "
+                f"{other.n_cells} cells and {other.n_digits} digits"
+            )
+        joined: dict[str, Any] = {
+            name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
+            for name in ("houses", "groups", "pairs", "cages", "marks")
+        }
+        return replace(self, **joined)
+
+    def checked(self) -> Rules:
+        """Return these rules; raise `ProblemError` if a rule names a cell that is not there."""
+        n, cells = self.n_digits, range(self.n_cells)
+        for house in self.houses:
+            if len(set(house)) != n or len(house) != n:
+                raise ProblemError(
+                    f"a house of {n} digits has {n} different cells, not {quoted(house)}"
+                )
+        many = (*self.houses, *self.groups, *(cage.cells for cage in self.cages))
+        named = [*(cell for some in many for cell in some), *(cell for cell, _ in self.marks)]
+        named += [cell for a, b, _ in self.pairs for cell in (a, b)]
+        wrong = next((cell for cell in named if cell not in cells), None)
+        if wrong is not None:
+            raise ProblemError(f"a rule names cell {quoted(wrong)}; cells are 0 to {cells[-1]}")
+        for group in (*self.groups, *(cage.cells for cage in self.cages)):
+            if len(set(group)) != len(group) or not 1 <= len(group) <= n:
+                raise ProblemError(
+                    f"a group or a cage has 1 to {n} different cells, not {quoted(group)}"
+                )
+        for a, b, relation in self.pairs:
+            if a == b or relation not in RELATIONS:
+                raise ProblemError(
+                    f"a pair is two cells and one of {', '.join(RELATIONS)}, "
+                    f"not {quoted((a, b, relation))}"
+                )
+        return self
+
+
+def boxes(box_rows: int, box_columns: int) -> list[Cells]:
+    """Return the cells of every box of a grid, in reading order."""
+    n = box_rows * box_columns
+    return [
+        tuple((r + i) * n + c + j for i in range(box_rows) for j in range(box_columns))
+        for r in range(0, n, box_rows)
+        for c in range(0, n, box_columns)
+    ]
+
+
+def plain(box_rows: int, box_columns: int) -> Rules:
+    """Return the rules of Sudoku with boxes of this shape."""
+    return Rules.square(box_rows * box_columns, boxes(box_rows, box_columns))
+
+
+def regions_of(labels: Sequence[Any], n: int) -> list[Cells]:
+    """Return the cells of each region of a square grid, given the label of every cell.
+
+    Raises
+    ------
+    ProblemError
+        If there are not n² labels, or n regions of n cells each.
+
+    Examples
+    --------
+    >>> regions_of("AABBAABBCCDDCCDD", 4)[1]
+    (2, 3, 6, 7)
+    """
+    if len(labels) != n * n:
+        raise ProblemError(f"{n * n} cells have {n * n} labels of regions, not {len(labels)}")
+    found: dict[Any, list[int]] = {}
+    for cell, label in enumerate(labels):
+        found.setdefault(label, []).append(cell)
+    wrong = next((label for label, cells in found.items() if len(cells) != n), None)
+    if wrong is not None:
+        raise ProblemError(
+            f"region {quoted(wrong)} has {len(found[wrong])} cells; each region has {n}"
+        )
+    return [tuple(cells) for cells in found.values()]
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A named rule of square grids with boxes.
+
+    Attributes
+    ----------
+    description : str
+    parts : callable
+        Yields houses, groups and pairs: the names of fields of `Rules`, and an entry.
+    fits : callable
+        Tells whether boxes of this shape can have it.
+    """
+
+    description: str
+    parts: Callable[[int, int], Iterator[tuple[str, Any]]]
+    fits: Callable[[int, int], bool] = lambda box_rows, box_columns: True
+
+
+def _diagonals(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+    n = box_rows * box_columns
+    yield "houses", tuple(range(0, n * n, n + 1))
+    yield "houses", tuple(range(n - 1, n * n - 1, n - 1)) if n > 1 else (0,)
+
+
+def _windows(side: int, _: int) -> Iterator[tuple[str, Any]]:
+    n = side * side
+    begins = range(1, n - side, side + 1)
+    for r in begins:
+        for c in begins:
+            yield "houses", tuple((r + i) * n + c + j for i in range(side) for j in range(side))
+
+
+def _same_place(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+    for cells in zip(*boxes(box_rows, box_columns), strict=True):
+        yield "houses", cells
+
+
+def _centers(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+    middle = box_rows * box_columns // 2
+    yield "houses", tuple(box[middle] for box in boxes(box_rows, box_columns))
+
+
+def _lines(*ends: tuple[int, int, int, int]) -> Iterator[tuple[str, Any]]:
+    """Yield diagonal lines of a 9×9 grid, given their first and last rows and columns."""
+    for r, c, last, _ in ends:
+        step = 1 if ends and _ > c else -1
+        yield "groups", tuple((r + i) * 9 + c + i * step for i in range(last - r + 1))
+
+
+def _argyle(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+    long = (0, 1, 7, 8), (1, 0, 8, 7), (0, 7, 7, 0), (1, 8, 8, 1)
+    short = (0, 4, 4, 0), (0, 4, 4, 8), (4, 0, 8, 4), (4, 8, 8, 4)
+    yield from _lines(*long, *short)
+
+
+def _steps(
+    n: int, moves: Iterable[tuple[int, int]], make: Callable[[int, int], tuple[str, Any]]
+) -> Iterator[tuple[str, Any]]:
+    """Yield a part for every two cells that are a move apart."""
+    for r in range(n):
+        for c in range(n):
+            for down, right in moves:
+                if r + down < n and 0 <= c + right < n:
+                    yield make(r * n + c, (r + down) * n + c + right)
+
+
+def _no_equal(moves: Sequence[tuple[int, int]]) -> Callable[[int, int], Any]:
+    return lambda box_rows, box_columns: _steps(
+        box_rows * box_columns, moves, lambda a, b: ("groups", (a, b))
+    )
+
+
+def _nonconsecutive(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+    n = box_rows * box_columns
+    return _steps(n, [(0, 1), (1, 0)], lambda a, b: ("pairs", (a, b, "apart")))
+
+
+def _is_square(box_rows: int, box_columns: int) -> bool:
+    return box_rows == box_columns > 1
+
+
+NAMED = {
+    "x": _Named("each diagonal holds every digit once", _diagonals),
+    "windoku": _Named("each window between the boxes is a house", _windows, _is_square),
+    "disjoint": _Named("cells at the same place in their boxes differ", _same_place),
+    "centerdot": _Named(
+        "the cells in the middle of boxes differ", _centers, lambda r, c: r % 2 == c % 2 == 1
+    ),
+    "argyle": _Named(
+        "four diagonal lines of 8 cells and four of 5, in 9×9, hold a digit at most once",
+        _argyle,
+        lambda r, c: (r, c) == (3, 3),
+    ),
+    "antiknight": _Named(
+        "cells a knight's move apart differ", _no_equal([(1, -2), (1, 2), (2, -1), (2, 1)])
+    ),
+    "antiking": _Named("cells a king's move apart differ", _no_equal([(1, -1), (1, 1)])),
+    "nonconsecutive": _Named("neighbours are not consecutive", _nonconsecutive),
+}
+"""The rules that ``--rules`` names."""
+
+
+def named(names: str, box_rows: int, box_columns: int) -> Rules:
+    """Return named rules, joined by ``+``, of a grid with boxes of this shape; without the boxes.
+
+    Raises
+    ------
+    ProblemError
+        If a rule is unknown or does not fit boxes of this shape.
+
+    Examples
+    --------
+    >>> rules = named("x+antiking", 2, 2)
+    >>> len(rules.houses), len(rules.groups)
+    (10, 18)
+    """
+    n = box_rows * box_columns
+    rules = Rules.square(n, ())
+    for name in names.lower().split("+"):
+        rule = NAMED.get(name.strip())
+        if rule is None:
+            raise ProblemError(f"unknown rule {quoted(name)}; choose from {', '.join(NAMED)}")
+        if not rule.fits(box_rows, box_columns):
+            raise ProblemError(
+                f"no rule {name!r} for boxes of {box_rows}×{box_columns}: {rule.description}"
+            )
+        parts: dict[str, tuple[Any, ...]] = {"houses": (), "groups": (), "pairs": ()}
+        for kind, part in rule.parts(box_rows, box_columns):
+            parts[kind] += (part,)
+        rules += replace(Rules.square(n, ()), **{**parts, "houses": rules.houses + parts["houses"]})
+    return rules

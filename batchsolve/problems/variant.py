@@ -1,0 +1,155 @@
+"""Grids with rules of their own as exact cover problems.
+
+Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell, as in
+`batchsolve.problems.sudoku`. Its items, each with its source, are
+
+* the cell, and the digit in every house of the cell: primary items, as in Sudoku;
+* the digit in every group of the cell: a secondary item, because a group need not hold the digit;
+* for two cells and their relation, one secondary item for each two digits that it forbids, which
+  both options have (Knuth, TAOCP 7.2.2.1, has queens kept apart in this way);
+* in a cage, the digit with the colour *in*, and the digit without a colour. Options that follow
+  those of the cells choose the digits of a cage: each gives every digit of the cage a colour, *in*
+  or *out*, and covers the primary item of the cage;
+* a mark: the option of each digit that the marks exclude has a secondary item, which the one option
+  of the primary item *marks* covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import ProblemError
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.rules import RELATIONS, Rules
+
+MOST_SETS = 1_000_000
+"""The largest number of sets of digits that may be looked at for a cage."""
+
+_IN, _OUT = 1, 2
+
+
+class _Entries:
+    """Entries of options: items, some with colours, given kind by kind."""
+
+    def __init__(self) -> None:
+        self.options: list[npt.NDArray[np.int64]] = []
+        self.items: list[npt.NDArray[np.int64]] = []
+        self.colors: list[npt.NDArray[np.int64]] = []
+        self.n_items = 0
+
+    def new_items(self, n: int) -> int:
+        """Add items; return the first."""
+        self.n_items += n
+        return self.n_items - n
+
+    def add(self, options: npt.ArrayLike, items: npt.ArrayLike, color: npt.ArrayLike = 0) -> None:
+        """Give options these items."""
+        options, items, color = np.broadcast_arrays(
+            np.asarray(options, np.int64), np.asarray(items, np.int64), np.asarray(color, np.int64)
+        )
+        for kept, new in ((self.options, options), (self.items, items), (self.colors, color)):
+            kept.append(new.reshape(-1))
+
+
+class Variant(ExactCover):
+    """The exact cover problem of the empty grid with these rules.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Raises
+    ------
+    ProblemError
+        If the rules contradict themselves.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules.checked()
+        n, n_cells = rules.n_digits, rules.n_cells
+        self.n_digits, self.n_cells = n, n_cells
+        digits, entries = np.arange(n), _Entries()
+
+        def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
+            return np.asarray(cells)[:, None] * n + digits
+
+        entries.add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
+        entries.new_items(n_cells)
+        for house in rules.houses:
+            entries.add(options_of(house), entries.new_items(n) + digits)
+        self.sets = sets = [self._sets(k) for k in range(len(rules.cages))]
+        # before the items that are secondary: those of cages and of marks
+        cages = entries.new_items(len(rules.cages))
+        excluded = np.array(
+            [cell * n + d for cell, mask in rules.marks for d in range(n) if not mask >> d & 1],
+            np.int64,
+        )
+        marks = entries.new_items(int(excluded.size > 0))
+        n_primary = entries.n_items
+        for group in rules.groups:
+            entries.add(options_of(group), entries.new_items(n) + digits)
+        for a, b, relation in rules.pairs:
+            allows = RELATIONS[relation]
+            forbidden = [
+                (a * n + x, b * n + y)
+                for x in range(n)
+                for y in range(n)
+                if not allows(x + 1, y + 1)
+            ]
+            items = entries.new_items(len(forbidden)) + np.arange(len(forbidden))
+            for options in zip(*forbidden, strict=True):
+                entries.add(options, items)
+        n_options = n_cells * n
+        if excluded.size:
+            items = entries.new_items(excluded.size) + np.arange(excluded.size)
+            entries.add(n_options, [marks])
+            entries.add(n_options, items)
+            entries.add(excluded, items)
+            n_options += 1
+        for k, cage in enumerate(rules.cages):
+            entries.add(options_of(cage.cells), entries.new_items(n) + digits)
+            entries.add(options_of(cage.cells), (first := entries.new_items(n)) + digits, _IN)
+            for digit_set in sets[k]:
+                entries.add(n_options, [cages + k])
+                has = digit_set >> digits & 1
+                entries.add(n_options, first + digits, np.where(has, _IN, _OUT))
+                n_options += 1
+        options, items, colors = map(np.concatenate, (entries.options, entries.items, entries.colors))
+        order = np.lexsort((items, options))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(options, minlength=n_options))])
+        super().__init__(
+            indptr,
+            items[order],
+            entries.n_items,
+            n_primary,
+            colors=colors[order] if rules.cages else None,
+        )
+
+    def _sets(self, k: int) -> list[int]:
+        cage = self.rules.cages[k]
+        if comb(self.n_digits, len(cage.cells)) > MOST_SETS:
+            raise ProblemError(
+                f"a cage of {len(cage.cells)} of {self.n_digits} digits has too many sets of "
+                f"digits; {MOST_SETS:,} can be looked at"
+            )
+        return cage.digit_sets(self.n_digits)
+
+    def __repr__(self) -> str:
+        return f"Variant({self.n_cells} cells, {self.n_digits} digits)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Variant, (self.rules,)
+
+    @cached_property
+    def allowed(self) -> npt.NDArray[np.uint32]:
+        """The digits that marks leave to each cell, as bits."""
+        allowed = np.full(self.n_cells, (1 << self.n_digits) - 1, np.uint32)
+        for cell, mask in self.rules.marks:
+            allowed[cell] &= mask
+        return allowed
