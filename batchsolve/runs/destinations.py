@@ -24,7 +24,6 @@ from batchsolve.tables.answers import AnswerTable, RowSums
 from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
-from batchsolve.tables.folders import UNFINISHED, Folder, folder_at
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import (
     FORMATS,
@@ -34,7 +33,7 @@ from batchsolve.tables.outputs import (
     partial_path,
 )
 from batchsolve.tables.packing import ROW_GROUP
-from batchsolve.tables.places import child, is_address, local_path
+from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import followed

@@ -21,9 +21,8 @@ from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.held_folder import HeldFolder
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
-from batchsolve.tables.growing import Companion, GrowingFile
 from batchsolve.tables.in_place import Encoded, InPlace
-from batchsolve.tables.packing import compress, count_rows, regroup
+from batchsolve.tables.packing import Companion, GrowingFile, compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import target_of
 
@@ -323,12 +322,3 @@ def partial_path(path: str) -> str:
 def _sync(file: IO[bytes]) -> None:
     file.flush()
     os.fsync(file.fileno())
-
-
-def sync_directory(path: str) -> None:
-    """Make the names in a directory durable."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
