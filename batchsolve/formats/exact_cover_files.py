@@ -18,7 +18,7 @@ import numpy.typing as npt
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats.packed import arrays_of
 from batchsolve.json_records import loads
-from batchsolve.problems.bounds import bounds_by_name, check_bounds
+from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, counted, quoted
+from batchsolve.problems.attributes import array_of
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.masks import array_of
 from batchsolve.problems.polyominoes import (
     SETS,
     Cell,
