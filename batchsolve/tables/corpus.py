@@ -21,7 +21,7 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
-from batchsolve.tables.layouts import Delimited, GridLines, Spaced
+from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line, number_kinds
 from batchsolve.tables.sources import Source, TextSource, name_of, open_source
@@ -193,7 +193,7 @@ class Corpus:
         of remote files, which are not read twice.
         """
         for source in self._sources:
-            is_text = isinstance(source.layout, Delimited | Spaced)
+            is_text = isinstance(source.layout, Delimited | Lines)
             if not is_text or source.path == "-" or is_address(source.path):
                 return []
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
@@ -249,7 +249,7 @@ class Corpus:
                 break
             if n_rows and self.waits():
                 yield pa.concat_tables(tables), False
-        if n_rows == 0 and isinstance(self._sources[0].layout, GridLines):
+        if n_rows == 0 and isinstance(self._sources[0].layout, Lines):
             names = ", ".join(name_of(source.path) for source in self._sources)
             raise InputError(f"{names}: no puzzles, only comments or blank lines")
         yield pa.concat_tables(tables), True

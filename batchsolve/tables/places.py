@@ -104,8 +104,8 @@ def local_path(path: str) -> str | None:
     return file_system(path)[1] if path.lower().startswith("file://") else None
 
 
-def facts_of(path: str) -> Facts:
-    """Return the facts about a file.
+def facts_of(path: str, opened: Any = None) -> Facts:
+    """Return the facts about a file; about an open one, whose path may lead to another by now.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def facts_of(path: str) -> Facts:
         If the file does not exist.
     """
     if not is_address(path):
-        facts = os.stat(path)
+        facts = os.stat(path if opened is None else opened.fileno())
         return Facts(facts.st_size, facts.st_mtime_ns, (facts.st_dev, facts.st_ino))
     system, inner = file_system(path)
     info = system.get_file_info(inner)
