@@ -197,10 +197,16 @@ def one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
     """Copy some rows, because pyarrow pickles a slice with the whole table."""
+    return pa.ipc.open_stream(arrow_stream(table.slice(begin, end - begin))).read_all()
+
+
+def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
+    """Return a table as a stream of Arrow."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.slice(begin, end - begin))
-    return pa.ipc.open_stream(sink.getvalue()).read_all()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
 
 
 class PlainFile:

@@ -85,7 +85,7 @@ class Lines:
         A single column holds whole lines.
     """
 
-    columns: tuple[str, ...] = ("puzzle",)
+    columns: tuple[str, ...]
     delimiter = ""
 
     @property

@@ -203,7 +203,7 @@ def count_rows(plain: GrowingFile, target: str, schema: pa.Schema) -> None:
     Parameters
     ----------
     plain : GrowingFile
-        The rows as encoded by `Digits`.
+        The rows as encoded for ``.npy``.
     target : str
     schema : pyarrow.Schema
     """
@@ -221,7 +221,7 @@ def regroup(streams: GrowingFile, target: str, schema: pa.Schema) -> None:
     Parameters
     ----------
     streams : GrowingFile
-        The rows as encoded by `ArrowStreams`.
+        The rows as encoded for ``.parquet``.
     target : str
     schema : pyarrow.Schema
     """

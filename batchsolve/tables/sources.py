@@ -155,11 +155,8 @@ class TextSource:
             text = text.replace(b"\r", b"\n")
         layout, header = _text_layout(path, text)
         standard_input = _StandardInput(head, stream) if path == "-" else None
-        length = (
-            None
-            if path == "-" or isinstance(stream, pa.CompressedInputStream)
-            else facts_of(path).size
-        )
+        is_packed = isinstance(stream, pa.CompressedInputStream)
+        length = None if path == "-" or is_packed else facts_of(path).size
         return cls(path, layout, length, first + header, old_line_ends, standard_input)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
@@ -312,14 +309,6 @@ class _StandardInput(io.RawIOBase):
         self._ahead = ahead
         self._stream = stream
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def fileno(self) -> int:
-        """Return the file descriptor."""
-        return self._stream.fileno()
-
     def read(self, size: int = -1) -> bytes:
         """Return bytes that were read ahead, then bytes that have arrived; none at the end."""
         if not self._ahead:
@@ -412,15 +401,14 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return Delimited(tuple(columns), delimiter), header
-    spaced = _spaced_names(first.partition(" #")[0].split())
-    return (Lines(spaced) if spaced else Lines()), 0
+    return Lines(_line_columns(first.partition(" #")[0].split())), 0
 
 
-def _spaced_names(fields: list[str]) -> tuple[str, ...]:
-    """Return the columns of lines with a few fields, one or two of them grids; else none."""
+def _line_columns(fields: list[str]) -> tuple[str, ...]:
+    """Return the columns of lines with a few fields, one or two of them grids; else of grids."""
     grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
     if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
-        return ()
+        return ("puzzle",)
     if [len(fields), *grids] == [3, 1]:
         return "hash", "puzzle", "rating"  # the format of Sudoku Exchange
     return tuple(_headless_names(len(fields), grids))
