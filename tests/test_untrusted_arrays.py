@@ -26,7 +26,7 @@ from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.symmetry.canonical import first_clashes
-from batchsolve.tables import keys
+from batchsolve.tables import repeats
 
 GRID = bs.Sudoku(3, 3)
 
@@ -235,7 +235,7 @@ def work_guarded():
         CPUDispatcher.__call__ = call_guarded
         return work()
 
-    keys._FIRST_SLOTS = 4  # so that they must grow
+    repeats._FIRST_SLOTS = 4  # so that they must grow
     done = [work_in_guarded_memory(at_end) for at_end in (True, False)]
     CPUDispatcher.__call__ = call
     assert done == [work()] * 2
@@ -247,8 +247,8 @@ _KERNELS = """
     residual.leaves_more blocks._record_end survey._survey notation._encode_symbols
     notation._encode_numbers notation._decode_symbols notation._decode_numbers sudoku._stacks_of
     sudoku._fill_grids sudoku._check_solutions canonical._find_clashes canonical_grids._fill_table
-    canonical_grids._search canonical_search.search_forms keys._hash keys._add keys._refill
-    stacks.gather answers._compare_rows answers._status joining._add_sizes joining._place
+    canonical_grids._search canonical_search.search_forms repeats._hash repeats._add repeats._refill
+    stacks.gather answers._compare_rows answers._status encoders._add_sizes encoders._place
     render._frame render._sort_grids render._join render._ascending render._pack_lists
     render._gather_ranks
 """

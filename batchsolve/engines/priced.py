@@ -1,7 +1,7 @@
 """The cheapest covers: problems whose options are numbered by cost.
 
-The search is that of `batchsolve.engines.bounded`. Options are numbered by their cost per item
-(`batchsolve.problems.costs.Pricing`), so that the cheapest are tried first and the order of the
+The search is that of `batchsolve.engines.bounded`. Options are numbered by their cost per item (see
+`batchsolve.problems.attributes.Pricing`), so that the cheapest are tried first and the order of the
 tree is that of numbers.
 """
 
@@ -18,7 +18,7 @@ from batchsolve.engines.bounded import Prices, search_bounded, usage_of
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.links import links_of
 from batchsolve.engines.prepared import Prepared
-from batchsolve.problems.costs import Pricing
+from batchsolve.problems.attributes import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 

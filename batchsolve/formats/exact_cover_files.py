@@ -1,4 +1,4 @@
-"""Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, JSON, CSR matrices.
+"""Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, JSON.
 
 Readers take the content of a file. Their errors name the line (or the option, if there are no
 lines); the caller names the file. The readers read the output of `write_dlx` and `write_ec` as the
@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from batchsolve.errors import InputError, quoted, shortened
-from batchsolve.formats.packed import arrays_of
+from batchsolve.errors import InputError, quoted, shortened, twice
 from batchsolve.json_records import loads
-from batchsolve.problems.bounds import bounds_by_name, check_bounds
+from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
@@ -67,7 +65,7 @@ def read_dlx(text: str) -> ExactCover:
                 f"line {number}: the secondary item {quoted(name)} has bounds; only primary items, "
                 f"those before '|', may have them"
             )
-    return _problem(names, n_primary, lines, _colored, bounds, has_costs=True)
+    return _problem(names, n_primary, lines, bounds, is_dlx=True)
 
 
 def read_ec(text: str) -> ExactCover:
@@ -98,7 +96,7 @@ def read_ec(text: str) -> ExactCover:
     names, n_primary = _declared(number, words)
     if len(names) != n_items:
         raise InputError(f"line {number}: {len(names)} items where line {header} says {n_items}")
-    problem = _problem(names, n_primary, lines, _uncolored)
+    problem = _problem(names, n_primary, lines)
     if problem.n_options != n_options:
         raise InputError(f"{problem.n_options} options where line {header} says {n_options}")
     return problem
@@ -144,48 +142,6 @@ def read_json(text: str) -> ExactCover:
     return ExactCover.from_options(options, primary, secondary, names, colors, bounds, costs)
 
 
-def read_npz(data: bytes) -> ExactCover:
-    """Read a CSR matrix of ``scipy.sparse.save_npz``: a row per option, a column per item.
-
-    Further arrays are optional: ``n_primary``, the number of primary columns, which come first;
-    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none; ``bounds``,
-    two columns, the least and the most of each primary item; ``costs``, the cost of each option.
-    """
-    arrays = arrays_of(data)
-    form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
-    form = form.decode(errors="replace") if isinstance(form, bytes) else str(form)
-    if form != "csr":
-        raise InputError(f"the matrix has the form {quoted(form)}; save matrix.tocsr()")
-    for name in ("indptr", "indices", "data", "shape"):
-        if name not in arrays:
-            raise InputError(
-                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz"
-            )
-    indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
-    n_options, n_items = _integers(arrays["shape"], "shape", 2)
-    (n_primary,) = _integers(arrays.get("n_primary", np.array(n_items)), "n_primary", 1)
-    _check_number_of_items(n_items)
-    if indptr.shape != (n_options + 1,) or values.shape != indices.shape:
-        raise InputError(
-            f"the arrays do not fit together: {n_options} rows, indptr of shape {indptr.shape}, "
-            f"indices of shape {indices.shape}, data of shape {values.shape}"
-        )
-    if not np.all(values == 1):
-        raise InputError(
-            "an entry is not 1; a matrix of an exact cover problem holds 0 and 1 only, the zeros "
-            "not stored (matrix.eliminate_zeros())"
-        )
-    return ExactCover(
-        indptr,
-        indices,
-        n_items,
-        n_primary,
-        colors=arrays.get("colors"),
-        bounds=arrays.get("bounds"),
-        costs=arrays.get("costs"),
-    )
-
-
 def write_dlx(problem: ExactCover) -> str:
     r"""Return a problem in Knuth's format; the inverse of `read_dlx`.
 
@@ -229,12 +185,10 @@ def write_ec(problem: ExactCover) -> str:
     >>> write_ec(ExactCover.from_options([["a", "x"], ["b"]], secondary=["x"]))
     '3 2\na b | x\na x\nb\n'
     """
-    if problem.colors is not None:
-        raise InputError("an .ec file cannot hold colours; write .dlx")
-    if problem.bounds is not None:
-        raise InputError("an .ec file cannot hold bounds; write .dlx")
-    if problem.costs is not None:
-        raise InputError("an .ec file cannot hold costs; write .dlx")
+    attributes = {"colours": problem.colors, "bounds": problem.bounds, "costs": problem.costs}
+    for what, values in attributes.items():
+        if values is not None:
+            raise InputError(f"an .ec file cannot hold {what}; write .dlx")
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
     lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
     return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
@@ -289,30 +243,21 @@ def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
             raise InputError(f"line {number}: the item {word[:60]!r} holds '|'; put a blank before")
         if word:
             names.append(word)
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(
-                f"line {number}: item {quoted(name)} is named twice; name every item once"
-            )
-        seen.add(name)
+    if (name := twice(names)) is not None:
+        raise InputError(f"line {number}: item {quoted(name)} is named twice; name every item once")
     return names, len(names) if n_primary is None else n_primary
-
-
-Split = Callable[[str, int], tuple[str, str]]  # a word of a line -> an item, and a colour or ""
 
 
 def _problem(
     names: Sequence[str],
     n_primary: int,
     lines: Iterable[Line],
-    split: Split,
     bounds: Mapping[Any, Sequence[int]] | None = None,
-    has_costs: bool = False,
+    is_dlx: bool = False,
 ) -> ExactCover:
-    """Build a problem from its items and the lines of its options."""
+    """Build a problem from its items and the lines of its options; .dlx has colours and costs."""
     costs: list[int] = []
-    if has_costs:
+    if is_dlx:
         lines = _without_costs(lines, costs)
     item_of = {name: i for i, name in enumerate(names)}
     color_of: dict[str, int] = {}
@@ -320,7 +265,7 @@ def _problem(
     for number, words in lines:
         seen = set()
         for word in words:
-            name, color = split(word, number)
+            name, color = _colored(word, number) if is_dlx else (word, "")
             if name not in item_of:
                 raise InputError(f"line {number}: {_unknown(name, item_of, names)}")
             if name in seen:
@@ -335,12 +280,12 @@ def _problem(
             colors.append(color_of.setdefault(color, len(color_of) + 1) if color else 0)
         indptr.append(len(indices))
     return ExactCover(
-        _int64(indptr),
-        _int64(indices),
+        indptr,
+        indices,
         len(names),
         n_primary,
         names,
-        colors=_int64(colors),
+        colors=colors,
         color_names=list(color_of),
         bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
         costs=costs if any(costs) else None,
@@ -381,10 +326,6 @@ def _colored(word: str, number: int) -> tuple[str, str]:
     return name, color
 
 
-def _uncolored(word: str, number: int) -> tuple[str, str]:
-    return word, ""
-
-
 def _read_numbered(lines: Iterator[Line]) -> ExactCover:
     """Read the dialect of ``.ec`` with numbers for items."""
     n_items = n_options = None
@@ -397,7 +338,7 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
                 raise InputError(f"line {number}: expected 'p ec n_items'")
             n_items = _whole(words[1], number)
             n_options = _whole(words[2], number) if len(words) == 3 else None
-            _check_number_of_items(n_items)
+            check_number_of_items(n_items)
         elif n_items is None:
             raise InputError(f"line {number}: {kind[:60]!r} before the header, 'p ec n_items'")
         elif kind == "s":
@@ -410,7 +351,7 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
     if n_options not in (None, len(indptr) - 1):
         raise InputError(f"{len(indptr) - 1} options where the header says {n_options}")
     names = list(map(str, range(1, n_items + 1)))  # the numbers in the file
-    return ExactCover(_int64(indptr), _int64(indices), n_items, item_names=names)
+    return ExactCover(indptr, indices, n_items, item_names=names)
 
 
 def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
@@ -455,10 +396,9 @@ def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
                 f'the colours of option {o} must be an object such as {{"x": "red"}}, not '
                 f"{json.dumps(value)[:60]}"
             )
-    whats = [f"the colours of option {o}" for o in range(len(values))]
     return [
-        dict(zip(value, _names(list(value.values()), what), strict=True))
-        for value, what in zip(values, whats, strict=True)
+        dict(zip(value, _names([*value.values()], f"the colours of option {o}"), strict=True))
+        for o, value in enumerate(values)
     ]
 
 
@@ -483,14 +423,8 @@ def _json_costs(values: Any) -> list[int]:
     return values
 
 
-def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:
-    if array.size != length or array.dtype.kind not in "iu":
-        expected = "one whole number" if length == 1 else f"{length} whole numbers"
-        raise InputError(f"the array {name!r} must hold {expected}")
-    return [int(number) for number in array.reshape(-1)]
-
-
-def _check_number_of_items(n_items: int) -> None:
+def check_number_of_items(n_items: int) -> None:
+    """Raise `InputError` if a header promises more items than memory may be taken for."""
     if not 0 <= n_items <= MOST_ITEMS:
         raise InputError(f"{n_items} items; 0 to {MOST_ITEMS:,} are possible")
 
@@ -526,7 +460,3 @@ def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
         cost = 0 if problem.costs is None else int(problem.costs[o])
         items = (names[i] + suffix[c] for i, c in problem.coloring(o).items())
         yield " ".join([*items, *([f"|${cost}"] if cost else [])])
-
-
-def _int64(values: Sequence[int]) -> npt.NDArray[np.int64]:
-    return np.array(values, np.int64)

@@ -1,4 +1,4 @@
-"""Files that are unpacked whole, up to a bound."""
+"""Files that are unpacked whole, up to a bound: compressed ones, and matrices of problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted
+from batchsolve.formats.exact_cover_files import check_number_of_items
+from batchsolve.problems.exact_cover import ExactCover
 
 MOST_UNPACKED = 1 << 30  # bytes; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
@@ -32,7 +34,7 @@ def unpacked(data: bytes, compression: str) -> bytes:
     return bytes(content)
 
 
-def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
+def _arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an ``.npz`` file.
 
     Raises
@@ -50,6 +52,55 @@ def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
         raise
     except Exception as error:
         raise InputError(f"not an .npz file of arrays, or a damaged one ({error})") from error
+
+
+def read_npz(data: bytes) -> ExactCover:
+    """Read a CSR matrix of ``scipy.sparse.save_npz``: a row per option, a column per item.
+
+    Further arrays are optional: ``n_primary``, the number of primary columns, which come first;
+    ``colors``, the colour of each entry, in the order of ``indices``, with 0 for none; ``bounds``,
+    two columns, the least and the most of each primary item; ``costs``, the cost of each option.
+    """
+    arrays = _arrays_of(data)
+    form = arrays["format"].item() if "format" in arrays and arrays["format"].size == 1 else "csr"
+    form = form.decode(errors="replace") if isinstance(form, bytes) else str(form)
+    if form != "csr":
+        raise InputError(f"the matrix has the form {quoted(form)}; save matrix.tocsr()")
+    for name in ("indptr", "indices", "data", "shape"):
+        if name not in arrays:
+            raise InputError(
+                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz"
+            )
+    indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
+    n_options, n_items = _integers(arrays["shape"], "shape", 2)
+    (n_primary,) = _integers(arrays.get("n_primary", np.array(n_items)), "n_primary", 1)
+    check_number_of_items(n_items)
+    if indptr.shape != (n_options + 1,) or values.shape != indices.shape:
+        raise InputError(
+            f"the arrays do not fit together: {n_options} rows, indptr of shape {indptr.shape}, "
+            f"indices of shape {indices.shape}, data of shape {values.shape}"
+        )
+    if not np.all(values == 1):
+        raise InputError(
+            "an entry is not 1; a matrix of an exact cover problem holds 0 and 1 only, the zeros "
+            "not stored (matrix.eliminate_zeros())"
+        )
+    return ExactCover(
+        indptr,
+        indices,
+        n_items,
+        n_primary,
+        colors=arrays.get("colors"),
+        bounds=arrays.get("bounds"),
+        costs=arrays.get("costs"),
+    )
+
+
+def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:
+    if array.size != length or array.dtype.kind not in "iu":
+        expected = "one whole number" if length == 1 else f"{length} whole numbers"
+        raise InputError(f"the array {name!r} must hold {expected}")
+    return [int(number) for number in array.reshape(-1)]
 
 
 def _check_size(n_bytes: int) -> None:

@@ -37,11 +37,10 @@ from batchsolve.problems.tilings import (
     check_name,
     is_solid,
     kind_of,
-    known_pieces,
+    named_pieces,
     piece_shape,
     placements,
     use_of,
-    words_of,
 )
 
 SUFFIX = ".tiling"
@@ -112,15 +111,13 @@ def read_tiling(text: str) -> ExactCover:
     pieces: list[Tile] = []
     for part in of_pieces:
         with _at(part):
-            new: dict[str, Shape] = {}
             if part.word == "piece":
                 name, _, said = part.more.partition(" ")
                 check_name(name)
-                new[name] = piece_shape(part.text)
+                new = {name: piece_shape(part.text)}
             else:
                 said = part.more
-                for word in words_of(part.text):
-                    add_pieces(new, known_pieces(word, kind, solid))
+                new = named_pieces(part.text, kind, solid)
                 if not new:
                     raise InputError("no pieces are named")
             add_pieces(shapes, new)

@@ -23,10 +23,16 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import ProblemError, argument_errors, counted, quoted
-from batchsolve.problems.bounds import bounds_by_name, checked_bounds
-from batchsolve.problems.colors import MOST_COLORS, in_order_of_use, number_colors
-from batchsolve.problems.costs import checked_costs
-from batchsolve.problems.masks import array_of
+from batchsolve.problems.attributes import (
+    MOST_COLORS,
+    array_of,
+    bounds_by_name,
+    checked_bounds,
+    checked_costs,
+    in_order_of_use,
+    number_colors,
+    whole_numbers,
+)
 from batchsolve.settings import whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
@@ -101,8 +107,8 @@ class ExactCover:
         bounds: npt.ArrayLike | None = None,
         costs: npt.ArrayLike | None = None,
     ) -> None:
-        self.indptr = _whole_numbers(indptr, "indptr").astype(np.int64)
-        entries = _whole_numbers(indices, "indices")
+        self.indptr = whole_numbers(indptr, "indptr").astype(np.int64)
+        entries = whole_numbers(indices, "indices")
         self.n_items = whole_number("n_items", n_items, 0, MOST_ITEMS)
         self.n_primary = self.n_items
         if n_primary is not None:
@@ -114,7 +120,9 @@ class ExactCover:
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
         self.color_names = None if color_names is None else tuple(map(str, color_names))
-        self.bounds = None if bounds is None else self._checked_bounds(bounds)
+        self.bounds = None
+        if bounds is not None:
+            self.bounds = checked_bounds(bounds, self.n_primary, self.item_names)
         self.costs = None if costs is None else checked_costs(costs, self.n_options)
         if self.colors is not None and self.color_names is not None:
             highest = int(self.colors.max())
@@ -248,7 +256,7 @@ class ExactCover:
             indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
         if np.any(values != 1):
             raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
-        last = sorted(set(_whole_numbers(list(secondary), "secondary").tolist()))
+        last = sorted(set(whole_numbers(list(secondary), "secondary").tolist()))
         if last and not 0 <= last[0] <= last[-1] < n_columns:
             raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
         order = [c for c in range(n_columns) if c not in set(last)] + last
@@ -499,13 +507,9 @@ class ExactCover:
             o, i = divmod(int(key[twice[0]]), self.n_items)
             raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
 
-    def _checked_bounds(self, bounds: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-        """Return bounds as an array, or None if every item is in exactly one option."""
-        return checked_bounds(_whole_numbers(bounds, "bounds", 2), self.n_primary, self.item_names)
-
     def _checked_colors(self, colors: npt.ArrayLike) -> npt.NDArray[np.uint32] | None:
         """Return colours as an array, or None if no item has one."""
-        entries = _whole_numbers(colors, "colors")
+        entries = whole_numbers(colors, "colors")
         if entries.shape != self.indices.shape:
             raise ProblemError(f"{entries.size} colours for {self.indices.size} entries of options")
         beyond = (entries < 0) | (entries > MOST_COLORS)
@@ -556,16 +560,3 @@ def option_numbers(options: Iterable[int], what: str = "options") -> list[int]:
     """
     with argument_errors(f"{what} are a sequence of whole numbers", options):
         return [*map(operator.index, options)]
-
-
-def _whole_numbers(
-    values: npt.ArrayLike, what: str, n_dimensions: int = 1
-) -> npt.NDArray[np.int64]:
-    array = array_of(values, what)
-    if array.ndim != n_dimensions:
-        raise ProblemError(
-            f"{what} must have {counted(n_dimensions, 'dimension')}, not {array.ndim}"
-        )
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
-    return array.astype(np.int64)

@@ -17,8 +17,6 @@ from batchsolve.problems.sudoku import sudoku
 from batchsolve.problems.tilings import MOST_OPTIONS, tiling
 from batchsolve.settings import text_of
 
-Shape = tuple[tuple[int, int], ...]
-
 
 def queens(n: int) -> ExactCover:
     """Return the problem of n queens on an n × n board that do not attack each other.
@@ -86,15 +84,13 @@ def dominoes(rows: int, columns: int) -> ExactCover:
     ['r1c1 r1c2', 'r1c1 r2c1', 'r1c2 r2c2', 'r2c1 r2c2']
     """
     _check_size(rows, columns, 2 * rows * columns, f"R x C is at most {MOST_OPTIONS // 2:,}")
-    cells = _cells(rows, columns)
-    lying, upright = ((0, 0), (0, 1)), ((0, 0), (1, 0))
-    places = [
-        shape
-        for row, column in cells
-        for piece in (lying, upright)
-        if (shape := _placed(piece, row, column))[-1] in cells
+    cells = {(r, c): f"r{r}c{c}" for r in range(1, rows + 1) for c in range(1, columns + 1)}
+    options = [
+        [cells[r, c], cells[beside]]
+        for r, c in cells
+        for beside in ((r, c + 1), (r + 1, c))
+        if beside in cells
     ]
-    options = [[cells[cell] for cell in shape] for shape in places]
     return ExactCover.from_options(options, list(cells.values()))
 
 
@@ -331,12 +327,3 @@ def _letters(k: int) -> str:
         k, letter = divmod(k - 1, 26)
         letters = chr(ord("a") + letter) + letters
     return letters
-
-
-def _cells(rows: int, columns: int) -> dict[tuple[int, int], str]:
-    """Return the names of the cells of a rectangle, row by row."""
-    return {(r, c): f"r{r}c{c}" for r in range(1, rows + 1) for c in range(1, columns + 1)}
-
-
-def _placed(piece: Shape, row: int, column: int) -> Shape:
-    return tuple((row + r, column + c) for r, c in piece)

@@ -227,7 +227,12 @@ class Stacks:
                 "the stacks are damaged: the file was changed after it was written (the seal in "
                 "line 1 is not that of the file); split anew"
             )
-        _check_problem(header["problem"], problem)
+        if header["problem"] != problem.fingerprint:
+            raise InputError(
+                f"these stacks belong to another problem: their fingerprint is "
+                f"{header['problem'][:16]}…, that of the problem at hand "
+                f"{problem.fingerprint[:16]}…"
+            )
         batch = cls.from_lists([r["stack"] for r in records], [r["root"] for r in records])
         if batch.options.size and batch.options.max() >= problem.n_decisions:
             raise InputError("stacks are damaged: they name options that the problem lacks")
@@ -239,11 +244,3 @@ class Group(NamedTuple):
 
     problem: ExactCover
     stacks: Stacks
-
-
-def _check_problem(fingerprint: str, problem: ExactCover) -> None:
-    if fingerprint != problem.fingerprint:
-        raise InputError(
-            f"these stacks belong to another problem: their fingerprint is {fingerprint[:16]}…, "
-            f"that of the problem at hand {problem.fingerprint[:16]}…"
-        )

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, counted, quoted
+from batchsolve.problems.attributes import array_of
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.masks import array_of
 from batchsolve.problems.polyominoes import (
     SETS,
     Cell,
@@ -114,7 +114,7 @@ def tiling(
     chosen = kind_of(kind, solid)
     shapes: dict[str, Shape] = {}
     for each in [pieces] if isinstance(pieces, str | Mapping) else pieces:
-        new = _named(each, chosen, solid) if isinstance(each, str) else _drawn(each)
+        new = named_pieces(each, chosen, solid) if isinstance(each, str) else _drawn(each)
         add_pieces(shapes, new)
     if not isinstance(use, str | Mapping):
         raise InputError(f'use is a text such as "2..3", or one for each piece, not {use!r}')
@@ -324,14 +324,10 @@ _MARKS = {
 }
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text, separated by blanks or commas."""
-    return text.replace(",", " ").split()
-
-
-def _named(text: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
+def named_pieces(text: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
+    """Return the pieces of sets, and single pieces, named in a text with blanks or commas."""
     found: dict[str, Shape] = {}
-    for word in words_of(text):
+    for word in text.replace(",", " ").split():
         add_pieces(found, known_pieces(word, kind, solid))
     return found
 

@@ -13,8 +13,7 @@ from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.number_columns import number_kinds_of_block, number_types
-from batchsolve.tables.reader import Reader
+from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
 from batchsolve.workers.pool import Pool
 
 

@@ -28,11 +28,19 @@ from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.kept import Decision, KeptRows, Keyed, Places, RowKeys
-from batchsolve.tables.keys import UNSEEN, GridHash, SeenKeys
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
+from batchsolve.tables.repeats import (
+    UNSEEN,
+    Decision,
+    GridHash,
+    KeptRows,
+    Keyed,
+    Places,
+    RowKeys,
+    SeenKeys,
+)
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.pool import Pool
 
@@ -177,8 +185,9 @@ def dedupe(
 
     Notes
     -----
-    Puzzles are compared by a hash of 128 bits, drawn anew for each run (`batchsolve.tables.keys`).
-    Ten million different puzzles take 403 MB, and half as much again while the table doubles.
+    Puzzles are compared by a hash of 128 bits, drawn anew for each run: see
+    `batchsolve.tables.repeats`. Ten million different puzzles take 403 MB, and half as much again
+    while the table doubles.
 
     Examples
     --------

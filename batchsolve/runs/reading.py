@@ -34,11 +34,10 @@ from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
     read_json,
-    read_npz,
     write_dlx,
     write_ec,
 )
-from batchsolve.formats.packed import unpacked
+from batchsolve.formats.packed import read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn

@@ -45,7 +45,7 @@ from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import AUTO, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
-from batchsolve.tables.outputs import sync_directory
+from batchsolve.tables.places import sync_directory
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 

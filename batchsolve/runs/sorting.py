@@ -26,8 +26,7 @@ import pyarrow.compute as pc
 from batchsolve.errors import disk_errors
 from batchsolve.interrupts import check_interrupt
 from batchsolve.search.passes import in_one_pass
-from batchsolve.tables.blocks import one_chunk
-from batchsolve.tables.encoders import ArrowStreams
+from batchsolve.tables.blocks import arrow_stream, one_chunk
 from batchsolve.workers.pool import Pool
 
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much memory
@@ -180,7 +179,7 @@ def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
             for k in range(0, len(run), step):
                 piece = run.slice(k, step)
                 begin = file.tell()
-                end = begin + file.write(ArrowStreams().rows(pa.table({"key": piece})))
+                end = begin + file.write(arrow_stream(pa.table({"key": piece}), "lz4"))
                 pages.append(_Page(piece[0].as_py(), path, begin, end, piece[-1].as_py()))
     return pages
 

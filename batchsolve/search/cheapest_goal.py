@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from batchsolve.engines import Task
 from batchsolve.errors import InputError
-from batchsolve.problems.costs import Pricing
+from batchsolve.problems.attributes import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,28 +70,27 @@ class Boundary(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """Bytes of a file that the worker reads itself.
+    """A part of a file that the worker reads itself.
 
     Attributes
     ----------
     path : str
         An address, or an absolute path, because workers may run in another directory.
-    begin, end : int
-        The offsets of the bytes in the file.
     facts : Facts
         The facts about the file when it was cut.
+    begin, end : int
+        The offsets of the bytes in the file; of a Parquet file, numbers of row groups.
+    of_row_groups : bool
     """
 
     path: str
+    facts: Facts
     begin: int
     end: int
-    facts: Facts
+    of_row_groups: bool = False
 
-    def __len__(self) -> int:
-        return self.end - self.begin
-
-    def read(self) -> bytes:
-        """Read the bytes.
+    def read(self) -> bytes | pa.Table:
+        """Read the part.
 
         Raises
         ------
@@ -99,56 +98,15 @@ class Span:
             If the file was changed or replaced.
         """
         with open_to_read(self.path) as file:
-            check_unchanged(self.path, file, self.facts)
+            if facts_of(self.path, file) != self.facts:
+                raise changed()
+            if self.of_row_groups:
+                groups = list(range(self.begin, self.end))
+                with pq.ParquetFile(file) as parquet:
+                    return parquet.read_row_groups(groups, use_threads=False).combine_chunks()
             file.seek(self.begin)
-            data: bytes = file.read(len(self))
+            data: bytes = file.read(self.end - self.begin)
             return data
-
-
-@dataclass(frozen=True)
-class RowGroups:
-    """Some row groups of a Parquet file that the worker reads itself.
-
-    Attributes
-    ----------
-    path, facts
-        See `Span`.
-    first, last : int
-        The numbers of the first and the last row group.
-    n_rows : int
-        The number of their rows.
-    """
-
-    path: str
-    facts: Facts
-    first: int
-    last: int
-    n_rows: int
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    def read(self) -> pa.Table:
-        """Read the rows; raises the same errors as `Span.read`."""
-        with open_to_read(self.path) as file:
-            check_unchanged(self.path, file, self.facts)
-            with pq.ParquetFile(file) as parquet:
-                numbers = list(range(self.first, self.last + 1))
-                return parquet.read_row_groups(numbers, use_threads=False).combine_chunks()
-
-
-def facts_of_opened(path: str, file: Any) -> Facts:
-    """Return the facts about an open file; its path may lead to another file by now."""
-    if is_address(path):
-        return facts_of(path)
-    facts = os.fstat(file.fileno())
-    return Facts(facts.st_size, facts.st_mtime_ns, (facts.st_dev, facts.st_ino))
-
-
-def check_unchanged(path: str, file: Any, facts: Facts) -> None:
-    """Raise `InputError` if a file was changed or replaced since it was cut into blocks."""
-    if facts_of_opened(path, file) != facts:
-        raise changed()
 
 
 def changed() -> InputError:
@@ -162,7 +120,7 @@ class Block:
 
     Attributes
     ----------
-    data : Span, RowGroups, bytes or pyarrow.Table
+    data : Span, bytes or pyarrow.Table
         The records without a header; rows of a table for Parquet.
     layout : Layout
         The layout of the records.
@@ -174,7 +132,7 @@ class Block:
         The number of the block in the output.
     """
 
-    data: Span | RowGroups | bytes | pa.Table
+    data: Span | bytes | pa.Table
     layout: Layout
     name: str
     end: Boundary
@@ -198,7 +156,7 @@ class Block:
 
     def carried(self) -> Block:
         """Return the block with its records, for workers that do not see this machine's files."""
-        if isinstance(self.data, Span | RowGroups) and is_address(self.data.path):
+        if isinstance(self.data, Span) and is_address(self.data.path):
             return self
         return replace(self, data=self.records())
 
@@ -224,7 +182,7 @@ class Block:
             begin = end
 
     def _content(self) -> bytes | pa.Table:
-        return self.data.read() if isinstance(self.data, Span | RowGroups) else self.data
+        return self.data.read() if isinstance(self.data, Span) else self.data
 
 
 def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
@@ -239,37 +197,16 @@ def one_chunk(column: pa.ChunkedArray) -> pa.Array:
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
     """Copy some rows, because pyarrow pickles a slice with the whole table."""
+    return pa.ipc.open_stream(arrow_stream(table.slice(begin, end - begin))).read_all()
+
+
+def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
+    """Return a table as a stream of Arrow."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.slice(begin, end - begin))
-    return pa.ipc.open_stream(sink.getvalue()).read_all()
-
-
-class Uncut(Protocol):
-    """Bytes to cut into blocks, from their beginning to their end.
-
-    Attributes
-    ----------
-    has_ended : bool
-        True if no bytes follow those that `end_by` has found.
-    """
-
-    @property
-    def has_ended(self) -> bool:
-        """See above."""
-        ...
-
-    def end_by(self, stop: int) -> int:
-        """Return `stop`, or the end of the bytes that have arrived if it comes first."""
-        ...
-
-    def look(self, begin: int, stop: int) -> bytes:
-        """Return the bytes between two offsets; none of them may be taken yet."""
-        ...
-
-    def take(self, begin: int, end: int) -> Span | bytes:
-        """Return the data of a block; the bytes before its end are not needed again."""
-        ...
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
 
 
 class PlainFile:
@@ -287,7 +224,7 @@ class PlainFile:
 
     def __init__(self, path: str, file: Any) -> None:
         self._path, self._file = path if is_address(path) else os.path.realpath(path), file
-        self._facts = facts_of_opened(path, file)
+        self._facts = facts_of(path, file)
 
     @property
     def is_found(self) -> bool:
@@ -298,24 +235,20 @@ class PlainFile:
             return False
 
     def end_by(self, stop: int) -> int:
-        """See `Uncut`."""
+        """Return `stop`, or the end of the bytes that have arrived if it comes first."""
         return min(stop, self._facts.size)
 
     def look(self, begin: int, stop: int) -> bytes:
-        """See `Uncut`."""
+        """Return the bytes between two offsets; none of them may be taken yet."""
         self._file.seek(begin)
         data: bytes = self._file.read(stop - begin)
         if len(data) < stop - begin:
             raise changed()
         return data
 
-    def take(self, begin: int, end: int) -> Span:
-        """See `Uncut`."""
-        return Span(self._path, begin, end, self._facts)
-
-    def row_groups(self, first: int, last: int, n_rows: int) -> RowGroups:
-        """Return some row groups of a Parquet file."""
-        return RowGroups(self._path, self._facts, first, last, n_rows)
+    def take(self, begin: int, end: int, of_row_groups: bool = False) -> Span:
+        """Return the data of a block; the bytes before its end are not needed again."""
+        return Span(self._path, self._facts, begin, end, of_row_groups)
 
 
 class Stream:
@@ -332,6 +265,11 @@ class Stream:
     has_more : callable, optional
         Called with a time of `time.monotonic`: waits until then for more bytes, and returns False
         if none have arrived; then the block ends. By default the stream waits for full blocks.
+
+    Attributes
+    ----------
+    has_ended : bool
+        True if no bytes follow those that `end_by` has found.
     """
 
     def __init__(
@@ -347,7 +285,7 @@ class Stream:
         self.has_ended = False
 
     def end_by(self, stop: int) -> int:
-        """See `Uncut`."""
+        """See `PlainFile`."""
         parts, end = [self._read], self._begin + len(self._read)
         deadline = None  # set when the first bytes arrive
         while end < stop and not self.has_ended:
@@ -362,24 +300,24 @@ class Stream:
         return end
 
     def look(self, begin: int, stop: int) -> bytes:
-        """See `Uncut`."""
+        """See `PlainFile`."""
         return self._read[begin - self._begin : stop - self._begin]
 
     def take(self, begin: int, end: int) -> bytes:
-        """See `Uncut`."""
+        """See `PlainFile`."""
         data = self.look(begin, end)
         self._read, self._begin = self._read[end - self._begin :], end
         return data
 
 
 def cut(
-    source: Uncut, begin: int, delimiter: str = "", size: BlockSize = TASKS
+    source: PlainFile | Stream, begin: int, delimiter: str = "", size: BlockSize = TASKS
 ) -> Iterator[tuple[Span | bytes, int]]:
     """Cut bytes into blocks that end at the end of a line, or with a delimiter, of a record.
 
     Parameters
     ----------
-    source : Uncut
+    source : PlainFile or Stream
     begin : int
         The offset to begin at.
     delimiter : str
@@ -417,7 +355,9 @@ def cut(
             length *= 2  # growing steps, because each one searches the record from its beginning
 
 
-def _last_record_end(source: Uncut, begin: int, stop: int, delimiter: str) -> tuple[int, bool]:
+def _last_record_end(
+    source: PlainFile | Stream, begin: int, stop: int, delimiter: str
+) -> tuple[int, bool]:
     """See `record_end`; without a delimiter, search the last lines first."""
     tail = begin if delimiter else max(begin, stop - LINE_BYTES)
     for first in (tail, begin):

@@ -6,8 +6,11 @@ many rows, never from one. If a choice is not clear, an error lists the possibil
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain
+from queue import SimpleQueue
 
 import pyarrow as pa
 
@@ -18,12 +21,10 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
-from batchsolve.tables.layouts import Delimited, GridLines, Spaced
-from batchsolve.tables.number_columns import number_kinds
-from batchsolve.tables.opening import open_all
+from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line
-from batchsolve.tables.sources import Source, TextSource, name_of
+from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line, number_kinds
+from batchsolve.tables.sources import Source, TextSource, name_of, open_source
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -192,7 +193,7 @@ class Corpus:
         of remote files, which are not read twice.
         """
         for source in self._sources:
-            is_text = isinstance(source.layout, Delimited | Spaced)
+            is_text = isinstance(source.layout, Delimited | Lines)
             if not is_text or source.path == "-" or is_address(source.path):
                 return []
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
@@ -248,7 +249,7 @@ class Corpus:
                 break
             if n_rows and self.waits():
                 yield pa.concat_tables(tables), False
-        if n_rows == 0 and isinstance(self._sources[0].layout, GridLines):
+        if n_rows == 0 and isinstance(self._sources[0].layout, Lines):
             names = ", ".join(name_of(source.path) for source in self._sources)
             raise InputError(f"{names}: no puzzles, only comments or blank lines")
         yield pa.concat_tables(tables), True
@@ -398,3 +399,68 @@ def _texts(table: pa.Table, column: str) -> pa.Array:
 
 def _describe(schema: pa.Schema) -> str:
     return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
+
+
+OPENED_AT_ONCE = 8
+
+
+def open_all(inputs: Sequence[str | Source]) -> list[Source]:
+    """Open tables.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Source
+        Paths, and tables that are already open.
+
+    Returns
+    -------
+    list of Source
+
+    Raises
+    ------
+    InputError
+        If tables cannot be opened; the error is that of the first one.
+
+    Notes
+    -----
+    Ctrl-C ends the wait at any moment. An executor would not do: within the code of a `Future`,
+    Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
+    thread.
+    """
+    if len(inputs) == 1:
+        return [_opened(inputs[0])]
+    waiting = deque(range(len(inputs)))
+    opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
+
+    def open_some() -> None:
+        while waiting:
+            try:
+                k = waiting.popleft()
+            except IndexError:  # another thread was faster
+                break
+            try:
+                opened.put((k, _opened(inputs[k])))
+            except Exception as error:
+                waiting.clear()  # tables after the first error are not opened
+                opened.put((k, error))
+        opened.put(None)
+
+    n_threads = min(OPENED_AT_ONCE, len(inputs))
+    found: dict[int, Source | Exception] = {}
+    try:
+        for _ in range(n_threads):
+            threading.Thread(target=open_some, daemon=True).start()
+        for _ in range(n_threads):
+            found.update(iter(opened.get, None))
+    finally:
+        waiting.clear()
+    sources = []
+    for _, source in sorted(found.items()):
+        if isinstance(source, Exception):
+            raise source
+        sources.append(source)
+    return sources
+
+
+def _opened(one: str | Source) -> Source:
+    return open_source(one) if isinstance(one, str) else one

@@ -1,69 +1,78 @@
 """Encoders, with which workers turn tables into bytes.
 
 In the text formats, the concatenated bytes of the blocks are the same however the rows are cut.
-The bytes of Parquet blocks cannot be concatenated; see `ArrowStreams`.
+The bytes of Parquet blocks cannot be concatenated, so they are streams of Arrow.
+
+The kernels take bytes and offsets of arrays that this package or Arrow has made.
 """
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
 import io
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
-from batchsolve.tables.blocks import one_chunk
-from batchsolve.tables.joining import join_lines
+from batchsolve.kernels import kernel
+from batchsolve.problems.notation import buffers
+from batchsolve.tables.blocks import arrow_stream, one_chunk
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
 
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
-class Encoder(Protocol):
-    """A conversion of tables to bytes; small, and can be sent to workers."""
+class Encoder(NamedTuple):
+    """A conversion of tables to bytes; small, and can be sent to workers.
 
-    def header(self, schema: pa.Schema) -> bytes:
-        """Return the bytes before the first row."""
-        ...
+    Attributes
+    ----------
+    header : callable
+        Returns the bytes before the first row, of a schema.
+    rows : callable
+        Returns the bytes of the rows of a table.
+    """
 
-    def rows(self, table: pa.Table) -> pa.Buffer | bytes:
-        """Return the bytes of some rows."""
-        ...
+    header: Callable[[pa.Schema], bytes]
+    rows: Callable[[pa.Table], pa.Buffer | bytes]
 
 
 def encoder_for(path: str) -> Encoder:
     """Return the encoder of an output, by its name; ``-`` is CSV."""
     suffix, _ = split_suffixes(path)
     if suffix == ".parquet":
-        return ArrowStreams()
+        # `packing.regroup` turns streams into Parquet
+        return Encoder(_no_header, partial(arrow_stream, compression="lz4"))
     if suffix == ".npy":
-        return Digits()
+        return Encoder(_array_of_no_rows, _digits)
     if suffix in (".jsonl", ".ndjson"):
-        return JsonObjects()
-    return Separated("\t" if suffix == ".tsv" else ",")
+        return Encoder(_no_header, _json_lines)
+    delimiter = "\t" if suffix == ".tsv" else ","
+    return Encoder(partial(_line_of_names, delimiter), partial(_lines, delimiter))
 
 
-@dataclass(frozen=True)
-class Separated:
-    """CSV and TSV with a line feed at the end of lines; values are quoted only where needed."""
+def _no_header(schema: pa.Schema) -> bytes:
+    return b""
 
-    delimiter: str
 
-    def header(self, schema: pa.Schema) -> bytes:
-        """See `Encoder`."""
-        names = [pa.array([name], pa.string()) for name in schema.names]
-        return join_lines(names, self.delimiter).to_pybytes()
+def _line_of_names(delimiter: str, schema: pa.Schema) -> bytes:
+    names = [pa.array([name], pa.string()) for name in schema.names]
+    return join_lines(names, delimiter).to_pybytes()
 
-    def rows(self, table: pa.Table) -> pa.Buffer:
-        """See `Encoder`."""
-        return join_lines([_text(column) for column in table.columns], self.delimiter)
+
+def _lines(delimiter: str, table: pa.Table) -> pa.Buffer:
+    """Write CSV or TSV with a line feed at the end of lines; quote values only where needed."""
+    return join_lines([_text(column) for column in table.columns], delimiter)
 
 
 def _text(column: pa.ChunkedArray) -> pa.StringArray:
@@ -82,25 +91,17 @@ def _text(column: pa.ChunkedArray) -> pa.StringArray:
     return one_chunk(text)
 
 
-@dataclass(frozen=True)
-class JsonObjects:
-    """JSON objects, one per line, as Python's `json` writes them; see `_dumped`."""
-
-    def header(self, schema: pa.Schema) -> bytes:
-        """See `Encoder`."""
+def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
+    """Write JSON objects, one per line, as Python's `json` writes them; see `_dumped`."""
+    if not len(table):
         return b""
-
-    def rows(self, table: pa.Table) -> pa.Buffer | bytes:
-        """See `Encoder`."""
-        if not len(table):
-            return b""
-        parts: list[Any] = []
-        for field, column in zip(table.schema, table.columns, strict=True):
-            name = json.dumps(field.name, ensure_ascii=False)
-            parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
-        lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
-        _, offsets, data = lines.buffers()
-        return data.slice(0, np.frombuffer(offsets, np.int32)[len(lines)])
+    parts: list[Any] = []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        name = json.dumps(field.name, ensure_ascii=False)
+        parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
+    lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
+    _, offsets, data = lines.buffers()
+    return data.slice(0, np.frombuffer(offsets, np.int32)[len(lines)])
 
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
@@ -161,28 +162,28 @@ def _plain(value: object) -> str:
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-@dataclass(frozen=True)
-class Digits:
-    """The column ``solution`` as a NumPy array of the digits of each row; 0 for null.
+def _array_of_no_rows(schema: pa.Schema) -> bytes:
+    """Return the header of a NumPy file, which says 0 rows until their number is known.
 
-    The header says 0 rows until their number is known.
+    Raises
+    ------
+    InputError
+        If the schema has no solutions as digits.
     """
+    kind = schema.field("solution").type if "solution" in schema.names else pa.null()
+    if not pa.types.is_fixed_size_list(kind):
+        raise InputError("only solve writes .npy, an array of solutions; name a table instead")
+    return array_header(0, kind.list_size)
 
-    def header(self, schema: pa.Schema) -> bytes:
-        """See `Encoder`; raises `InputError` if the schema has no solutions as digits."""
-        kind = schema.field("solution").type if "solution" in schema.names else pa.null()
-        if not pa.types.is_fixed_size_list(kind):
-            raise InputError("only solve writes .npy, an array of solutions; name a table instead")
-        return array_header(0, kind.list_size)
 
-    def rows(self, table: pa.Table) -> bytes:
-        """See `Encoder`."""
-        column = one_chunk(table["solution"])
-        digits = np.zeros((len(column), column.type.list_size), np.uint8)
-        digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(
-            -1, column.type.list_size
-        )
-        return digits.tobytes()
+def _digits(table: pa.Table) -> bytes:
+    """Write the column ``solution`` as the digits of each row; 0 for null."""
+    column = one_chunk(table["solution"])
+    digits = np.zeros((len(column), column.type.list_size), np.uint8)
+    digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(
+        -1, column.type.list_size
+    )
+    return digits.tobytes()
 
 
 def array_header(n_rows: int, n_cells: int) -> bytes:
@@ -199,18 +200,92 @@ def array_header(n_rows: int, n_cells: int) -> bytes:
     return header.getvalue()
 
 
-@dataclass(frozen=True)
-class ArrowStreams:
-    """One compressed Arrow stream per table; `packing.regroup` turns them into Parquet."""
+# ---- lines of CSV ---------------------------------------------------------------------------
 
-    def header(self, schema: pa.Schema) -> bytes:
-        """See `Encoder`."""
-        return b""
+_QUOTE, _LINE_FEED, _RETURN = np.uint8(34), np.uint8(10), np.uint8(13)
 
-    def rows(self, table: pa.Table) -> pa.Buffer:
-        """See `Encoder`."""
-        sink = pa.BufferOutputStream()
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
-        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-            writer.write_table(table)
-        return sink.getvalue()
+
+def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
+    r"""Write rows as lines that end in a line feed; quote values only where needed.
+
+    pyarrow writes CSV as fast only if no value of a table needs quotation marks or all values are
+    quoted; one message with a comma would make a block seven times as slow.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.StringArray, each of length n
+        A null is written as an empty value.
+    delimiter : str
+        One ASCII character.
+
+    Returns
+    -------
+    pyarrow.Buffer
+
+    Examples
+    --------
+    >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', None])], ",").to_pybytes()
+    b'a,"1,2""3"\nb,\n'
+    """
+    texts = [buffers(column) for column in columns]
+    sizes = np.zeros(len(columns[0]), np.int64)
+    quoted = [_add_sizes(data, bounds, np.uint8(ord(delimiter)), sizes) for data, bounds in texts]
+    ends = np.cumsum(sizes)
+    places = ends - sizes
+    lines = np.empty(ends[-1] if ends.size else 0, np.uint8)
+    for k, (data, bounds) in enumerate(texts):
+        after = _LINE_FEED if k + 1 == len(texts) else np.uint8(ord(delimiter))
+        _place(data, bounds, quoted[k], after, places, lines)
+    return pa.py_buffer(lines)
+
+
+@kernel
+def _add_sizes(data, bounds, delimiter, sizes):
+    """Add the encoded size of each value to `sizes`; return a mask of values to quote."""
+    quoted = np.zeros(sizes.size, np.bool_)
+    plain = not _has_special(data[bounds[0] : bounds[-1]], delimiter)
+    for k in range(sizes.size):
+        size = bounds[k + 1] - bounds[k]
+        if not plain:
+            value = data[bounds[k] : bounds[k + 1]]
+            quoted[k] = _has_special(value, delimiter)
+            if quoted[k]:
+                size += 2
+                for c in value:
+                    size += c == _QUOTE
+        sizes[k] += size + 1
+    return quoted
+
+
+@kernel
+def _has_special(data, delimiter):
+    """Return True if any byte must be quoted."""
+    special = np.uint8(0)
+    for c in data:  # to the end, so that the compiler uses vectors
+        special |= np.uint8((c == delimiter) | (c == _QUOTE) | (c == _LINE_FEED) | (c == _RETURN))
+    return special != 0
+
+
+@kernel
+def _place(data, bounds, quoted, after, places, lines):
+    """Write each value, and one byte after it, at its place; advance the places."""
+    for k in range(places.size):
+        at = np.uintp(places[k])
+        begin, end = np.uintp(bounds[k]), np.uintp(bounds[k + 1])
+        if quoted[k]:
+            lines[at] = _QUOTE
+            at += np.uintp(1)
+            for x in range(begin, end):
+                lines[at] = data[x]
+                at += np.uintp(1)
+                if data[x] == _QUOTE:
+                    lines[at] = _QUOTE
+                    at += np.uintp(1)
+            lines[at] = _QUOTE
+            at += np.uintp(1)
+        else:
+            for x in range(end - begin):
+                lines[at + x] = data[begin + x]
+            at += end - begin
+        lines[at] = after
+        places[k] = at + np.uintp(1)

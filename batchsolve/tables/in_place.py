@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from batchsolve.tables.blocks import facts_of_opened
 from batchsolve.tables.checksums import Sums, Written
+from batchsolve.tables.places import facts_of
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
@@ -92,7 +92,7 @@ class InPlace:
     @classmethod
     def of(cls, file: IO[bytes], path: str, known: Numbers) -> InPlace:
         """Return how workers can write to a file that is open here."""
-        return cls(os.path.abspath(path), known, facts_of_opened(path, file).place)
+        return cls(os.path.abspath(path), known, facts_of(path, file).place)
 
     def begins(self, number: int, place: int) -> None:
         """Note where a block begins: the first, or one whose predecessor was taken."""
@@ -111,7 +111,7 @@ class InPlace:
                 return None
             with open(self.path, "r+b", buffering=0) as file:
                 is_mine = self.owner in (os.getpid(), os.getppid())
-                if not is_mine or facts_of_opened(self.path, file).place != self.file:
+                if not is_mine or facts_of(self.path, file).place != self.file:
                     return None
                 _write_at(file.fileno(), data, begin)
         except OSError:  # the main process writes it instead, or says why that is not possible

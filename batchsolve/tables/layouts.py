@@ -14,7 +14,7 @@ import json
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -43,24 +43,6 @@ class Rows:
 
     table: pa.Table
     faults: dict[int, str] = field(default_factory=dict)
-
-
-class Layout(Protocol):
-    """The layout of the records of a file."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns."""
-        ...
-
-    @property
-    def delimiter(self) -> str:
-        """The delimiter of a CSV table, in which line ends can be quoted; else empty."""
-        ...
-
-    def rows(self, data: Any) -> Rows:
-        """Parse whole records."""
-        ...
 
 
 class RowsError(InputError):
@@ -94,24 +76,13 @@ class RowsError(InputError):
 
 
 @dataclass(frozen=True)
-class GridLines:
-    """Text with one grid per line, and comments after ``#``."""
-
-    schema = pa.schema([("puzzle", pa.string())])
-    delimiter = ""
-
-    def rows(self, data: bytes) -> Rows:
-        """Drop comments and blank lines."""
-        return Rows(pa.Table.from_arrays([_lines(data)], schema=self.schema))
-
-
-@dataclass(frozen=True)
-class Spaced:
-    """Text with a few fields per line, separated by blanks, and comments after ``#``.
+class Lines:
+    """Text with one grid per line, or a few fields separated by blanks, and comments after ``#``.
 
     Attributes
     ----------
     columns : tuple of str
+        A single column holds whole lines.
     """
 
     columns: tuple[str, ...]
@@ -120,11 +91,13 @@ class Spaced:
     @property
     def schema(self) -> pa.Schema:
         """The columns, all text."""
-        return pa.schema([(name, pa.string()) for name in self.columns])
+        return _text_schema(self.columns)
 
     def rows(self, data: bytes) -> Rows:
-        """Split every line into fields."""
+        """Drop comments and blank lines; split every line into fields if there are several."""
         lines, n = _lines(data), len(self.columns)
+        if n == 1:
+            return Rows(pa.Table.from_arrays([lines], schema=self.schema))
         fields = pc.split_pattern_regex(lines, r"\s+")
         actual = np.asarray(pc.list_value_length(fields))
         faults = {}
@@ -137,6 +110,10 @@ class Spaced:
         flat = fields.flatten()
         columns = [flat.take(np.arange(k, len(flat), n)) for k in range(n)]
         return Rows(pa.Table.from_arrays(columns, schema=self.schema), faults)
+
+
+def _text_schema(names: Iterable[str]) -> pa.Schema:
+    return pa.schema([(name, pa.string()) for name in names])
 
 
 def _lines(data: bytes) -> pa.Array:
@@ -172,7 +149,7 @@ class Delimited:
     @property
     def schema(self) -> pa.Schema:
         """The columns, all text."""
-        return pa.schema([(name, pa.string()) for name in self.columns])
+        return _text_schema(self.columns)
 
     def rows(self, data: bytes) -> Rows:
         """Parse records; skip blank lines."""
@@ -357,3 +334,10 @@ class ArrowTable:
                 len(data),
             ) from error
         return Rows(data)
+
+
+Layout = Lines | Delimited | JsonLines | ArrowTable
+"""The layout of the records of a file: the columns (`schema`), and the parsing of whole records.
+
+The `delimiter` is that of a CSV table, in which line ends can be quoted; else it is empty.
+"""

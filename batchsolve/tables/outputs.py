@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -21,9 +21,8 @@ from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.held_folder import HeldFolder
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
-from batchsolve.tables.growing import Companion, GrowingFile
 from batchsolve.tables.in_place import Encoded, InPlace
-from batchsolve.tables.packing import compress, count_rows, regroup
+from batchsolve.tables.packing import Companion, GrowingFile, compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import target_of
 
@@ -34,8 +33,8 @@ FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 WHOLE = {".parquet": regroup, ".npy": count_rows}  # what makes the finished file
 
 
-class Output(Protocol):
-    """The sink of the encoded rows of a run.
+class Output:
+    """The sink of the encoded rows of a run; this base class holds nothing back.
 
     Attributes
     ----------
@@ -43,30 +42,27 @@ class Output(Protocol):
         How workers can write blocks themselves, if they can.
     """
 
-    in_place: InPlace | None
+    in_place: InPlace | None = None
 
     def take(self, block: Encoded) -> None:
         """Append the next block, or go on behind it if a worker has written it."""
-        ...
+        raise NotImplementedError
 
     def written(self) -> Written:
         """Return the length and checksum of the rows taken so far, to resume from them."""
-        ...
+        return Written()
 
     def sync(self) -> None:
         """Make everything taken so far durable; other threads may go on to write."""
-        ...
 
     def finish(self) -> None:
         """Put the finished output into its place."""
-        ...
 
     def close(self) -> None:
         """Leave the output as it is, to be resumed."""
-        ...
 
 
-class _File:
+class _File(Output):
     """Appends to ``OUT.partial``, as workers may do before.
 
     Parameters
@@ -187,10 +183,8 @@ class _File:
             self._file.close()
 
 
-class _StandardOutput:
+class _StandardOutput(Output):
     """The sink that writes blocks to standard output as they arrive."""
-
-    in_place: InPlace | None = None
 
     def __init__(self, header: bytes) -> None:
         self._file = sys.stdout.buffer
@@ -201,18 +195,6 @@ class _StandardOutput:
         with disk_errors("standard output"):
             self._file.write(block.data)
             self._file.flush()  # who gives rows by and by waits for each answer
-
-    def written(self) -> Written:
-        return Written()
-
-    def sync(self) -> None:
-        """Nothing is held back."""
-
-    def finish(self) -> None:
-        """Nothing is held back."""
-
-    def close(self) -> None:
-        """Nothing is held back."""
 
 
 def check_output(path: str) -> str:
@@ -323,12 +305,3 @@ def partial_path(path: str) -> str:
 def _sync(file: IO[bytes]) -> None:
     file.flush()
     os.fsync(file.fileno())
-
-
-def sync_directory(path: str) -> None:
-    """Make the names in a directory durable."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

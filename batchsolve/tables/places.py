@@ -1,5 +1,7 @@
 """Places of tables: local files, folders, and addresses that pyarrow or fsspec opens.
 
+In a `Folder`, every file appears when it is complete.
+
 An *address* begins with a scheme, such as ``s3://``, and every machine can open it. A path names a
 file of this machine.
 """
@@ -9,15 +11,18 @@ from __future__ import annotations
 import glob
 import os
 import re
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+import pyarrow as pa
 from pyarrow import fs
 
-from batchsolve.errors import InputError, first_line
+from batchsolve.errors import InputError, disk_errors, first_line
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
@@ -99,8 +104,8 @@ def local_path(path: str) -> str | None:
     return file_system(path)[1] if path.lower().startswith("file://") else None
 
 
-def facts_of(path: str) -> Facts:
-    """Return the facts about a file.
+def facts_of(path: str, opened: Any = None) -> Facts:
+    """Return the facts about a file; about an open one, whose path may lead to another by now.
 
     Raises
     ------
@@ -108,7 +113,7 @@ def facts_of(path: str) -> Facts:
         If the file does not exist.
     """
     if not is_address(path):
-        facts = os.stat(path)
+        facts = os.stat(path if opened is None else opened.fileno())
         return Facts(facts.st_size, facts.st_mtime_ns, (facts.st_dev, facts.st_ino))
     system, inner = file_system(path)
     info = system.get_file_info(inner)
@@ -238,3 +243,114 @@ def _named(address: str) -> Iterator[None]:
         raise InputError(text if text.startswith(address) else f"{address}: {text}") from error
     except OSError as error:
         raise InputError(f"{address}: {error.strerror or first_line(error)}") from error
+
+
+UNFINISHED = ".unfinished-"  # prefix of the names of incomplete files
+_OBJECT_STORES = ("s3", "gcs", "abfs")  # objects in them appear when they are complete
+
+
+@dataclass(frozen=True)
+class LocalFolder:
+    """A folder of this machine."""
+
+    path: str
+
+    def make(self) -> None:
+        """Create the folder if it does not exist."""
+        with disk_errors(self.path):
+            os.makedirs(self.path, exist_ok=True)
+
+    def names(self) -> list[str]:
+        """Return the names in the folder; none if it does not exist."""
+        with disk_errors(self.path):
+            return os.listdir(self.path) if os.path.isdir(self.path) else []
+
+    def put(self, name: str, data: pa.Buffer) -> None:
+        """Write a file; replace an existing one of the same name."""
+        whole, hidden = os.path.join(self.path, name), os.path.join(self.path, _hidden())
+        with disk_errors(whole):
+            try:
+                with open(hidden, "xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(hidden, whole)
+            except BaseException:
+                if os.path.exists(hidden):
+                    os.remove(hidden)
+                raise
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        with disk_errors(self.path):
+            os.remove(os.path.join(self.path, name))
+
+    def sync(self) -> None:
+        """Make the names in the folder durable."""
+        with disk_errors(self.path):
+            sync_directory(self.path)
+
+
+@dataclass(frozen=True)
+class RemoteFolder:
+    """A folder at an address, or a prefix of an object store; see `LocalFolder`."""
+
+    address: str
+
+    def make(self) -> None:
+        """See `LocalFolder`."""
+        system, path = file_system(self.address)
+        if system.type_name not in _OBJECT_STORES:
+            with disk_errors(self.address):
+                system.create_dir(path, recursive=True)
+
+    def names(self) -> list[str]:
+        """See `LocalFolder`."""
+        system, path = file_system(self.address)
+        with disk_errors(self.address):
+            selected = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
+            return [info.base_name for info in system.get_file_info(selected)]
+
+    def put(self, name: str, data: pa.Buffer) -> None:
+        """See `LocalFolder`."""
+        whole = child(self.address, name)
+        system, path = file_system(whole)
+        is_store = system.type_name in _OBJECT_STORES
+        hidden = path if is_store else file_system(child(self.address, _hidden()))[1]
+        with disk_errors(whole):
+            with system.open_output_stream(hidden, compression=None) as stream:
+                stream.write(data)
+            if not is_store:
+                system.move(hidden, path)
+
+    def remove(self, name: str) -> None:
+        """See `LocalFolder`."""
+        system, path = file_system(child(self.address, name))
+        with disk_errors(self.address):
+            system.delete_file(path)
+
+    def sync(self) -> None:
+        """See `LocalFolder`; files there are durable already."""
+
+
+Folder = LocalFolder | RemoteFolder
+"""A folder; small, and can be sent to workers."""
+
+
+def folder_at(path: str) -> Folder:
+    """Return the folder of a path or address."""
+    local = local_path(path)
+    return RemoteFolder(path) if local is None else LocalFolder(local)
+
+
+def _hidden() -> str:
+    return f"{UNFINISHED}{secrets.token_hex(8)}"
+
+
+def sync_directory(path: str) -> None:
+    """Make the names in a directory durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

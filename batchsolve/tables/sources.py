@@ -13,8 +13,9 @@ import select
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +29,6 @@ from batchsolve.tables.blocks import (
     Boundary,
     PlainFile,
     Stream,
-    Uncut,
     cut,
     never_closed,
     record_end,
@@ -39,10 +39,9 @@ from batchsolve.tables.layouts import (
     BOM,
     ArrowTable,
     Delimited,
-    GridLines,
     JsonLines,
     Layout,
-    Spaced,
+    Lines,
     first_record,
 )
 from batchsolve.tables.places import facts_of, open_to_read
@@ -56,35 +55,6 @@ MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 # a complete line, but not a comment, and not JSON, whose types need more lines
 _TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-
-
-class Source(Protocol):
-    """A table to read."""
-
-    @property
-    def path(self) -> str:
-        """The file, or ``-`` for standard input."""
-        ...
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of its records."""
-        ...
-
-    @property
-    def length(self) -> int | None:
-        """The offset of its end; None if unknown before it is read."""
-        ...
-
-    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """Cut the file into blocks from an offset on, as source `number` of a corpus.
-
-        Raises
-        ------
-        InputError
-            After the last block that could be read, if the file is damaged.
-        """
-        ...
 
 
 def name_of(path: str) -> str:
@@ -125,17 +95,17 @@ def open_source(path: str) -> Source:
     InputError
         If the file does not exist, cannot be read, is empty or has no usable header.
     """
-    with named_errors(name_of(path)):
+    with named_errors(name_of(path)), ExitStack() as opened:
         stream = _open_stream(path)
-        head = stream.head() if isinstance(stream, _StandardInput) else stream.read(HEAD_BYTES)
         if path != "-":
-            stream.close()
+            opened.callback(stream.close)
+        head = stream.head() if isinstance(stream, _StandardInput) else stream.read(HEAD_BYTES)
         if not head.removeprefix(BOM).strip():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
             return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
         suffix, _ = split_suffixes(path)
-        table = read_document(suffix, head.removeprefix(BOM), lambda: _whole(path, head, stream))
+        table = read_document(suffix, head.removeprefix(BOM), lambda: head + stream.read())
         if table is not None:
             return TableSource(table, path)
         if _is_wide(head):
@@ -153,9 +123,11 @@ class TextSource:
     Attributes
     ----------
     path : str
+        The file, or ``-`` for standard input.
     layout : Layout
+        The layout of its records.
     length : int or None
-        See `Source`.
+        The offset of its end; None if unknown before it is read.
     first : int
         The offset of the first record, after a byte order mark and a header.
     old_line_ends : bool
@@ -183,14 +155,21 @@ class TextSource:
             text = text.replace(b"\r", b"\n")
         layout, header = _text_layout(path, text)
         standard_input = _StandardInput(head, stream) if path == "-" else None
-        length = None if path == "-" or _is_packed(stream) else facts_of(path).size
+        is_packed = isinstance(stream, pa.CompressedInputStream)
+        length = None if path == "-" or is_packed else facts_of(path).size
         return cls(path, layout, length, first + header, old_line_ends, standard_input)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `Source`."""
+        """Cut the file into blocks from an offset on, as source `number` of a corpus.
+
+        Raises
+        ------
+        InputError
+            After the last block that could be read, if the file is damaged.
+        """
         name, begin = name_of(self.path), max(offset, self.first)
         with named_errors(name), self._standard_input or _open_stream(self.path) as stream:
-            source: Uncut | None = None
+            source: PlainFile | Stream | None = None
             if self.length is not None and not self.old_line_ends:
                 file = PlainFile(self.path, stream)
                 source = file if file.is_found else None
@@ -230,7 +209,7 @@ class ParquetSource:
             return cls(path, ArrowTable(file.schema_arrow), file.metadata.num_rows, content)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `Source`."""
+        """See `TextSource.blocks`."""
         name = name_of(self.path)
         with (
             named_errors(name),
@@ -248,7 +227,7 @@ class ParquetSource:
                 if end <= offset:
                     continue
                 if plain is not None and offset <= begin and end - begin <= most:
-                    data = plain.row_groups(first, last, end - begin)
+                    data = plain.take(first, last + 1, of_row_groups=True)
                     yield Block(data, self.layout, name, Boundary(number, end))
                     continue
                 for batch in file.iter_batches(most, list(range(first, last + 1))):
@@ -295,22 +274,26 @@ class TableSource:
 
     @property
     def layout(self) -> ArrowTable:
-        """See `Source`."""
+        """The layout of its records."""
         return ArrowTable(self.table.schema)
 
     @property
     def length(self) -> int:
-        """See `Source`."""
+        """The number of rows."""
         return len(self.table)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `Source`."""
+        """See `TextSource.blocks`."""
         n_rows = len(self.table)
         most = _rows_of_a_block(n_rows, self.table.nbytes, size)
         for begin in range(offset, n_rows, most):
             end = min(begin + most, n_rows)
             data = slice_of(self.table, begin, end)
             yield Block(data, self.layout, name_of(self.path), Boundary(number, end))
+
+
+Source = TextSource | ParquetSource | TableSource
+"""A table to read."""
 
 
 def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:
@@ -325,14 +308,6 @@ class _StandardInput(io.RawIOBase):
     def __init__(self, ahead: bytes, stream: IO[bytes]) -> None:
         self._ahead = ahead
         self._stream = stream
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def fileno(self) -> int:
-        """Return the file descriptor."""
-        return self._stream.fileno()
 
     def read(self, size: int = -1) -> bytes:
         """Return bytes that were read ahead, then bytes that have arrived; none at the end."""
@@ -398,26 +373,12 @@ def _is_wide(head: bytes) -> bool:
     return begin[:2] in (b"\xff\xfe", b"\xfe\xff") or begin.count(0) > len(begin) // 8
 
 
-def _is_packed(stream: Any) -> bool:
-    return isinstance(stream, pa.CompressedInputStream)
-
-
 def _opened(path: str, content: bytes) -> Any:
     return pa.BufferReader(content) if content else open_to_read(path)
 
 
 def _compression(magic: bytes) -> str | None:
     return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
-
-
-def _whole(path: str, head: bytes, stream: Any) -> bytes:
-    """Return the whole contents of a file that begins with `head`."""
-    if path == "-":
-        data: bytes = head + stream.read()
-        return data
-    with _open_stream(path) as again:
-        data = again.read()
-        return data
 
 
 def _skip(stream: Any, n_bytes: int) -> None:
@@ -440,15 +401,14 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return Delimited(tuple(columns), delimiter), header
-    spaced = _spaced_names(first.partition(" #")[0].split())
-    return (Spaced(spaced) if spaced else GridLines()), 0
+    return Lines(_line_columns(first.partition(" #")[0].split())), 0
 
 
-def _spaced_names(fields: list[str]) -> tuple[str, ...]:
-    """Return the columns of lines with a few fields, one or two of them grids; else none."""
+def _line_columns(fields: list[str]) -> tuple[str, ...]:
+    """Return the columns of lines with a few fields, one or two of them grids; else of grids."""
     grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
     if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
-        return ()
+        return ("puzzle",)
     if [len(fields), *grids] == [3, 1]:
         return "hash", "puzzle", "rating"  # the format of Sudoku Exchange
     return tuple(_headless_names(len(fields), grids))

@@ -15,7 +15,7 @@ from oracles import canonical_form
 import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.symmetry import canonical
-from batchsolve.tables.keys import GridHash, SeenKeys
+from batchsolve.tables.repeats import GridHash, SeenKeys
 
 PUZZLE = "1.....2..3.....4"
 SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"

@@ -26,7 +26,7 @@ from hypothesis import given, strategies as st
 import batchsolve as bs
 from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
-from batchsolve.tables.number_columns import number_kinds, number_types, with_numbers
+from batchsolve.tables.reader import number_kinds, number_types, with_numbers
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 

@@ -10,9 +10,9 @@ from batchsolve.errors import OutputError
 from batchsolve.tables import packing
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.encoders import encoder_for
-from batchsolve.tables.growing import Companion, GrowingFile
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.outputs import Output, open_output, partial_path
+from batchsolve.tables.packing import Companion, GrowingFile
 
 
 @given(

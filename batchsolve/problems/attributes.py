@@ -1,0 +1,249 @@
+"""Colours, bounds and costs: the attributes of an exact cover problem that not every one has.
+
+A *colour* of a secondary item is an integer from 1; only the equality of colours matters.
+
+*Bounds* are the least and the most number of options of a cover that have a primary item. Covers
+with bounds are those of Knuth's *multiple covering with colors*, MCC (*The Art of Computer
+Programming* 7.2.2.1). Items without bounds are in exactly one option.
+
+*Costs* of options are integers, 0 or more; the cost of a cover is the sum over its options. Covers
+with costs are those of Knuth's Algorithm 7.2.2.1C$ and his program DLX5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import lcm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
+
+if TYPE_CHECKING:
+    from batchsolve.problems.exact_cover import ExactCover
+
+MOST_COLORS = 2**32 - 2  # dancing links mark entries with 0 and with 2**32 - 1
+MOST_BOUND = 2**31 - 1
+MOST_COST = 2**48  # of all options together, so that fractions of costs fit into 64 bits
+_MOST_SCALED = 2**61
+
+
+def array_of(values: Any, what: str) -> npt.NDArray[Any]:
+    """Return a copy of values as an array.
+
+    Raises
+    ------
+    InputError
+        If some of them are masked, so that what they stand for is unknown, or lengths differ.
+
+    Examples
+    --------
+    >>> array_of(np.ma.array([0, 1], mask=[0, 1]), "indices")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
+    """
+    if np.ma.is_masked(values):
+        raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
+    with argument_errors(f"{what} is an array, or lists of equal length", values):
+        return np.array(values)
+
+
+def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> npt.NDArray[np.int64]:
+    """Return a copy of values as an array of integers; raise if they are none."""
+    array = array_of(values, what)
+    if array.ndim != n_dimensions:
+        raise ProblemError(
+            f"{what} must have {counted(n_dimensions, 'dimension')}, not {array.ndim}"
+        )
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def number_colors(
+    rows: Sequence[Sequence[Hashable]], colors: Sequence[Mapping[Hashable, Hashable]]
+) -> tuple[list[int], list[str]]:
+    """Return the colour of every entry of the options, and the names of the colours."""
+    if len(colors) != len(rows):
+        raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
+    number: dict[Hashable, int] = {}
+    entries = []
+    for o, (row, given) in enumerate(zip(rows, colors, strict=True)):
+        if not isinstance(given, Mapping):
+            raise ProblemError(
+                f"the colours of option {o} must be a mapping of items, not {given!r}"
+            )
+        if absent := [item for item in given if item not in row]:
+            raise ProblemError(
+                f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
+                f"that item"
+            )
+        entries += [number.setdefault(given[i], len(number) + 1) if i in given else 0 for i in row]
+    return entries, list(map(str, number))
+
+
+def in_order_of_use(colors: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+    """Renumber colours in the order of their first use; 0 stays."""
+    known, first, inverse = np.unique(colors, return_index=True, return_inverse=True)
+    used = known > 0
+    rank = np.zeros(known.size, np.int64)
+    rank[np.flatnonzero(used)[np.argsort(first[used])]] = np.arange(1, used.sum() + 1)
+    return rank[inverse]
+
+
+def check_bounds(least: int, most: int) -> str:
+    """Return the fault of the bounds of one item, or an empty text."""
+    if not 0 <= least <= most:
+        return "the least is 0 or more and not above the most"
+    if not 1 <= most <= MOST_BOUND:
+        return f"the most is 1 to {MOST_BOUND:,}"
+    return ""
+
+
+def checked_bounds(
+    values: npt.ArrayLike, n_primary: int, names: Sequence[str] | None
+) -> npt.NDArray[np.int64] | None:
+    """Return the bounds of the primary items, or None if all of them are 1 and 1.
+
+    Raises
+    ------
+    ProblemError
+        If the shape is wrong, or the bounds of an item are.
+    """
+    bounds = whole_numbers(values, "bounds", 2)
+    if bounds.shape != (n_primary, 2):
+        raise ProblemError(
+            f"bounds of shape {bounds.shape}; a least and a most for each of the {n_primary} "
+            f"primary items have the shape {(n_primary, 2)}"
+        )
+    for i, (least, most) in enumerate(bounds.tolist()):
+        if wrong := check_bounds(least, most):
+            name = i if names is None else quoted(names[i])
+            raise ProblemError(f"item {name} has the bounds {least} and {most}; {wrong}")
+    if np.all(bounds == 1):
+        return None
+    return bounds
+
+
+def bounds_by_name(
+    bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]
+) -> npt.NDArray[np.int64]:
+    """Return the bounds of the primary items, by default 1 and 1."""
+    number = {item: i for i, item in enumerate(primary)}
+    array = np.ones((len(primary), 2), np.int64)
+    for item, pair in bounds.items():
+        if item not in number:
+            raise ProblemError(
+                f"bounds are given to {quoted(item)}, which is not a primary item; only those have "
+                f"bounds"
+            )
+        pair = list(pair) if isinstance(pair, Sequence | np.ndarray) else [pair]
+        if len(pair) != 2 or not all(isinstance(b, int | np.integer) for b in pair):
+            raise ProblemError(
+                f"the bounds of item {quoted(item)} are a least and a most, two whole numbers"
+            )
+        if wrong := check_bounds(*map(int, pair)):
+            raise ProblemError(
+                f"item {quoted(item)} has the bounds {pair[0]} and {pair[1]}; {wrong}"
+            )
+        array[number[item]] = pair
+    return array
+
+
+def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.NDArray[np.int64]:
+    """Return the costs of options as an array.
+
+    Raises
+    ------
+    ProblemError
+        If their number is wrong, or one is not an integer or out of bounds.
+    """
+    costs = array_of(values, "costs")
+    if costs.shape != (n_options,):
+        raise ProblemError(f"costs of shape {costs.shape} for {n_options} options; give one each")
+    if costs.size and not np.issubdtype(costs.dtype, np.integer):
+        raise ProblemError(f"costs must be whole numbers up to {MOST_COST:,}, not {costs.dtype}")
+    below = np.flatnonzero(costs < 0)
+    if below.size:
+        o = int(below[0])
+        raise ProblemError(f"option {o} has the cost {costs[o]}; a cost is 0 or more")
+    if sum(costs.tolist()) > MOST_COST:  # Python integers do not overflow
+        raise ProblemError(f"the costs come to more than {MOST_COST:,}; divide them")
+    return costs.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pricing:
+    """The costs of options in a form for a search for the cheapest covers.
+
+    If every primary item is in one option of a cover, a *tax* on an item can be taken off the cost
+    of every option that has it: all covers become cheaper by the same amount (Knuth, 7.2.2.1). The
+    rest of the cost of an option is its *net* cost. Its *share* is the net cost divided by the
+    number of its primary items. A partial cover needs at least the sum of the least shares of its
+    uncovered items.
+
+    Attributes
+    ----------
+    base : int
+        The sum of the taxes.
+    scale : int
+        The factor of net costs and shares, by which shares are integers or little is lost by
+        rounding down.
+    net, share : ndarray of int64, shape (n_options,)
+    order : ndarray of uint32, shape (n_options,)
+        The options by share, then by number: the order in which they are tried.
+    rank : ndarray of uint32, shape (n_options,)
+        The place of each option in that order.
+    """
+
+    base: int
+    scale: int
+    net: npt.NDArray[np.int64]
+    share: npt.NDArray[np.int64]
+    order: npt.NDArray[np.uint32]
+    rank: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, problem: ExactCover) -> Pricing:
+        """Return the pricing of a problem with costs."""
+        assert problem.costs is not None
+        owner = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+        is_primary = problem.indices < problem.n_primary
+        n_primary = np.bincount(owner[is_primary], minlength=problem.n_options)
+        base, net = 0, problem.costs.copy()
+        if problem.bounds is None:
+            base = _tax(problem, owner, net)
+        scale = lcm(*np.unique(n_primary[n_primary > 0]).tolist())
+        scale = min(scale, _MOST_SCALED // max(1, int(net.sum())))
+        net *= scale
+        share = net // np.maximum(n_primary, 1)
+        order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(problem.n_options)
+        return cls(base, scale, net, share, order, rank)
+
+    def path(self, decisions: Sequence[int] | npt.NDArray[np.uint32]) -> tuple[int, ...]:
+        """Return the ranks of the options taken and excluded; they compare in tree order."""
+        n = self.rank.size
+        return tuple(
+            int(self.rank[d]) if d < n else n + int(self.rank[d - n]) for d in map(int, decisions)
+        )
+
+
+def _tax(problem: ExactCover, owner: npt.NDArray[np.int64], net: npt.NDArray[np.int64]) -> int:
+    """Subtract the least net cost from the options of each primary item in turn; return the sum."""
+    base = 0
+    by_item = np.argsort(problem.indices, kind="stable")
+    ends = np.cumsum(np.bincount(problem.indices, minlength=problem.n_items)).tolist()
+    for begin, end in pairwise([0, *ends[: problem.n_primary]]):
+        options = owner[by_item[begin:end]]
+        if options.size:
+            tax = int(net[options].min())
+            net[options] -= tax
+            base += tax
+    return base
