@@ -25,7 +25,6 @@ from batchsolve.engines.residual import entries_of, leaves_more
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.symmetry.canonical import first_clashes
 from batchsolve.tables import repeats
 
 GRID = bs.Sudoku(3, 3)
@@ -90,7 +89,7 @@ def test_digits_that_a_grid_does_not_have_clash():
     grids = np.zeros((2, 81), np.uint8)
     grids[0, 5] = 1
     grids[0, 80] = 255
-    assert first_clashes(GRID, grids).tolist() == [1, -1]
+    assert GRID.first_clashes(grids).tolist() == [1, -1]
 
 
 def test_symmetries_of_another_problem_have_no_images():

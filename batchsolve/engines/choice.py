@@ -19,7 +19,7 @@ from batchsolve.engines.contract import Engine, check_support
 from batchsolve.engines.registry import MRV_TREE, Described, engine_names, registered
 from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.grids import GridProblem
 from batchsolve.settings import AUTO
 
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
@@ -52,7 +52,7 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
         engine = get_engine(name)
         check_support(engine, problem)
         return [engine]
-    if isinstance(problem, Sudoku):
+    if isinstance(problem, GridProblem):
         best = engine_for_rows(AUTO, problem)
         if best.capabilities.sudoku_only:
             return [best]
@@ -92,7 +92,7 @@ def visits_the_same_nodes(name: str) -> bool:
     return name == AUTO or registered(name).capabilities.reproducible_nodes
 
 
-def engine_for_rows(name: str, problem: Sudoku) -> Engine:
+def engine_for_rows(name: str, problem: GridProblem) -> Engine:
     """Return the engine that a name stands for when puzzles of one shape are solved.
 
     Raises
@@ -151,7 +151,7 @@ class RowEngines:
         return ", ".join(names if self.handover is None else [*names, self.handover.engine.name])
 
 
-def engines_for_rows(name: str, problem: Sudoku, limit: int) -> RowEngines:
+def engines_for_rows(name: str, problem: GridProblem, limit: int) -> RowEngines:
     """Return the engines that a name stands for when puzzles of one shape are solved.
 
     Raises
@@ -169,7 +169,7 @@ def engines_for_rows(name: str, problem: Sudoku, limit: int) -> RowEngines:
     )
 
 
-def _best_handover(name: str, problem: Sudoku, limit: int) -> Handover | None:
+def _best_handover(name: str, problem: GridProblem, limit: int) -> Handover | None:
     """Return the fallback engine, installed or not."""
     if name == AUTO and limit <= MOST_WANTED:
         for engine in map(registered, engine_names()):
@@ -185,6 +185,6 @@ def _suitability(engine: Described) -> tuple[bool, int]:
     return can.sudoku_only, can.suits_grids_from or 0
 
 
-def _suits(engine: Described, problem: Sudoku) -> bool:
+def _suits(engine: Described, problem: GridProblem) -> bool:
     least = engine.capabilities.suits_grids_from
     return least is not None and least <= problem.n_digits and _takes(engine, problem)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from batchsolve.engines.registry import Described, engine_names, registered
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import UNLIMITED
@@ -175,7 +176,8 @@ def check_support(engine: Described, problem: ExactCover) -> None:
     """
     can = engine.capabilities
     if can.sudoku_only and not isinstance(problem, Sudoku):
-        raise InputError(f"the engine {engine.name!r} solves Sudoku only, not {problem!r}")
+        _check_grid(engine, problem)
+        return
     if isinstance(problem, Sudoku):
         most = can.most_digits or problem.n_digits
         if min(problem.box_rows, problem.box_columns) < can.least_box or problem.n_digits > most:
@@ -191,6 +193,20 @@ def check_support(engine: Described, problem: ExactCover) -> None:
         raise _takes_none(engine, problem, "bounds", "bounds of items")
     if can.module:
         check_installed(f"the engine {engine.name!r}", can.module, can.extra)
+
+
+def _check_grid(engine: Described, problem: ExactCover) -> None:
+    """Check that an engine for Sudoku can search a grid with other rules."""
+    can = engine.capabilities
+    if not isinstance(problem, GridProblem):
+        raise InputError(f"the engine {engine.name!r} solves Sudoku only, not {problem!r}")
+    if not can.rules:
+        raise InputError(f"the engine {engine.name!r} knows rows, columns and boxes only")
+    most = can.most_digits or problem.n_digits
+    if problem.n_digits > most:
+        raise InputError(
+            f"the engine {engine.name!r} solves grids of up to {most} digits, not {problem!r}"
+        )
 
 
 def _takes_none(engine: Described, problem: ExactCover, capability: str, what: str) -> InputError:

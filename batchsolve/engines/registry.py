@@ -33,7 +33,9 @@ class Capabilities:
     costs : bool
         True if it can look for the cheapest covers.
     sudoku_only : bool
-        True if it takes no problem but a `Sudoku`.
+        True if it takes no problem but a `Sudoku` or, with `rules`, any grid.
+    rules : bool
+        True if an engine for Sudoku takes grids with other rules, too, by their `rules`.
     least_box : int
         The fewest rows, and columns, that the boxes of a `Sudoku` may have.
     most_digits : int or None
@@ -65,6 +67,7 @@ class Capabilities:
     bounds: bool = False
     costs: bool = False
     sudoku_only: bool = False
+    rules: bool = False
     least_box: int = 1
     most_digits: int | None = None
     tree: str = ""
@@ -134,6 +137,7 @@ _ENGINES = {
                 "Sudoku, many grids at once in SIMD lanes",
                 secondary_items=False,
                 sudoku_only=True,
+                rules=True,
                 least_box=2,
                 most_digits=32,  # a set of digits is a word of 32 bits
                 suits_grids_from=4,

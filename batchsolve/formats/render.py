@@ -30,9 +30,9 @@ import pyarrow.parquet as pq
 
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation, write_symbols
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import SolvedGrids, Sudoku
 
 GRID, OPTIONS = "grid", "options"
 
@@ -79,8 +79,8 @@ class CoverRenderer:
 
     @property
     def schema(self) -> pa.Schema:
-        """The one column of a table: ``grid``, text, for a `Sudoku`, else ``options``, lists."""
-        if isinstance(self.problem, Sudoku):
+        """The one column of a table: ``grid``, text, for grids, else ``options``, lists."""
+        if isinstance(self.problem, GridProblem):
             return pa.schema([(GRID, pa.string())])
         return pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
@@ -102,10 +102,10 @@ class CoverRenderer:
         Raises
         ------
         ValueError
-            If covers of a `Sudoku` do not fill the grid, or the text exceeds 2 GiB, the size of a
-            column of Arrow.
+            If covers of a grid problem do not fill the grid, or the text exceeds 2 GiB, the
+            size of a column of Arrow.
         """
-        if isinstance(self.problem, Sudoku):
+        if isinstance(self.problem, GridProblem):
             bounds, data = _grid_lines(self.problem, covers, self._grid_notation, "", "")
             offsets = pa.py_buffer(_as_offsets(bounds))
             column = pa.StringArray.from_buffers(len(covers), offsets, pa.py_buffer(data))
@@ -117,7 +117,7 @@ class CoverRenderer:
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
-        is_grid = isinstance(self.problem, Sudoku)
+        is_grid = isinstance(self.problem, GridProblem)
         return _parquet(self.table(covers) if is_grid else self._coded(covers))
 
     def json_lines(self, covers: Stacks, *, in_order: bool = True) -> pa.Buffer:
@@ -129,7 +129,7 @@ class CoverRenderer:
         in_order : bool
             True to sort the rows; otherwise they have the order of the covers.
         """
-        if isinstance(self.problem, Sudoku):
+        if isinstance(self.problem, GridProblem):
             head, tail = f'{{"{GRID}": "', '"}\n'
             lines = _grid_lines(self.problem, covers, self._grid_notation, head, tail, in_order)
             return pa.py_buffer(lines[1])
@@ -158,7 +158,7 @@ class CoverRenderer:
 
     @property
     def _grid_notation(self) -> Notation:
-        assert isinstance(self.problem, Sudoku)
+        assert isinstance(self.problem, GridProblem)
         return self.notation or usual_notation(self.problem.n_digits)
 
     @property
@@ -229,7 +229,7 @@ def _digest_of_names(problem: ExactCover) -> bytes:
     Pickled renderers carry the digest, so workers recognise a problem without looking at its names.
     """
     digest = hashlib.sha256(f"{type(problem).__qualname__} {problem.fingerprint}".encode())
-    if isinstance(problem, Sudoku):  # the fingerprint has its boxes, and it has no names
+    if isinstance(problem, GridProblem):  # the fingerprint has its boxes, and it has no names
         return digest.digest()
     for names in (problem.item_names, problem.option_names, problem.color_names):
         digest.update(repr(names).encode())
@@ -309,7 +309,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
 
 
 def _grid_lines(
-    problem: Sudoku,
+    problem: GridProblem,
     covers: Stacks,
     notation: Notation,
     head: str,
@@ -320,9 +320,9 @@ def _grid_lines(
 
     With a head, digits are escaped for JSON. The result is like that of `_join`.
     """
-    n, n_cells, n_digits = len(covers), problem.n_cells, problem.n_digits
-    if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != n_cells):
-        raise ValueError(f"not all of these covers of {problem!r} have {n_cells} options")
+    n, n_digits, size = len(covers), problem.n_digits, problem.cover_size
+    if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
+        raise ValueError(f"not all of these covers of {problem!r} have {size} options")
     digits = notation.symbols or [str(digit + 1) for digit in range(n_digits)]
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
     grids = problem.grids(covers)
@@ -335,7 +335,7 @@ def _grid_lines(
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
     in_turn = grids[order].reshape(-1)
-    return _join(np.arange(n + 1) * n_cells, in_turn, *_pieces(["", *texts]), *frame)
+    return _join(np.arange(n + 1) * problem.n_cells, in_turn, *_pieces(["", *texts]), *frame)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:

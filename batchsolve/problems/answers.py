@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.kernels import kernel
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
 
 
 class Status(IntEnum):
@@ -63,12 +63,14 @@ class Answers:
     def __len__(self) -> int:
         return self.counts.size
 
-    def messages(self, problem: Sudoku, puzzles: npt.NDArray[np.uint8]) -> dict[int, str | None]:
+    def messages(
+        self, problem: GridProblem, puzzles: npt.NDArray[np.uint8]
+    ) -> dict[int, str | None]:
         """Return the messages about rows: the reason of a failed search, or the clues that clash.
 
         Parameters
         ----------
-        problem : Sudoku
+        problem : GridProblem
         puzzles : ndarray of uint8, shape (n, N²)
         """
         clashes: dict[int, str | None] = {

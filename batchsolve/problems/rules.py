@@ -222,17 +222,11 @@ def _centers(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
     yield "houses", tuple(box[middle] for box in boxes(box_rows, box_columns))
 
 
-def _lines(*ends: tuple[int, int, int, int]) -> Iterator[tuple[str, Any]]:
-    """Yield diagonal lines of a 9×9 grid, given their first and last rows and columns."""
-    for r, c, last, _ in ends:
-        step = 1 if ends and _ > c else -1
-        yield "groups", tuple((r + i) * 9 + c + i * step for i in range(last - r + 1))
-
-
 def _argyle(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
-    long = (0, 1, 7, 8), (1, 0, 8, 7), (0, 7, 7, 0), (1, 8, 8, 1)
-    short = (0, 4, 4, 0), (0, 4, 4, 8), (4, 0, 8, 4), (4, 8, 8, 4)
-    yield from _lines(*long, *short)
+    falling = (0, 1, 8), (1, 0, 8), (0, 4, 5), (4, 0, 5)  # row and column of the first cell, length
+    for row, column, length in falling:
+        yield "groups", tuple((row + i) * 9 + column + i for i in range(length))
+        yield "groups", tuple((row + i) * 9 + 8 - column - i for i in range(length))
 
 
 def _steps(
@@ -306,8 +300,9 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
             raise ProblemError(
                 f"no rule {name!r} for boxes of {box_rows}×{box_columns}: {rule.description}"
             )
-        parts: dict[str, tuple[Any, ...]] = {"houses": (), "groups": (), "pairs": ()}
+        parts: dict[str, list[Any]] = {"houses": list(rules.houses), "groups": [], "pairs": []}
         for kind, part in rule.parts(box_rows, box_columns):
-            parts[kind] += (part,)
-        rules += replace(Rules.square(n, ()), **{**parts, "houses": rules.houses + parts["houses"]})
+            parts[kind].append(part)
+        houses, groups, pairs = map(tuple, parts.values())
+        rules += replace(rules, houses=houses, groups=groups, pairs=pairs)
     return rules

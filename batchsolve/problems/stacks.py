@@ -98,6 +98,12 @@ class Stacks:
             )
 
     @classmethod
+    def equally_long(cls, options: npt.NDArray[np.uint32], roots: npt.NDArray[np.int64]) -> Stacks:
+        """Return stacks of one length: the rows of `options`, shape (n, length)."""
+        offsets = np.arange(len(options) + 1) * options.shape[1]
+        return cls(offsets, options.reshape(-1), roots)
+
+    @classmethod
     def from_lists(
         cls, stacks: Iterable[Sequence[int]], roots: npt.ArrayLike | None = None
     ) -> Stacks:

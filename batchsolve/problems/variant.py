@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import ProblemError
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Rules
 
 MOST_SETS = 1_000_000
@@ -56,8 +56,15 @@ class _Entries:
         for kept, new in ((self.options, options), (self.items, items), (self.colors, color)):
             kept.append(new.reshape(-1))
 
+    def arrays(self, n_options: int) -> tuple[Any, Any, Any]:
+        """Return the arrays of a problem: `indptr`, `indices` and `colors`."""
+        options, items = np.concatenate(self.options), np.concatenate(self.items)
+        order = np.lexsort((items, options))
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(options, minlength=n_options))])
+        return indptr, items[order], np.concatenate(self.colors)[order]
 
-class Variant(ExactCover):
+
+class Variant(GridProblem):
     """The exact cover problem of the empty grid with these rules.
 
     Parameters
@@ -73,7 +80,7 @@ class Variant(ExactCover):
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
         n, n_cells = rules.n_digits, rules.n_cells
-        self.n_digits, self.n_cells = n, n_cells
+        self.n_digits = n
         digits, entries = np.arange(n), _Entries()
 
         def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -120,16 +127,43 @@ class Variant(ExactCover):
                 has = digit_set >> digits & 1
                 entries.add(n_options, first + digits, np.where(has, _IN, _OUT))
                 n_options += 1
-        options, items, colors = map(np.concatenate, (entries.options, entries.items, entries.colors))
-        order = np.lexsort((items, options))
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(options, minlength=n_options))])
-        super().__init__(
-            indptr,
-            items[order],
-            entries.n_items,
-            n_primary,
-            colors=colors[order] if rules.cages else None,
-        )
+        indptr, items, colors = entries.arrays(n_options)
+        colors = colors if rules.cages else None
+        super().__init__(indptr, items, entries.n_items, n_primary, colors=colors)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return self.rules.n_cells
+
+    @property
+    def n_marks(self) -> int:
+        """Number of options of the item *marks*: 1 if marks exclude a digit, else 0."""
+        return self.n_options - self.n_cells * self.n_digits - sum(map(len, self.sets))
+
+    @property
+    def cover_size(self) -> int:
+        """Number of options of every cover: those of the cells, of the marks and of the cages."""
+        return self.n_cells + self.n_marks + len(self.sets)
+
+    def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+        """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
+        others = np.empty((len(grids), self.cover_size - self.n_cells), np.uint32)
+        first = self.n_cells * self.n_digits
+        others[:, : self.n_marks] = first
+        first += self.n_marks
+        for k, (cage, sets) in enumerate(zip(self.rules.cages, self.sets, strict=True)):
+            bits = np.left_shift(1, grids[:, list(cage.cells)].astype(np.int64) - 1).sum(axis=1)
+            order = np.argsort(sets)
+            places = order[np.searchsorted(sets, bits, sorter=order)]
+            others[:, self.n_marks + k] = first + places
+            first += len(sets)
+        return others
+
+    def cell_name(self, cell: int) -> str:
+        """Return the row and the column of a cell, in words."""
+        row, column = self.rules.places[cell]
+        return f"row {row + 1}, column {column + 1}"
 
     def _sets(self, k: int) -> list[int]:
         cage = self.rules.cages[k]

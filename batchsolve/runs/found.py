@@ -14,8 +14,8 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError, listed, quoted
 from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.export import JOURNAL, Solutions, check_problem
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.run import describe_run
@@ -58,7 +58,7 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np
     covers: list[npt.NDArray[np.uint32]] = []
     name = name_of(path)
     cover_of: _GridReader | _OptionReader = _OptionReader(reading.problem)
-    if isinstance(reading.problem, Sudoku):
+    if isinstance(reading.problem, GridProblem):
         notation = reading.notation or usual_notation(reading.problem.n_digits)
         cover_of = _GridReader(reading.problem, notation)
     with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +100,7 @@ def _as_it_is(number: int, table: pa.Table) -> pa.Table:
 
 
 def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]:
-    column = GRID if isinstance(problem, Sudoku) else OPTIONS
+    column = GRID if isinstance(problem, GridProblem) else OPTIONS
     if table.column_names != [column]:
         raise InputError(
             f"{name}: solutions of {problem!r} are one column called {column!r}, as export and "
@@ -113,7 +113,7 @@ def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]
 class _GridReader:
     """A reader of solved grids."""
 
-    def __init__(self, problem: Sudoku, notation: Notation) -> None:
+    def __init__(self, problem: GridProblem, notation: Notation) -> None:
         self._problem, self._notation = problem, notation
 
     def __call__(self, value: object) -> npt.NDArray[np.uint32]:

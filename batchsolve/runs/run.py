@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.cheapest import (
     PricedCover,
     covers_of,
@@ -93,7 +93,7 @@ class Run:
     Examples
     --------
     >>> import tempfile
-    >>> from batchsolve.problems.sudoku import Sudoku
+    >>> from batchsolve.problems.grids import GridProblem
     >>> directory = tempfile.mkdtemp() + "/run"
     >>> with Run(directory, Sudoku(2, 2)) as run:
     ...     run.search(limit=100, jobs=1).count
@@ -120,7 +120,7 @@ class Run:
         reading = reading_of(problem)
         notation, name = notation or reading.notation, name or reading.name
         problem, begin = problem_and_stack(reading, stack)
-        if isinstance(problem, Sudoku):
+        if isinstance(problem, GridProblem):
             notation = notation or usual_notation(problem.n_digits)
         else:  # a recorded alphabet would mean that solutions are grids
             notation = None

@@ -15,9 +15,10 @@ from batchsolve.engines.choice import engines_for_rows
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import html_grid, read_grid
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.problems.grids import as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.stacks import Group
-from batchsolve.problems.sudoku import Sudoku, as_grids_array, sudoku
+from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.search.rows import Writer, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
 from batchsolve.tables.corpus import Corpus

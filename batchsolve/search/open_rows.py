@@ -21,8 +21,8 @@ from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import SolvedGrids
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import SolvedGrids
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 

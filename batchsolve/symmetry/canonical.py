@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.drawings import read_grid
-from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import check_kind
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.symmetry.canonical_grids import search_grids
 from batchsolve.symmetry.canonical_search import search_forms
@@ -82,7 +82,7 @@ class CanonicalForms:
         return self.symmetries > 0
 
 
-def canonical_forms(problem: Sudoku, grids: npt.ArrayLike) -> CanonicalForms:
+def canonical_forms(problem: GridProblem, grids: npt.ArrayLike) -> CanonicalForms:
     """Return the canonical forms of puzzles or of completed grids.
 
     Parameters
@@ -116,7 +116,7 @@ def canonical_forms(problem: Sudoku, grids: npt.ArrayLike) -> CanonicalForms:
     """
     check_shape(problem)
     array = problem.as_grids(grids)
-    clashes = first_clashes(problem, array)
+    clashes = problem.first_clashes(array)
     for k in np.flatnonzero(clashes >= 0)[:1].tolist():
         what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
         raise InputError(f"grid {k}: {what}")
@@ -163,7 +163,7 @@ def canonical(
     return str(notation.decode(forms.grids, forms.found)[0].as_py())
 
 
-def check_shape(problem: Sudoku) -> None:
+def check_shape(problem: GridProblem) -> None:
     """Check that grids of this shape have canonical forms here.
 
     Raises
@@ -179,7 +179,9 @@ def check_shape(problem: Sudoku) -> None:
     batchsolve.errors.ProblemError: grids of 25×25 with boxes of 5×5 have too many symmetries for \
 canonical forms; those up to 20×20 with boxes of 4×5 have forms
     """
-    check_kind(problem, Sudoku)
+    if not isinstance(problem, Sudoku):
+        check_kind(problem, GridProblem)
+        raise ProblemError("only grids of rows, columns and boxes have canonical forms here")
     height, width, n = problem.box_rows, problem.box_columns, problem.n_digits
     stacks, bands = n // width, n // height
     symmetries = factorial(stacks) * factorial(width) ** stacks * (1 + (height == width))
@@ -191,8 +193,9 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
         )
 
 
-def forms_of(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> CanonicalForms:
+def forms_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> CanonicalForms:
     """Return the forms of grids whose clues do not clash; see `canonical_forms`."""
+    assert isinstance(problem, Sudoku)
     m, n = len(grids), problem.n_digits
     square = np.ascontiguousarray(grids).reshape(m, n, n)
     made = CanonicalForms(
@@ -225,43 +228,3 @@ def forms_of(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> CanonicalForms:
 def _orders(n: int) -> npt.NDArray[np.int64]:
     """Return all orders of n stacks."""
     return np.array(list(permutations(range(n))), np.int64)
-
-
-def first_clashes(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-    """Return for each grid the position among its clues of the first that clashes, or -1.
-
-    A digit above N clashes as well: the kernel trusts no caller.
-
-    Examples
-    --------
-    >>> problem = Sudoku(2, 2)
-    >>> first_clashes(problem, problem.as_grids([[1, 0, 2, 1] + [0] * 12, [0] * 16])).tolist()
-    [2, -1]
-    """
-    clashes = np.empty(len(grids), np.int64)
-    _find_clashes(grids, problem.box_rows, problem.box_columns, clashes)
-    return clashes
-
-
-@kernel
-def _find_clashes(grids, box_rows, box_columns, clashes):
-    n = box_rows * box_columns
-    # the grid, counted from 1, that had a digit in a row, column or box last
-    seen = np.zeros((3, n, n + 1), np.int64)
-    for k in range(grids.shape[0]):
-        clashes[k] = -1
-        n_clues = 0
-        for cell in range(n * n):
-            digit = grids[k, cell]
-            if digit == 0:
-                continue
-            row, column = cell // n, cell % n
-            box = row // box_rows * box_rows + column // box_columns
-            if (
-                digit > n
-                or max(seen[0, row, digit], seen[1, column, digit], seen[2, box, digit]) == k + 1
-            ):
-                clashes[k] = n_clues
-                break
-            seen[0, row, digit] = seen[1, column, digit] = seen[2, box, digit] = k + 1
-            n_clues += 1

@@ -13,7 +13,7 @@ import pyarrow as pa
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.symmetry.canonical import NO_ROOM, check_shape, first_clashes, forms_of
+from batchsolve.symmetry.canonical import NO_ROOM, check_shape, forms_of
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
@@ -217,7 +217,7 @@ class AnswerTable:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
         valid = np.flatnonzero(status != Status.INVALID)
         # a search that failed has not checked the clues
-        valid = valid[first_clashes(self._problem, batch.puzzles[valid]) < 0]
+        valid = valid[self._problem.first_clashes(batch.puzzles[valid]) < 0]
         forms = forms_of(self._problem, batch.puzzles[valid])
         for row in valid[~forms.found].tolist():
             messages[row] = messages.get(row) or NO_ROOM

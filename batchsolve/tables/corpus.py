@@ -84,7 +84,7 @@ class Corpus:
         The input columns.
     column, solution_column : str
         The puzzle column, and the solution column or None.
-    problem : Sudoku
+    problem : GridProblem
     notation : Notation
     reader : Reader
         The reader of blocks, which can be sent to workers.

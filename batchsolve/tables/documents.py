@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
 from batchsolve.json_records import loads
+from batchsolve.problems.grids import without_minus_one
 from batchsolve.problems.notation import default_box, numbers, usual_notation
-from batchsolve.problems.sudoku import without_minus_one
 from batchsolve.tables.layouts import JsonLines
 
 _TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Group
-from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.blocks import Block, one_chunk
 
 AS_TEXT = (
@@ -39,7 +39,7 @@ class Batch:
         True in rows whose given solution is not empty.
     faults : dict of int to str
         The faults of malformed rows.
-    problem : Sudoku
+    problem : GridProblem
         The shape of the grids.
     number : int
         The number of the block in the output.
@@ -52,7 +52,7 @@ class Batch:
     given: npt.NDArray[np.uint8] | None
     has_given: npt.NDArray[np.bool_] | None
     faults: dict[int, str]
-    problem: Sudoku
+    problem: GridProblem
     number: int = 0
     records: bytes | pa.Table = b""
 
@@ -79,7 +79,7 @@ class Reader:
         The columns of the input.
     column, solution_column : str
         The puzzle column, and the solution column or None.
-    problem : Sudoku
+    problem : GridProblem
     notation, solution_notation : Notation
         The notations of puzzles and given solutions.
     filename : bool
@@ -91,7 +91,7 @@ class Reader:
     input_schema: pa.Schema
     column: str
     solution_column: str | None
-    problem: Sudoku
+    problem: GridProblem
     notation: Notation
     solution_notation: Notation
     filename: bool = False

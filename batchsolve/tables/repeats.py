@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError
 from batchsolve.kernels import helper, kernel
-from batchsolve.symmetry.canonical import check_shape, first_clashes, forms_of
+from batchsolve.symmetry.canonical import check_shape, forms_of
 from batchsolve.tables.reader import Batch, Reader
 
 UNSEEN = -1
@@ -233,7 +233,7 @@ class Keyed:
     def keys(self, batch: Batch) -> RowKeys:
         """Return the keys of some rows."""
         puzzles = batch.puzzles
-        counted = first_clashes(self.reader.problem, puzzles) < 0
+        counted = self.reader.problem.first_clashes(puzzles) < 0
         counted[list(batch.faults)] = False
         n_undecided = 0
         if self.up_to_symmetry:

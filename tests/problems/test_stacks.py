@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError, ProblemError, Stacks, Sudoku, split
-from batchsolve.problems.sudoku import SolvedGrids
+from batchsolve.problems.grids import SolvedGrids
 
 PROBLEM = Sudoku(2, 2)
 lists = st.lists(st.lists(st.integers(0, PROBLEM.n_options - 1), max_size=5), max_size=6)

@@ -63,7 +63,7 @@ def rows(draw):
         blank = draw(st.sampled_from(".0"))
         text = "".join(str(clues.get(cell, blank)) for cell in range(16))
         digits = [0 if c == blank else int(c) for c in text]
-        clashes = canonical.first_clashes(bs.Sudoku(2, 2), np.array([digits], np.uint8))[0] >= 0
+        clashes = bs.Sudoku(2, 2).first_clashes(np.array([digits], np.uint8))[0] >= 0
         found.append(CLASHING if clashes else text)
     return found + draw(st.lists(st.sampled_from([PUZZLE, CLASHING, SHORT]), max_size=2))
 

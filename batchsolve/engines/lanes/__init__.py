@@ -42,7 +42,7 @@ from batchsolve.engines.lanes.search import search_on
 from batchsolve.engines.prepared import Prepared
 from batchsolve.engines.registry import registered
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.grids import GridProblem
 
 WIDTHS = (8, 16, 32)
 
@@ -77,7 +77,7 @@ class SudokuLanes:
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        grids = cast(Sudoku, problem)
+        grids = cast(GridProblem, problem)
         width = self.width or best_width(grids.n_digits)
         form = _FORMS[width].of(problem)
         stacks = task.stacks
@@ -105,6 +105,6 @@ class SudokuLanes:
         )
         while not search_on(form, memory, arrays, written):
             written = written.with_more_room(memory.left)
-        outcome = outcome_of(task, written, memory.left)
+        outcome = outcome_of(grids, task, written, memory.left)
         keep_room(written.covers)
         return outcome

@@ -60,7 +60,7 @@ def form_of(problem: ExactCover, width: int) -> Form:
     else:
         rules, allowed, sets = problem.rules, problem.allowed, problem.sets
         n, box = problem.n_digits, ((), ())
-        n_marks = problem.n_options - problem.n_cells * n - sum(map(len, sets))
+        n_marks = problem.n_marks
     meets, parts = _meets(rules.houses)
     kinds = sorted({relation for _, _, relation in rules.pairs})
     cage_of_set = np.repeat(np.arange(len(sets)), [len(some) for some in sets])

@@ -69,9 +69,7 @@ class FormData:
     def at(self, field: str, place: Place) -> Any:
         """Return an element of an array as it is."""
         kind = self._kind.types[self._kind.fields.index(field)]
-        pointer = pointer_to(
-            self._context, self._builder, kind, self.number(field), place.value, 1
-        )
+        pointer = pointer_to(self._context, self._builder, kind, self.number(field), place.value, 1)
         return self._builder.load(pointer)
 
     def index_at(self, field: str, place: Place) -> Place:
@@ -123,9 +121,7 @@ class _Emitter:
 
     def over_cells(self, write: Callable[[Place, Vector], None]) -> None:
         """Write a loop over all cells and their candidates."""
-        self.loop(
-            ir.Constant(_INDEX, 0), self.form.number("n_cells"), lambda c: write(c, self[c])
-        )
+        self.loop(ir.Constant(_INDEX, 0), self.form.number("n_cells"), lambda c: write(c, self[c]))
 
     def __getitem__(self, cell: Place) -> Vector:
         self.form.check(cell, self.form.number("n_cells"))
@@ -250,7 +246,8 @@ class HousePass(_Emitter):
             may[0] |= fits.select(digits, self.none)
             must[0] = must[0] & fits.select(digits, ~self.none)
 
-        self.loop(*self._lists_of("sets", cage), try_set)
+        first, last = self._lists_of("sets", cage)
+        self.loop(first, last, try_set)
         alone = must[0] & ~several[0]
 
         def restrict(place: Place) -> None:

@@ -7,23 +7,26 @@ import numpy as np
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, LaneOutput
 from batchsolve.kernels import helper, kernel
+from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks, gather
-from batchsolve.problems.sudoku import SolvedGrids
 
 
-def outcome_of(task: Task, written: LaneOutput, left: np.ndarray) -> Outcome:
+def outcome_of(problem: GridProblem, task: Task, written: LaneOutput, left: np.ndarray) -> Outcome:
     """Return the outcome of a task from the output of its search and `Lanes.left`."""
     roots = task.stacks.roots
     order, of_covers, left_offsets, left_options, weights, parents = _in_tree_order(
         written.covers, written.frontier, written.following, left, roots, task.keep
     )
     if task.unordered:  # then covers were written as digits
-        solutions: Stacks = SolvedGrids(written.covers.digits.take(order, axis=0), of_covers)
+        digits = written.covers.digits.take(order, axis=0)
+        solutions: Stacks = SolvedGrids(problem, digits, of_covers)
     else:
         covers = written.covers
         options = _options(covers.options.reshape(-1, covers.n_cells), order)
-        offsets = np.arange(len(options) + 1) * options.shape[1]
-        solutions = Stacks(offsets, options.reshape(-1), of_covers)
+        if problem.cover_size > problem.n_cells:
+            grids = problem.grids(Stacks.equally_long(options, of_covers))
+            options = np.concatenate([options, problem.other_options(grids)], axis=1)
+        solutions = Stacks.equally_long(options, of_covers)
     handed_back = Stacks(left_offsets, left_options, roots[parents])
     return Outcome(*written.result, solutions, handed_back, weights, parents)
 

@@ -1,0 +1,343 @@
+"""Problems of grids: cells that hold one digit each; grids ↔ stacks.
+
+Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell. So the clues of a grid
+are a stack, and a cover is a solved grid. Some rules need options that fill no cell (see
+`batchsolve.problems.variant`); they follow the others.
+
+`as_grids` and `grids` check grids and stacks of unknown origin before a kernel uses their digits or
+options as indices.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
+from batchsolve.kernels import kernel
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.settings import text_of
+
+
+@kernel
+def _stacks_of(grids, n_digits):
+    """Return the offsets and the options of the stacks of many grids."""
+    offsets = np.zeros(grids.shape[0] + 1, np.int64)
+    for k in range(grids.shape[0]):
+        n_clues = 0
+        for cell in range(grids.shape[1]):
+            n_clues += grids[k, cell] != 0
+        offsets[k + 1] = offsets[k] + n_clues
+    options = np.empty(offsets[-1] + 1, np.uint32)
+    x = np.uintp(0)
+    for k in range(grids.shape[0]):
+        first = np.uint32(0)  # option of the cell's first digit
+        for cell in range(grids.shape[1]):
+            digit = grids[k, cell]
+            options[x] = first + digit - np.uint32(1)  # overwritten if the cell is blank
+            x += np.uintp(digit != 0)
+            first += np.uint32(n_digits)
+    return offsets, options[:-1]
+
+
+@kernel
+def _fill_grids(offsets, options, cells, digits, grids):
+    for k in range(grids.shape[0]):
+        for option in options[offsets[k] : offsets[k + 1]]:
+            if option < cells.size:  # other options fill no cell
+                grids[k, cells[option]] = digits[option]
+
+
+@kernel
+def _find_clashes(grids, n_digits, indptr, indices, colors, held, clashes):
+    """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
+
+    ``held[i]`` is -1 for an item that no clue has, else the colour that it has.
+    """
+    for k in range(grids.shape[0]):
+        held[:] = -1
+        clashes[k] = -1
+        n_clues = 0
+        for cell in range(grids.shape[1]):
+            digit = grids[k, cell]
+            if digit == 0:
+                continue
+            option = cell * n_digits + digit - 1
+            clash = digit > n_digits
+            if not clash:
+                for x in range(indptr[option], indptr[option + 1]):
+                    color = colors[x] if colors.size else 0
+                    holds = held[indices[x]]
+                    clash |= holds >= 0 and (color == 0 or color != holds)
+                    held[indices[x]] = color
+            if clash:
+                clashes[k] = n_clues
+                break
+            n_clues += 1
+
+
+def as_grids_array(grids: Any) -> npt.NDArray[Any]:
+    """Return grids as an array; masked cells are blank.
+
+    Examples
+    --------
+    >>> grid = np.ma.array([1, 2, 2, 1], mask=[0, 1, 0, 0])
+    >>> as_grids_array(grid).tolist(), as_grids_array([grid]).tolist()
+    ([1, 0, 2, 1], [[1, 0, 2, 1]])
+    """
+    with argument_errors("grids are an array, or lists of equal length", grids):
+        if isinstance(grids, list | tuple) and any(map(np.ma.isMaskedArray, grids)):
+            grids = [as_grids_array(grid) for grid in grids]
+        return np.asarray(grids.filled(0) if np.ma.isMaskedArray(grids) else grids)
+
+
+def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any]:
+    """Return digits with 0 for blanks that are -1.
+
+    Raises
+    ------
+    InputError
+        If the array holds 0 and -1, but not the largest digit, so that its digits seem to begin at
+        0: each would be taken for another.
+
+    Examples
+    --------
+    >>> without_minus_one(np.array([-1, 1, 2, -1]), 2).tolist()
+    [0, 1, 2, 0]
+    """
+    if array.dtype.kind == "u" or not (is_blank := array == -1).any():
+        return array
+    if array.max() < n_digits and (array == 0).any():
+        raise InputError(
+            f"grids hold 0 and -1, but no {n_digits}: do the digits begin at 0? then add 1 to all "
+            f"cells"
+        )
+    return np.where(is_blank, 0, array)
+
+
+class SolvedGrids(Stacks):
+    """Covers that are solved grids: their digits, and their options on demand.
+
+    Parameters
+    ----------
+    problem : GridProblem
+    digits : ndarray of uint8, shape (n, n_cells)
+    roots : ndarray of int64, shape (n,)
+    """
+
+    problem: GridProblem
+    digits: npt.NDArray[np.uint8]
+
+    def __init__(
+        self,
+        problem: GridProblem,
+        digits: npt.NDArray[np.uint8],
+        roots: npt.NDArray[np.int64],
+    ) -> None:
+        self.__dict__.update(problem=problem, digits=digits, roots=roots)
+
+    def take(self, which: npt.ArrayLike) -> SolvedGrids:
+        """See `Stacks.take`."""
+        places = np.asarray(which)
+        if places.dtype == np.bool_ and places.all():
+            return self
+        return SolvedGrids(self.problem, self.digits[places], self.roots[places])
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """The offsets of grids with equally many options."""
+        return np.arange(len(self.digits) + 1) * self.problem.cover_size
+
+    @cached_property
+    def options(self) -> npt.NDArray[np.uint32]:
+        """The options, cell by cell."""
+        n_cells, n_digits = self.problem.n_cells, self.problem.n_digits
+        first = np.arange(n_cells) * n_digits - 1
+        options = [(first + self.digits).astype(np.uint32), self.problem.other_options(self.digits)]
+        return np.concatenate(options, axis=1).reshape(-1)
+
+
+class GridProblem(ExactCover):
+    """An exact cover problem whose covers are solved grids.
+
+    Attributes
+    ----------
+    n_digits : int
+        Number of digits, N.
+    """
+
+    n_digits: int
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells; N² unless a class says otherwise."""
+        return self.n_digits**2
+
+    @property
+    def cover_size(self) -> int:
+        """Number of options of every cover."""
+        return self.n_cells
+
+    def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+        """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
+        return np.empty((len(grids), 0), np.uint32)
+
+    def cell_name(self, cell: int) -> str:
+        """Return the row and the column of a cell, in words."""
+        return f"row {cell // self.n_digits + 1}, column {cell % self.n_digits + 1}"
+
+    @cached_property
+    def _cells_and_digits(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
+        """The cell and the digit of every option that fills a cell."""
+        cells, digits = np.divmod(np.arange(self.n_cells * self.n_digits), self.n_digits)
+        return cells.astype(np.uint16), (digits + 1).astype(np.uint8)
+
+    def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+        """Return the stack of a grid's clues; `grid` has a digit a cell, 0 for blanks."""
+        return self.stacks(as_grids_array(grid).reshape(1, -1))[0]
+
+    def stacks(self, grids: npt.ArrayLike) -> Stacks:
+        """Return the stacks of many grids.
+
+        Parameters
+        ----------
+        grids : array_like of int, shape (n, n_cells) or, of squares, (n, N, N)
+            Digits 1 .. N; 0, -1 and masked cells are blank.
+
+        Returns
+        -------
+        Stacks
+            n stacks; the root of each is its place.
+        """
+        array = self.as_grids(grids)
+        offsets, options = _stacks_of(array, self.n_digits)
+        return Stacks(offsets, options, np.arange(len(array)))
+
+    def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+        """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""
+        array = as_grids_array(grids)
+        n, n_cells = self.n_digits, self.n_cells
+        if array.shape == (0,):  # an empty list of grids
+            array = np.empty((0, n_cells), np.uint8)
+        if array.ndim == 3 and array.shape[1:] == (n, n) and n_cells == n * n:
+            array = array.reshape(len(array), -1)
+        if array.ndim != 2 or array.shape[1] != n_cells:
+            texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
+            raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")
+        if not np.issubdtype(array.dtype, np.integer):
+            raise InputError(
+                f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
+                f"convert them: grids.astype('uint8')"
+            )
+        array = without_minus_one(array, n)
+        if array.size and not 0 <= array.min() <= array.max() <= n:
+            k, cell = map(int, np.argwhere((array < 0) | (array > n))[0])
+            raise InputError(
+                f"grid {k} has {array[k, cell]} in {self.cell_name(cell)}; "
+                f"digits are 1 to {n}, 0 or -1 is a blank"
+            )
+        return np.ascontiguousarray(array, np.uint8)
+
+    def grids(self, stacks: Stacks) -> npt.NDArray[np.uint8]:
+        """Return the grids of stacks, shape (n, n_cells): the inverse of `stacks`.
+
+        Raises
+        ------
+        ProblemError
+            If an option does not exist.
+        """
+        if isinstance(stacks, SolvedGrids):
+            return stacks.digits
+        if not isinstance(stacks, Stacks):
+            raise InputError(
+                f"stacks are Stacks, not {quoted(stacks)}; Stacks.from_lists makes them of lists"
+            )
+        if stacks.options.size and stacks.options.max() >= self.n_options:
+            raise ProblemError(
+                f"option {stacks.options.max()} does not exist: {self!r} has {self.n_options}"
+            )
+        grids = np.zeros((len(stacks), self.n_cells), np.uint8)
+        _fill_grids(stacks.offsets, stacks.options, *self._cells_and_digits, grids)
+        return grids
+
+    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+        """Return for each grid the position among its clues of the first that clashes, or -1.
+
+        A digit above N clashes as well: the kernel trusts no caller.
+
+        Parameters
+        ----------
+        grids : ndarray of uint8, shape (n, n_cells)
+        """
+        if grids.shape[1:] != (self.n_cells,):
+            raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
+        colors = np.empty(0, np.uint32) if self.colors is None else self.colors
+        colors.flags.writeable = False
+        clashes, held = np.empty(len(grids), np.int64), np.empty(self.n_items, np.int64)
+        _find_clashes(grids, self.n_digits, self.indptr, self.indices, colors, held, clashes)
+        return clashes
+
+    def check(
+        self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.bool_]:
+        """Return True for each pair whose second grid solves the first, without any engine.
+
+        Raises
+        ------
+        InputError
+            If the arrays are not both of shape (n, n_cells).
+        """
+        if puzzles.shape != solutions.shape or puzzles.shape[1:] != (self.n_cells,):
+            raise InputError(
+                f"puzzles {puzzles.shape} and solutions {solutions.shape} must both have shape "
+                f"(n, {self.n_cells})"
+            )
+        full = ((solutions > 0) & (solutions <= self.n_digits)).all(axis=1)
+        right = full & ((puzzles == 0) | (puzzles == solutions)).all(axis=1)
+        right[right] = self.follow_rules(solutions[right])
+        return right
+
+    def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        """Return True for each full grid that follows the rules; its digits are 1 .. N."""
+        return self.first_clashes(grids) < 0
+
+    def parse(self, text: str, alphabet: str | None = None) -> npt.NDArray[np.uint8]:
+        """Return the digits of a grid, shape (N²,).
+
+        Examples
+        --------
+        >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
+        [1, 2, 0, 0, 3, 4]
+        """
+        notation = self.notation_of(text_of("a grid", text), alphabet)
+        grids, faults = notation.encode(pa.array([text]))
+        if faults[0] != -1:
+            raise InputError(notation.explain(text, int(faults[0])))
+        return grids[0]
+
+    def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
+        """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
+        n = self.n_digits
+        notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
+        array = self.as_grids(as_grids_array(grid).reshape(1, -1))
+        return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
+
+    def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
+        """Return the notation of a grid: the named alphabet, or one that fits."""
+        if alphabet is not None:
+            return Notation.from_name(alphabet, self.n_digits)
+        survey = Survey()
+        survey.add(pa.array([text]))
+        try:
+            return survey.notation(self.n_digits)
+        except AmbiguousNotationError:
+            raise
+        except InputError:
+            return usual_notation(self.n_digits)
