@@ -8,6 +8,7 @@ from itertools import chain, combinations, permutations, product
 import numpy as np
 
 from batchsolve import ExactCover
+from batchsolve.problems.rules import RELATIONS
 
 
 def covers(problem: ExactCover, stack: tuple[int, ...] = ()) -> set[frozenset[int]]:
@@ -192,3 +193,41 @@ def orbits_by_burnside(problem: ExactCover, images) -> int:
         fixed += len(covers(ExactCover(offsets, indices, problem.n_items, problem.n_primary)))
     assert fixed % len(images) == 0
     return fixed // len(images)
+
+
+def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
+    """Return all grids with these clues (0: blank) that follow the rules, filled cell by cell."""
+    cells = list(clues)
+    digits = range(1, rules.n_digits + 1)
+    together = [*rules.houses, *rules.groups, *(cage.cells for cage in rules.cages)]
+    found = set()
+
+    def follows() -> bool:
+        for some in together:
+            known = [cells[c] for c in some if cells[c]]
+            if len(set(known)) < len(known):
+                return False
+        for a, b, relation in rules.pairs:
+            if cells[a] and cells[b] and not RELATIONS[relation](cells[a], cells[b]):
+                return False
+        for cage in rules.cages:
+            known = [cells[c] for c in cage.cells]
+            if 0 not in known and sum(known) != cage.total:
+                return False
+        return all(not cells[c] or mask >> (cells[c] - 1) & 1 for c, mask in rules.marks)
+
+    def fill(cell: int) -> None:
+        if not follows():
+            return
+        if cell == len(cells):
+            found.add(tuple(cells))
+        elif cells[cell]:
+            fill(cell + 1)
+        else:
+            for digit in digits:
+                cells[cell] = digit
+                fill(cell + 1)
+            cells[cell] = 0
+
+    fill(0)
+    return found

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import ProblemError
+from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Rules
 
@@ -175,7 +175,48 @@ class Variant(GridProblem):
         return cage.digit_sets(self.n_digits)
 
     def __repr__(self) -> str:
-        return f"Variant({self.n_cells} cells, {self.n_digits} digits)"
+        rules = self.rules
+        parts = [
+            counted(len(rules.houses), "house"),
+            *(
+                counted(len(many), name)
+                for many, name in (
+                    (rules.groups, "group"),
+                    (rules.pairs, "pair"),
+                    (rules.cages, "cage"),
+                    (rules.marks, "marked cell"),
+                )
+                if many
+            ),
+        ]
+        return f"Variant({self.n_cells} cells, {self.n_digits} digits, {', '.join(parts)})"
+
+    def option_name(self, o: int) -> str:
+        """Return ``r1c2#3`` for a digit in a cell, ``marks``, or the digits of a cage."""
+        cell, digit = divmod(o, self.n_digits)
+        if cell < self.n_cells:
+            return f"{self.rules.cell_name(cell)}#{digit + 1}"
+        o -= self.n_cells * self.n_digits + self.n_marks
+        if o < 0:
+            return "marks"
+        for cage, sets in zip(self.rules.cages, self.sets, strict=True):
+            if o < len(sets):
+                digits = [str(d + 1) for d in range(self.n_digits) if sets[o] >> d & 1]
+                return f"{self.rules.cell_name(cage.cells[0])}…={'+'.join(digits)}"
+            o -= len(sets)
+        raise IndexError(o)
+
+    def explain_clash(self, stack: Sequence[int], position: int) -> str:
+        """Return the two clues that clash."""
+        o = int(stack[position])
+        if 0 <= o < self.n_options:
+            mine = self.coloring(o)
+            for other in map(int, stack[:position]):
+                theirs = self.coloring(other)
+                if any(mine[i] == 0 or mine[i] != theirs[i] for i in mine.keys() & theirs.keys()):
+                    names = self.option_name(other), self.option_name(o)
+                    return f"{names[0]} and {names[1]} clash by the rules"
+        return super().explain_clash(stack, position)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variant, (self.rules,)

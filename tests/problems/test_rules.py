@@ -1,0 +1,184 @@
+"""Grids with rules of their own: counts by hand and by brute force, and `lanes` against `dlx`."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from oracles import grids_by_rules
+
+import batchsolve as bs
+from batchsolve import Stacks
+from batchsolve.engines import Task, get_engine
+from batchsolve.engines.lanes import WIDTHS, SudokuLanes
+from batchsolve.errors import ProblemError
+from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
+from batchsolve.problems.variant import Variant
+
+DLX, LANES = get_engine("dlx"), get_engine("lanes")
+BLANK = (0,) * 16
+
+
+def grids_of(problem, engine, clues=None, **settings):
+    """All solved grids of a problem, found by an engine."""
+    grid = np.zeros(problem.n_cells, np.uint8) if clues is None else np.array(clues, np.uint8)
+    stack = problem.stack(grid)
+    task = Task.of(Stacks.from_lists([stack.tolist()]), keep=10**6, **settings)
+    outcome = engine.search(problem, task)
+    assert len(outcome.frontier) == 0
+    for cover in itertools.islice(outcome.solutions, 5):
+        problem.verify(cover.tolist())
+    return set(map(tuple, problem.grids(outcome.solutions).tolist()))
+
+
+def layouts(n=4):
+    """All ways to cut a 4x4 grid into four connected regions of four cells."""
+    shapes = set()
+    for cells in itertools.combinations(range(n * n), n):
+        reached, ends = {cells[0]}, [cells[0]]
+        while ends:
+            r, c = divmod(ends.pop(), n)
+            near = [(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)]
+            for x, y in near:
+                cell = x * n + y
+                if 0 <= x < n and 0 <= y < n and cell in cells and cell not in reached:
+                    reached.add(cell)
+                    ends.append(cell)
+        if len(reached) == n:
+            shapes.add(cells)
+    found = []
+
+    def cut(regions, left):
+        if not left:
+            found.append(tuple(regions))
+            return
+        for shape in shapes:
+            if shape[0] == min(left) and left.issuperset(shape):
+                cut([*regions, shape], left - set(shape))
+
+    cut([], frozenset(range(n * n)))
+    return found
+
+
+def test_known_counts():
+    """288 plain grids of 4x4; 72 of 9x9 without equal or consecutive digits a king's, or equal
+    ones a knight's move apart (the puzzles called miracle)."""
+    assert bs.count(Variant(plain(2, 2))).count == 288
+    rules = plain(3, 3) + named("antiknight+antiking+nonconsecutive", 3, 3)
+    assert bs.count(Variant(rules)).count == 72
+
+
+def test_all_layouts_of_regions_of_four():
+    """There are 117 layouts (OEIS A172477); each count agrees with filling cell by cell."""
+    cut = layouts()
+    assert len(cut) == 117
+    for regions in cut:
+        rules = Rules.square(4, regions)
+        grids = grids_by_rules(rules, BLANK)
+        assert grids_of(Variant(rules), LANES) == grids == grids_of(Variant(rules), DLX)
+
+
+@pytest.mark.parametrize(
+    "names", [*(n for n, r in NAMED.items() if r.fits(2, 2)), "x+antiknight", "windoku+disjoint"]
+)
+def test_named_rules_by_brute_force(names):
+    rules = plain(2, 2) + named(names, 2, 2)
+    grids = grids_by_rules(rules, BLANK)
+    assert grids_of(Variant(rules), DLX) == grids == grids_of(Variant(rules), LANES)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_rules_of_usual_grids(name):
+    """`lanes` and `dlx` find the same first grids of 9x9, which follow the rule."""
+    rules = plain(3, 3) + named(name, 3, 3)
+    problem = Variant(rules)
+    counts = [bs.count(problem, engine=e, limit=50, jobs=1).count for e in ("dlx", "lanes")]
+    assert counts == [50, 50]
+    for solution in itertools.islice(bs.solutions(problem, engine="lanes", jobs=1), 3):
+        grid = problem.grids(Stacks.from_lists([solution]))[0]
+        assert grids_by_rules(rules, grid.tolist()) == {tuple(grid.tolist())}
+
+
+@st.composite
+def rules_of_four(draw):
+    """Rules of a 4x4 grid: regions, groups, pairs, cages and marks."""
+    cells = st.integers(0, 15)
+    regions = draw(st.sampled_from(layouts_once()))
+    some = st.lists(cells, min_size=2, max_size=4, unique=True).map(tuple)
+    pairs = st.tuples(cells, cells, st.sampled_from(sorted(RELATIONS)))
+    cages = some.flatmap(lambda c: st.builds(Cage, st.just(c), st.integers(3, 10)))
+    return Rules(
+        4,
+        Rules.square(4, ()).places,
+        Rules.square(4, regions).houses[: draw(st.integers(6, 12))],
+        tuple(draw(st.lists(some, max_size=2))),
+        tuple(p for p in draw(st.lists(pairs, max_size=3)) if p[0] != p[1]),
+        tuple(draw(st.lists(cages, max_size=3))),
+        tuple(draw(st.lists(st.tuples(cells, st.integers(1, 15)), max_size=3))),
+    )
+
+
+def layouts_once(kept=[]):  # noqa: B006
+    """`layouts`, found once."""
+    kept[:] = kept or layouts()
+    return kept
+
+
+@settings(max_examples=150, deadline=None)
+@given(rules_of_four(), st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=6))
+def test_random_rules(rules, clues):
+    problem, grid = Variant(rules), [0] * 16
+    for cell, digit in clues:
+        grid[cell] = digit
+    grids = grids_by_rules(rules, grid)
+    clash = problem.first_clashes(np.array([grid], np.uint8))[0]
+    assert clash == problem.clash_position(problem.stack(np.array(grid)).tolist())
+    assert grids_of(problem, DLX, grid) == grids == grids_of(problem, LANES, grid)
+    full = np.array(sorted(grids) or [[1] * 16], np.uint8)
+    assert problem.check(full * 0, full).all() == bool(grids)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rules_of_four(), st.integers(1, 40), st.sampled_from(WIDTHS), st.data())
+def test_frontiers_of_random_rules(rules, budget, width, data):
+    """Searches that are cut up, by both engines in turn, find what one search finds."""
+    problem, engine = Variant(rules), SudokuLanes(width)
+    total = DLX.search(problem, Task.of(Stacks.from_lists([[]]))).counts.sum()
+    found, left = 0, Stacks.from_lists([[]])
+    while len(left):
+        now = data.draw(st.sampled_from([DLX, engine]))
+        outcome = now.search(problem, Task.of(left, budget=budget))
+        assert (outcome.clash == -1).all()
+        found += outcome.counts.sum()
+        left, budget = outcome.frontier, budget * 2
+    assert found == total
+
+
+@settings(max_examples=100, deadline=None)
+@given(rules_of_four(), st.lists(st.integers(0, 90), max_size=8))
+def test_clashes_of_random_stacks(rules, stack):
+    """Options of cages and marks may stand in stacks, and clash as others do."""
+    problem = Variant(rules)
+    task = Task.of(Stacks.from_lists([stack]))
+    one, other = DLX.search(problem, task), LANES.search(problem, task)
+    assert one.counts.tolist() == other.counts.tolist()
+    assert one.clash.tolist() == [problem.clash_position(stack)]
+    if one.clash[0] >= 0 or other.clash[0] >= 0:
+        assert one.clash.tolist() == other.clash.tolist()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: named("knight", 3, 3), "unknown rule 'knight'; choose from x,"),
+        (lambda: named("windoku", 2, 3), "no rule 'windoku' for boxes of 2×3"),
+        (lambda: regions_of("AABB", 4), "16 cells have 16 labels of regions, not 4"),
+        (lambda: regions_of("A" * 5 + "BBBCCCCDDDD", 4), "region 'A' has 5 cells; each region"),
+        (lambda: Variant(Rules(2, ((0, 0),), ((0, 0),))), "a house of 2 digits has 2 different"),
+        (lambda: Variant(Rules(2, ((0, 0),), (), ((1,),))), "a rule names cell 1; cells are 0 to"),
+        (lambda: Variant(Rules(2, ((0, 0),), (), (), ((0, 0, "less"),))), "a pair is two cells"),
+    ],
+)
+def test_wrong_rules(make, message):
+    with pytest.raises(ProblemError, match=message.replace("(", r"\(")):
+        make()
