@@ -43,6 +43,7 @@ from batchsolve.engines.prepared import Prepared
 from batchsolve.engines.registry import registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.jigsaws import Jigsaws
 
 WIDTHS = (8, 16, 32)
 
@@ -89,6 +90,7 @@ class SudokuLanes:
             stacks.offsets,
             stacks.options,
             stacks.roots,
+            grids.regions if isinstance(grids, Jigsaws) else np.empty((0, 0), np.uint8),
             task.limits,
             task.allowances,
             task.depth,

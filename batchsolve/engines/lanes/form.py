@@ -10,6 +10,7 @@ import numpy as np
 
 from batchsolve.engines.residual import Entries, entries_of
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.rules import RELATIONS, Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant
@@ -28,6 +29,7 @@ class Form(NamedTuple):
     digits: tuple[int, ...]
     box_rows: tuple[int, ...]
     box_columns: tuple[int, ...]
+    free: tuple[int, ...]  # not empty if the regions differ from stack to stack
     n_cells: int
     allowed: np.ndarray  # cell -> the digits that it may hold
     houses: np.ndarray  # the cells of each house, as many as there are digits
@@ -69,6 +71,7 @@ def form_of(problem: ExactCover, width: int) -> Form:
         digits=(0,) * n,
         box_rows=box[0],
         box_columns=box[1],
+        free=(0,) * isinstance(problem, Jigsaws),
         n_cells=problem.n_cells,
         allowed=allowed,
         houses=_cells(cell for house in rules.houses for cell in house),

@@ -21,7 +21,7 @@ solved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -92,13 +92,13 @@ class _Emitter:
     ----------
     builder
         The builder that writes the code.
-    grid : VectorArray
-        The candidates of every cell.
+    grid, other : VectorArray
+        The candidates of every cell, and the other argument of the step.
     form : FormData
     """
 
-    def __init__(self, builder: Any, grid: VectorArray, form: FormData) -> None:
-        self.builder, self._grid, self.form = builder, grid, form
+    def __init__(self, builder: Any, grid: VectorArray, other: VectorArray, form: FormData) -> None:
+        self.builder, self._grid, self.other, self.form = builder, grid, other, form
         self.n = form.count("digits")
         self.none = grid[0] & 0
         self.all_digits = (1 << self.n) - 1
@@ -158,6 +158,10 @@ class HousePass(_Emitter):
         self.over("related", 3, self._review_related)
         self.loop(ir.Constant(_INDEX, 0), self._n_lists("cages", 1), self._review_cage)
         self.loop(ir.Constant(_INDEX, 0), self._n_lists("meets", 3), self._review_meet)
+        if self.form.count("free"):
+            self._review_regions()
+            for first in (0, self.n):
+                self._review_lines(first)
         is_open, empty = self.variable(self.none), self.variable(self.none)
 
         def look(cell: Place, x: Vector) -> None:
@@ -259,6 +263,97 @@ class HousePass(_Emitter):
 
         self.loop(begin, end, restrict)
 
+    # Regions that differ from lane to lane: `other` holds the region of every cell.
+
+    def _by_region(self, value: Vector, region: Vector) -> list[Vector]:
+        """Return for each region the value where it is that region, else nothing."""
+        return [region.equals(r).select(value, self.none) for r in range(self.n)]
+
+    def _of_region(self, values: Sequence[Vector], region: Vector) -> Vector:
+        """Return the value of the region at hand."""
+        chosen = self.none
+        for r, value in enumerate(values):
+            chosen |= region.equals(r).select(value, self.none)
+        return chosen
+
+    def _variables(self, n: int) -> VectorArray:
+        array = VectorArray.on_stack(self.builder, self._grid.kind, n)
+        for i in range(n):
+            array[i] = self.none
+        return array
+
+    def _review_regions(self) -> None:
+        """Look for naked and hidden singles in the regions."""
+        once, twice, naked = (self._variables(self.n) for _ in range(3))
+
+        def collect(cell: Place, x: Vector) -> None:
+            region = self.other[cell]
+            single = _naked(x)
+            parts = self._by_region(x, region), self._by_region(single, region)
+            for r, (here, alone) in enumerate(zip(*parts, strict=True)):
+                self._wrong[0] |= naked[r] & alone
+                naked[r] |= alone
+                twice[r] |= once[r] & here
+                once[r] |= here
+
+        self.over_cells(collect)
+        for r in range(self.n):
+            self._wrong[0] |= ~once[r] & self.all_digits
+            once[r] &= ~twice[r]
+
+        def restrict(cell: Place, x: Vector) -> None:
+            region = self.other[cell]
+            taken = self._of_region([naked[r] for r in range(self.n)], region)
+            lone = self._of_region([once[r] for r in range(self.n)], region)
+            left = x & (~taken | _naked(x))
+            hidden = left & lone
+            self._leave(cell, x, hidden.equals(0).select(left, hidden))
+
+        self.over_cells(restrict)
+
+    def _review_lines(self, first: int) -> None:
+        """Look for locked candidates where regions meet the n houses from the first on.
+
+        These houses, rows or columns, have all cells between them. The part of a line in a region
+        is a segment. Digits of a segment that are in no other segment of its region go from the
+        rest of the line; those in no other segment of its line go from the rest of the region.
+        """
+        n = self.n
+        segments = VectorArray.on_stack(self.builder, self._grid.kind, n * n)
+        lone = VectorArray.on_stack(self.builder, self._grid.kind, n * n)
+        once, twice, needed = (self._variables(n) for _ in range(3))
+
+        def cells_of(line: Place) -> list[Place]:
+            return [self.form.index_at("houses", (line + first) * n + i) for i in range(n)]
+
+        def collect(line: Place) -> None:
+            parts = [self.none] * n
+            for cell in cells_of(line):
+                those = self._by_region(self[cell], self.other[cell])
+                parts = [part | here for part, here in zip(parts, those, strict=True)]
+            in_one = in_two = self.none
+            for part in parts:
+                in_one, in_two = in_one | part, in_two | (in_one & part)
+            for r, part in enumerate(parts):
+                place = line * n + r
+                segments[place], lone[place] = part, part & ~in_two
+                needed[r] |= part & ~in_two
+                twice[r] |= once[r] & part
+                once[r] |= part
+
+        def restrict(line: Place) -> None:
+            locked = [segments[line * n + r] & ~twice[r] for r in range(n)]
+            here = self.none
+            for digits in locked:
+                here |= digits
+            out = [(here & ~locked[r]) | (needed[r] & ~lone[line * n + r]) for r in range(n)]
+            for cell in cells_of(line):
+                x = self[cell]
+                self._leave(cell, x, x & ~self._of_region(out, self.other[cell]))
+
+        self.loop(ir.Constant(_INDEX, 0), ir.Constant(_INDEX, n), collect)
+        self.loop(ir.Constant(_INDEX, 0), ir.Constant(_INDEX, n), restrict)
+
     def _review_meet(self, meet: Place) -> None:
         begins = self._lists_of("meets", meet, 3)
         unions = [self.variable(self.none) for _ in range(3)]
@@ -282,10 +377,10 @@ class HousePass(_Emitter):
 class HouseChoice(_Emitter):
     """The choice of the branch cell of every grid: the first with the fewest candidates."""
 
-    def emit(self, place: VectorArray) -> Any:
+    def emit(self) -> Any:
         """Write the choice; return bits for the lanes where a cell has no candidate.
 
-        The branch cells go to the first vector of an array.
+        The branch cells go to the first vector of the other array.
         """
         least, chosen = self.variable(self.none + 63), self.variable(self.none)
         number, empty = self.variable(self.none), self.variable(self.none)
@@ -299,5 +394,5 @@ class HouseChoice(_Emitter):
             empty[0] |= x.equals(0).select(self.none + 1, self.none)
 
         self.over_cells(look)
-        place[0] = chosen[0]
+        self.other[0] = chosen[0]
         return (~empty[0].equals(0)).bits()

@@ -15,6 +15,7 @@ class Lanes(NamedTuple):
     """The working memory of a search with n lanes."""
 
     grid: np.ndarray  # n · cell + lane -> candidates
+    regions: np.ndarray  # n · cell + lane -> region, if regions differ from stack to stack
     branch: np.ndarray  # lane -> its branch cell, where it is stuck
     saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
     rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
@@ -51,6 +52,7 @@ class TaskArrays(NamedTuple):
     offsets: np.ndarray
     options: np.ndarray
     roots: np.ndarray
+    regions: np.ndarray  # root, cell -> region, if regions differ
     limits: np.ndarray
     allowances: np.ndarray
     depth: int
@@ -195,6 +197,7 @@ def _new_lanes(form: Form, n_open: int) -> Lanes:
     whole, none = np.zeros(width, np.int64), np.empty(0)
     return Lanes(
         grid=_aligned(n_cells * width, kind),
+        regions=_aligned(n_cells * width * len(form.free), kind),
         branch=_aligned(width, kind),
         saved=np.empty((n_levels, width, n_cells), kind),
         rest=np.zeros((n_levels, width), kind),

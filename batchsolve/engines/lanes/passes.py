@@ -131,14 +131,16 @@ class _Emitter:
     ----------
     builder
         The builder that writes the code.
-    grid : VectorArray
-        The candidates of every cell.
+    grid, other : VectorArray
+        The candidates of every cell, and the other argument of the step.
     rows, columns : int
         The shape of a box.
     """
 
-    def __init__(self, builder: Any, grid: VectorArray, rows: int, columns: int) -> None:
-        self.builder, self.grid = builder, grid
+    def __init__(
+        self, builder: Any, grid: VectorArray, other: VectorArray, rows: int, columns: int
+    ) -> None:
+        self.builder, self.grid, self.other = builder, grid, other
         self.rows, self.columns, self.n = rows, columns, rows * columns
 
     def array(self, n: int) -> VectorArray:
@@ -256,10 +258,10 @@ class BoxChoice(_Emitter):
     counts, and the number of columns that follow.
     """
 
-    def emit(self, place: VectorArray) -> Any:
+    def emit(self) -> Any:
         """Write the choice; return bits for the lanes where a cell has no candidate.
 
-        The branch cells go to the first vector of an array.
+        The branch cells go to the first vector of the other array.
         """
         self.pairs_in_row, self.places_in_box = self.array(self.n), self.array(self.n)
         self.in_a_pair, self.in_two_pairs = self.zeros(self.n), self.zeros(self.n)
@@ -268,7 +270,7 @@ class BoxChoice(_Emitter):
         self.best, self.smallest = self.zeros(3), self.array(1)
         self.smallest[0] = self.grid[0]
         repeat(self.builder, self.columns, self._rank)
-        place[0] = self.best[1] + (self.n - 1) - (self.best[0] & (self.column_unit - 1))
+        self.other[0] = self.best[1] + (self.n - 1) - (self.best[0] & (self.column_unit - 1))
         return self.smallest[0].equals(0).bits()
 
     @property

@@ -55,7 +55,17 @@ def _n_cells(form):
 def _clash(form, task, k):
     """Return -1, or the position of an option of a stack that clashes or does not exist."""
     held = np.empty(form.entries.n_items, np.int64)
-    return select(task.options[task.offsets[k] : task.offsets[k + 1]], form.entries, held)
+    stack = task.options[task.offsets[k] : task.offsets[k + 1]]
+    clash = select(stack, form.entries, held)
+    if len(form.free) > 0:
+        n_digits, region = _n_digits(form), task.regions[task.roots[k]]
+        for x in range(stack.size if clash < 0 else clash):
+            cell, digit = divmod(stack[x], n_digits)
+            for y in range(x):
+                other = stack[y] // n_digits
+                if stack[y] % n_digits == digit and region[other] == region[cell]:
+                    return x
+    return clash
 
 
 @inlined
@@ -84,6 +94,8 @@ def _fill_by_rules(form, n, w, lane, task, k):
     n_digits = _n_digits(form)
     for cell in range(form.n_cells):
         w.grid[U(cell) * n + lane] = form.allowed[cell]
+        if len(form.free) > 0:
+            w.regions[U(cell) * n + lane] = task.regions[task.roots[k], cell]
     n_places, n_marks = form.n_cells * n_digits, form.chosen_for.size - form.digit_sets.size
     w.is_open[:] = 1
     for x in range(task.offsets[k], task.offsets[k + 1]):
@@ -285,6 +297,10 @@ def _give(w, task, following, donor, lane):
     w.weight[s + 1, lane] = w.weight[s + 1, donor]
     for cell in range(w.saved.shape[2]):
         w.saved[s, lane, cell] = w.saved[s, donor, cell]
+    if w.regions.size > 0:
+        n = w.level.size
+        for cell in range(w.saved.shape[2]):
+            w.regions[cell * n + lane] = w.regions[cell * n + donor]
     w.level[lane], w.lowest[lane] = s + 1, s
     w.stack[lane], w.root[lane] = w.stack[donor], w.root[donor]
     w.end[lane] = w.stack[donor] + 1
@@ -418,7 +434,7 @@ def search_on(form, w, task, out):
             return True
         events = U(0)
         while events == 0:
-            bad, stuck, solved = propagate(w.grid, form)
+            bad, stuck, solved = propagate(w.grid, w.regions, form)
             events = U(U(bad | solved) & busy)
             stuck = U(stuck & busy)
             # one choice serves all that are stuck, and costs half as much as a pass

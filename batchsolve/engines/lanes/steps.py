@@ -18,28 +18,26 @@ from batchsolve.engines.lanes.passes import BoxChoice, BoxPass
 from batchsolve.engines.lanes.vectors import VectorArray, align_stack
 
 
-def _emitter(
-    boxes: Any, houses: Any, context: Any, builder: Any, signature: Any, args: Any
-) -> tuple[Any, VectorArray]:
-    """Prepare an intrinsic for vectors; return its emitter and its last array."""
+def _emitter(boxes: Any, houses: Any, context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Return the emitter of an intrinsic for vectors, whose last argument is a form."""
     align_stack(builder)
     form = FormData(context, builder, signature.args[-1], args[-1])
     n_lanes = form.count("lanes")
+    rows, columns = form.count("box_rows"), form.count("box_columns")
     begin, arrays = ir.Constant(ir.IntType(64), 0), []
     for array_type, array in zip(signature.args[:-1], args[:-1], strict=True):
-        data = pointer_to(context, builder, array_type, array, begin, n_lanes)
+        data = pointer_to(context, builder, array_type, array, begin, 0)
         vector = ir.VectorType(data.type.pointee, n_lanes)
         arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
-    rows, columns = form.count("box_rows"), form.count("box_columns")
     if rows == 0:
-        return houses(builder, arrays[0], form), arrays[-1]
-    last = ir.Constant(begin.type, n_lanes * ((rows * columns) ** 2 - 1))
-    pointer_to(context, builder, signature.args[0], args[0], last, n_lanes)  # checks the size
-    return boxes(builder, arrays[0], rows, columns), arrays[-1]
+        return houses(builder, *arrays, form)
+    n_cells = (rows * columns) ** 2
+    pointer_to(context, builder, signature.args[0], args[0], begin, n_cells * n_lanes)
+    return boxes(builder, *arrays, rows, columns)
 
 
 @intrinsic
-def propagate(typing_context, grid, form):
+def propagate(typing_context, grid, regions, form):
     """Make one pass over the grids of all lanes.
 
     Parameters
@@ -47,6 +45,8 @@ def propagate(typing_context, grid, form):
     grid : ndarray of uint16 or uint32, shape (n_cells · n_lanes,)
         Candidates of every cell in every lane, cell by cell; updated. Its integers have a bit for
         every digit.
+    regions : ndarray, dtype of `grid`, shape (n_cells · n_lanes,) or (0,)
+        The region of every cell in every lane, for a form of regions that differ.
     form : Form
 
     Returns
@@ -56,24 +56,24 @@ def propagate(typing_context, grid, form):
         changed; and of those where every digit has one place in every unit. A grid of the last
         kind is solved if every cell has one candidate, and contradicts itself if not.
     """
-    signature = types.UniTuple(types.uint32, 3)(grid, form)
+    signature = types.UniTuple(types.uint32, 3)(grid, regions, form)
 
     def generate(context, builder, signature, args):
-        emitter, _ = _emitter(BoxPass, HousePass, context, builder, signature, args)
+        emitter = _emitter(BoxPass, HousePass, context, builder, signature, args)
         return context.make_tuple(builder, signature.return_type, emitter.emit())
 
     return signature, generate
 
 
 @intrinsic
-def choose_cells(typing_context, grid, place, form):
+def choose_cells(typing_context, grid, branch, form):
     """Choose the branch cell of every lane.
 
     Parameters
     ----------
     grid, form
         As for `propagate`.
-    place : ndarray, shape (n_lanes,), dtype of `grid`
+    branch : ndarray, shape (n_lanes,), dtype of `grid`
         Receives the cells.
 
     Returns
@@ -81,11 +81,11 @@ def choose_cells(typing_context, grid, place, form):
     uint32
         Bits of the lanes where a cell has no candidate.
     """
-    signature = types.uint32(grid, place, form)
+    signature = types.uint32(grid, branch, form)
 
     def generate(context, builder, signature, args):
-        emitter, cells = _emitter(BoxChoice, HouseChoice, context, builder, signature, args)
-        return emitter.emit(cells)
+        emitter = _emitter(BoxChoice, HouseChoice, context, builder, signature, args)
+        return emitter.emit()
 
     return signature, generate
 
