@@ -313,6 +313,7 @@ class GridProblem(ExactCover):
 
         Examples
         --------
+        >>> from batchsolve import Sudoku
         >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
         [1, 2, 0, 0, 3, 4]
         """

@@ -7,6 +7,7 @@ once; a *group* has fewer cells and holds each digit at most once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -152,6 +153,26 @@ def boxes(box_rows: int, box_columns: int) -> list[Cells]:
 def plain(box_rows: int, box_columns: int) -> Rules:
     """Return the rules of Sudoku with boxes of this shape."""
     return Rules.square(box_rows * box_columns, boxes(box_rows, box_columns))
+
+
+def layout(text: str, n: int) -> list[str]:
+    """Return the label of every cell of a layout of regions, given as text.
+
+    Parameters
+    ----------
+    text : str
+        A character a cell, or labels with spaces, commas or semicolons between them; lines may end
+        anywhere.
+    n : int
+        Number of digits.
+
+    Examples
+    --------
+    >>> layout("AABB AABB CCDD CCDD", 4)[:3], layout("1,1,2,2", 2)
+    (['A', 'A', 'B'], ['1', '1', '2', '2'])
+    """
+    labels = re.split(r"[\s,;]+", text.strip())
+    return labels if len(labels) == n * n else list("".join(labels))
 
 
 def regions_of(labels: Sequence[Any], n: int) -> list[Cells]:

@@ -17,16 +17,18 @@ Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import ProblemError, counted
+from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rules import RELATIONS, Rules
+from batchsolve.problems.notation import default_box
+from batchsolve.problems.rules import RELATIONS, Rules, layout, named, plain, regions_of
+from batchsolve.problems.sudoku import sudoku
 
 MOST_SETS = 1_000_000
 """The largest number of sets of digits that may be looked at for a cage."""
@@ -228,3 +230,51 @@ class Variant(GridProblem):
         for cell, mask in self.rules.marks:
             allowed[cell] &= mask
         return allowed
+
+
+@lru_cache(maxsize=256)
+def grid_problem(
+    n_digits: int,
+    box: tuple[int, int] | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
+) -> GridProblem:
+    """Return the shared problem of square grids with these rules.
+
+    Parameters
+    ----------
+    n_digits : int
+    box : (int, int), optional
+        Rows and columns of a box; by default the usual ones. Where there are regions, it only
+        serves rules that look at boxes.
+    rules : str, optional
+        Named rules, joined by ``+``: see `batchsolve.problems.rules.NAMED`.
+    regions : str, optional
+        The region of every cell, in place of the boxes: see `batchsolve.problems.rules.layout`.
+
+    Raises
+    ------
+    InputError
+        If there are neither boxes nor regions.
+    ProblemError
+        If a rule is unknown or does not fit, or the regions do not have N cells each.
+
+    Examples
+    --------
+    >>> grid_problem(4), grid_problem(4, rules="x")
+    (Sudoku(2, 2), Variant(16 cells, 4 digits, 14 houses))
+    >>> grid_problem(3, regions="AAB ACB CCB")
+    Variant(9 cells, 3 digits, 9 houses)
+    """
+    shape = box or default_box(n_digits)
+    if regions is None:
+        if shape is None:
+            raise InputError(
+                f"there are no boxes for {n_digits} digits; say which with `box` or `regions`"
+            )
+        if rules is None:
+            return sudoku(*shape)
+        made = plain(*shape)
+    else:
+        made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
+    return Variant(made if rules is None else made + named(rules, *(shape or (1, n_digits))))
