@@ -151,8 +151,9 @@ class Block:
         InputError
             If the block cannot be read; a `RowsError` if certain rows are the cause.
         """
+        records = self.records()
         with named_errors(self.name):
-            return self.layout.rows(self._content())
+            return self.layout.rows(records)
 
     def carried(self) -> Block:
         """Return the block with its records, for workers that do not see this machine's files."""
@@ -163,7 +164,7 @@ class Block:
     def records(self) -> bytes | pa.Table:
         """Return the unparsed records; raises `InputError` if they cannot be read."""
         with named_errors(self.name):
-            return self._content()
+            return self.data.read() if isinstance(self.data, Span) else self.data
 
     def parts(self, most_rows: int) -> Iterator[Block]:
         """Cut the block into smaller ones of at most `most_rows` records."""
@@ -180,9 +181,6 @@ class Block:
                 part = data[begin:end]
             yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
-
-    def _content(self) -> bytes | pa.Table:
-        return self.data.read() if isinstance(self.data, Span) else self.data
 
 
 def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
