@@ -320,10 +320,10 @@ def _grid_lines(
 
     With a head, digits are escaped for JSON. The result is like that of `_join`.
     """
-    n, n_cells, n_digits = len(covers), problem.n_cells, problem.n_digits
+    n, n_cells = len(covers), problem.n_cells
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != n_cells):
         raise ValueError(f"not all of these covers of {problem!r} have {n_cells} options")
-    digits = notation.symbols or [str(digit + 1) for digit in range(n_digits)]
+    digits = notation.names
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
     grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, named_errors
@@ -191,6 +192,19 @@ def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array; a column of one chunk is not copied."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return True for a type of lists, of any or of one length."""
+    types = pa.types
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def with_values(lists: pa.ListArray, values: pa.Array) -> pa.ListArray:
+    """Return lists with other values; null stays null."""
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
 
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
