@@ -35,11 +35,11 @@ from batchsolve.tables.repeats import (
     UNSEEN,
     Decision,
     GridHash,
+    KeptRows,
     Keyed,
     Places,
     RowKeys,
     SeenKeys,
-    kept_schema,
 )
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.pool import Pool
@@ -231,6 +231,7 @@ class _LookAndKeep:
     """The two passes of workers over a block; see `batchsolve.search.passes`."""
 
     keyed: Keyed
+    rows: KeptRows | None = None
     encoder: Encoder | None = None
     in_place: InPlace | None = None
 
@@ -241,8 +242,9 @@ class _LookAndKeep:
         """Encode the rows of a block that are kept; none of the files of ``against``."""
         if isinstance(decision, int):
             return Encoded.of(b"", n_rows=decision)
+        assert self.rows is not None
         assert self.encoder is not None
-        table = decision.kept(self.keyed.reader.read(block))
+        table = self.rows.table(self.keyed.reader.read(block), decision)
         data, n_rows = self.encoder.rows(table), decision.first.size
         return Encoded.of(data, block.number, self.in_place, n_rows=n_rows)
 
@@ -287,9 +289,9 @@ class _Dedupe:
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
             is_parquet = split_suffixes(self.output)[0] == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            keyed = replace(keyed, reader=reader)
-            with self._opened(kept_schema(reader, self.mark)) as output:
-                passes = _LookAndKeep(keyed, encoder_for(self.output), output.in_place)
+            keyed, rows = replace(keyed, reader=reader), KeptRows(reader, self.mark)
+            with self._opened(rows.schema) as output:
+                passes = _LookAndKeep(keyed, rows, encoder_for(self.output), output.in_place)
                 self._keep(corpus, passes, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
@@ -354,9 +356,7 @@ class _Dedupe:
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
             totals.invalid += int(np.count_nonzero(~found.counted))
             totals.undecided += found.n_undecided
-            if not self.mark:
-                return Decision(first, None)
-            wanted = np.unique(first[~is_new]).tolist()
+            wanted = np.unique(first[~is_new]).tolist() if self.mark else []
             return Decision(first, {row: self.places.name_of(row) for row in wanted})
 
         for encoded in self._pass_over(corpus, passes, decide):

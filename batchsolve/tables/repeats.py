@@ -272,23 +272,6 @@ class Places:
         return f"{self.names[k]}#{row - self.firsts[k] + 1}"
 
 
-def kept_schema(reader: Reader, marked: bool) -> pa.Schema:
-    """Return the columns of the rows that are kept; `FIRST` follows if rows are marked.
-
-    Raises
-    ------
-    InputError
-        If the input has a column ``first`` already.
-    """
-    if not marked:
-        return reader.schema
-    if FIRST.name in reader.schema.names:
-        raise InputError(
-            f"the input has a column {FIRST.name} already; rename it, or leave out `mark`"
-        )
-    return reader.schema.append(FIRST)
-
-
 @dataclass(frozen=True, eq=False)
 class Decision:
     """The first occurrences of the puzzles of a block.
@@ -297,17 +280,46 @@ class Decision:
     ----------
     first : ndarray of int64, shape (n,)
         The first row with the same puzzle, or `UNSEEN` if that is the row itself.
-    names : dict of int to str, or None
-        The names of these rows, if all rows are kept, and marked with them.
+    names : dict of int to str
+        The names of these rows, if rows are marked.
     """
 
     first: npt.NDArray[np.int64]
-    names: dict[int, str] | None
+    names: dict[int, str]
 
-    def kept(self, batch: Batch) -> pa.Table:
-        """Return the rows of the block that are kept, with the columns of `kept_schema`."""
-        if self.names is None:
-            is_new = self.first == UNSEEN
-            return batch.table if is_new.all() else batch.table.filter(pa.array(is_new))
-        names = [self.names.get(row) for row in self.first.tolist()]
+
+class KeptRows:
+    """The output table without repeated rows, or with marks on them.
+
+    Parameters
+    ----------
+    reader : Reader
+    marked : bool
+        Keep all rows, and add the column ``first`` that names the first row with the same puzzle.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns of the output.
+
+    Raises
+    ------
+    InputError
+        If the input has a column ``first``.
+    """
+
+    def __init__(self, reader: Reader, marked: bool) -> None:
+        self._marked = marked
+        if marked and FIRST.name in reader.schema.names:
+            raise InputError(
+                f"the input has a column {FIRST.name} already; rename it, or leave out `mark`"
+            )
+        self.schema = reader.schema.append(FIRST) if marked else reader.schema
+
+    def table(self, batch: Batch, decision: Decision) -> pa.Table:
+        """Return the output rows of a batch."""
+        if not self._marked:
+            kept = decision.first == UNSEEN
+            return batch.table if kept.all() else batch.table.filter(pa.array(kept))
+        names = [decision.names.get(row) for row in decision.first.tolist()]
         return batch.table.append_column(FIRST, pa.array(names, pa.string()))
