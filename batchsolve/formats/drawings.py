@@ -147,7 +147,7 @@ def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
     """
     n, width = problem.n_digits, problem.box_columns
     blank = notation.blank if "." in notation.symbols else "."  # zeros hide the clues
-    symbols = [blank, *(notation.symbols or map(str, range(1, n + 1)))]
+    symbols = [blank, *notation.names]
     longest = max(map(len, symbols))
     cells = [symbols[digit].rjust(longest) for digit in problem.as_grids(np.atleast_2d(grid))[0]]
     rule = "+" + ("-" * (width * (longest + 1) + 1) + "+") * (n // width) + "\n"
@@ -185,7 +185,7 @@ def html_grid(
     4
     """
     n, rows, columns = problem.n_digits, problem.box_rows, problem.box_columns
-    symbols = ["", *(notation.symbols or map(str, range(1, n + 1)))]
+    symbols = ["", *notation.names]
     digits = problem.as_grids(np.atleast_2d(grid))[0].tolist()
     is_clue = np.asarray(digits if clues is None else clues) > 0
     lines = []

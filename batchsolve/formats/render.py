@@ -106,13 +106,13 @@ class CoverRenderer:
             size of a column of Arrow.
         """
         if isinstance(self.problem, GridProblem):
-            bounds, data = _grid_lines(self.problem, covers, self._grid_notation, "", "")
+            bounds, data = _grid_lines(self.problem, covers, self.notation, "", "")
             offsets = pa.py_buffer(_as_offsets(bounds))
             column = pa.StringArray.from_buffers(len(covers), offsets, pa.py_buffer(data))
             return pa.table([column], self.schema)
-        lists = self._ranked(covers)
-        names = self._names.sorted.take(pa.array(lists.ranks))
-        column = pa.ListArray.from_arrays(pa.array(_as_offsets(lists.bounds)), names)
+        bounds, ranks = self._ranked(covers)
+        names = self._names.sorted.take(pa.array(ranks))
+        column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), names)
         return pa.table([column], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
@@ -131,35 +131,33 @@ class CoverRenderer:
         """
         if isinstance(self.problem, GridProblem):
             head, tail = f'{{"{GRID}": "', '"}\n'
-            lines = _grid_lines(self.problem, covers, self._grid_notation, head, tail, in_order)
+            lines = _grid_lines(self.problem, covers, self.notation, head, tail, in_order)
             return pa.py_buffer(lines[1])
-        lists, texts = self._ranked(covers, in_order), self._names.in_json
+        bounds, ranks = self._ranked(covers, in_order)
         frame = _ascii(f'{{"{OPTIONS}": ['), _ascii(", "), _ascii("]}\n")
-        return pa.py_buffer(_join(lists.bounds, lists.ranks, *texts, *frame)[1])
+        return pa.py_buffer(_join(bounds, ranks, *self._names.in_json, *frame)[1])
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
-        lists, names = self._ranked(covers), self._names.sorted
-        if len(names) > lists.ranks.size:  # the file would hold the whole dictionary
+        (bounds, ranks), names = self._ranked(covers), self._names.sorted
+        if len(names) > ranks.size:  # the file would hold the whole dictionary
             return self.table(covers)
-        coded = pa.DictionaryArray.from_arrays(pa.array(lists.ranks), names)
-        column = pa.ListArray.from_arrays(pa.array(_as_offsets(lists.bounds)), coded)
+        coded = pa.DictionaryArray.from_arrays(pa.array(ranks), names)
+        column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), coded)
         return pa.table([column], [OPTIONS])
 
-    def _ranked(self, covers: Stacks, in_order: bool = True) -> _RankedLists:
-        """Return the ranks of the names of covers, sorted if `in_order`."""
+    def _ranked(
+        self, covers: Stacks, in_order: bool = True
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
         rank = self._names.rank
         bits = max(len(self._names.sorted).bit_length(), 1)
         options = _ascending(covers.offsets, covers.options)
         order = np.arange(len(covers), dtype=np.uint32)
         if in_order:
             order = _sorted_order(*_pack_lists(covers.offsets, options, rank, bits))
-        return _RankedLists(*_gather_ranks(covers.offsets, options, order, rank))
-
-    @property
-    def _grid_notation(self) -> Notation:
-        assert isinstance(self.problem, GridProblem)
-        return self.notation or usual_notation(self.problem.n_digits)
+        bounds, ranks = _gather_ranks(covers.offsets, options, order, rank)
+        return bounds, ranks
 
     @property
     def _names(self) -> _Names:
@@ -192,13 +190,6 @@ def _parquet(table: pa.Table) -> pa.Buffer:
 
 
 # ---- names of options -----------------------------------------------------------------------
-
-
-class _RankedLists(NamedTuple):
-    """Lists of names, sorted."""
-
-    bounds: npt.NDArray[np.int64]  # list k lies at bounds[k]:bounds[k + 1]
-    ranks: npt.NDArray[np.int32]  # rank of every name
 
 
 class _Names(NamedTuple):
@@ -311,7 +302,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
 def _grid_lines(
     problem: GridProblem,
     covers: Stacks,
-    notation: Notation,
+    notation: Notation | None,
     head: str,
     tail: str,
     in_order: bool = True,
@@ -320,10 +311,11 @@ def _grid_lines(
 
     With a head, digits are escaped for JSON. The result is like that of `_join`.
     """
-    n, n_digits, size = len(covers), problem.n_digits, problem.cover_size
+    n, size = len(covers), problem.cover_size
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
         raise ValueError(f"not all of these covers of {problem!r} have {size} options")
-    digits = notation.symbols or [str(digit + 1) for digit in range(n_digits)]
+    notation = notation or usual_notation(problem.n_digits)
+    digits = notation.names
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
     grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)
@@ -484,7 +476,7 @@ def _pack_lists(offsets, options, rank, bits):
 
 @kernel
 def _gather_ranks(offsets, options, order, rank):
-    """Return lists in another order, with ranks for options; see `_RankedLists`."""
+    """Return lists in another order: their bounds, and ranks for options."""
     bounds = np.zeros(order.size + 1, np.int64)
     ranks = np.empty(options.size, np.int32)
     x = 0

@@ -262,7 +262,7 @@ def _marks(cells: list[Cell], pieces: list[tuple[int, list[Cell]]]) -> str:
 def _grid(problem: Sudoku, options: list[int], clues: Iterable[int], notation: Notation) -> Drawing:
     """Draw the digits of a grid, clues bold."""
     n, side = problem.n_digits, problem.n_digits * CELL
-    symbols = ["", *(notation.symbols or map(str, range(1, n + 1)))]
+    symbols = ["", *notation.names]
     digits = problem.grids(Stacks.from_lists([options]))[0].reshape(n, n)
     given = problem.grids(Stacks.from_lists([[*map(int, clues)]]))[0].reshape(n, n) > 0
     n_clues = int(np.count_nonzero(given))

@@ -230,6 +230,11 @@ class Notation:
             raise InputError(f"blank {both[0]!r} is also a digit; name another, or the alphabet")
         return replace(self, blank=blanks[0], blanks=blanks)
 
+    @property
+    def names(self) -> list[str]:
+        """The texts of the digits 1 .. N."""
+        return list(self.symbols) or [str(digit) for digit in range(1, self.n_digits + 1)]
+
     @cached_property
     def table(self) -> npt.NDArray[np.uint8]:
         """Byte → digit, 0 for blanks, 255 for other bytes."""

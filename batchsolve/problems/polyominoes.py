@@ -60,21 +60,11 @@ class NamedSet(NamedTuple):
     solid: bool  # of cubes, not of squares
 
 
+_FLAT = ("monominoes", "dominoes", "trominoes", "tetrominoes", "pentominoes", "hexominoes")
+_SOLID = ("tricubes", "tetracubes", "pentacubes")
 SETS = {
-    **{
-        name: NamedSet(size, False)
-        for size, name in enumerate(
-            (
-                *("monominoes", "dominoes", "trominoes", "tetrominoes", "pentominoes"),
-                *("hexominoes", "heptominoes"),
-            ),
-            1,
-        )
-    },
-    **{
-        name: NamedSet(size, True)
-        for size, name in enumerate(("tricubes", "tetracubes", "pentacubes"), 3)
-    },
+    **{name: NamedSet(size, False) for size, name in enumerate((*_FLAT, "heptominoes"), 1)},
+    **{name: NamedSet(size, True) for size, name in enumerate(_SOLID, 3)},
 }
 
 

@@ -6,7 +6,7 @@ The kernel takes bytes and offsets that Arrow has checked.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from math import isqrt
 
@@ -27,6 +27,8 @@ from batchsolve.problems.notation import (
     numbers,
     trim,
 )
+
+_Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
 
 
 @kernel
@@ -60,14 +62,17 @@ def _survey(data, offsets):
     return facts
 
 
-def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-    """Return every different row and the number of its copies."""
+def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[_Kind, int]]:
+    """Return every different row, its set of bytes as one integer, and the number of its copies."""
     ordered = facts[np.lexsort(facts.T)]
     is_first = np.ones(len(ordered), np.bool_)
     is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     firsts = np.flatnonzero(is_first)
     counts = np.diff(firsts, append=len(ordered))
-    return zip(map(tuple, ordered[firsts].tolist()), counts.tolist(), strict=True)
+    for (length, tokens, low, high), count in zip(
+        ordered[firsts].tolist(), counts.tolist(), strict=True
+    ):
+        yield (length, tokens, low | high << 64), count
 
 
 class Survey:
@@ -92,7 +97,7 @@ class Survey:
             check_blanks(blanks)
         self._named = blanks
         self._blanks = BLANKS if blanks is None else blanks
-        self._kinds: Counter[tuple[int, int, int, int]] = Counter()
+        self._kinds: Counter[_Kind] = Counter()
         self._separators: Counter[str] = Counter()
 
     def add(self, column: pa.Array) -> None:
@@ -108,7 +113,7 @@ class Survey:
     def size(self) -> int | None:
         """Return the most frequent N of values that can be N × N grids, or None if none can."""
         votes: Counter[int] = Counter()
-        for (length, tokens, _, _), count in self._kinds.items():
+        for (length, tokens, _), count in self._kinds.items():
             n = isqrt(tokens or length)
             if n * n == (tokens or length) and n <= MOST_DIGITS and default_box(n):
                 votes[n] += count
@@ -116,8 +121,8 @@ class Survey:
 
     def has_blanks(self) -> bool:
         """Return True if any value has a character that can be a blank cell."""
-        low, high = _mask(self._blanks)
-        return any(lo & low or hi & high for _, _, lo, hi in self._kinds)
+        blanks = _mask(self._blanks)
+        return any(used & blanks for _, _, used in self._kinds)
 
     def notation(self, n_digits: int) -> Notation:
         """Return the notation that fits the most values.
@@ -129,7 +134,7 @@ class Survey:
         InputError
             If no value fits a notation.
         """
-        as_numbers = any(t == n_digits**2 for _, t, _, _ in self._kinds)
+        as_numbers = any(tokens == n_digits**2 for _, tokens, _ in self._kinds)
         rows = {k: c for k, c in self._kinds.items() if k[1] == 0 and k[0] == n_digits**2}
         if not as_numbers and not rows:
             raise InputError(
@@ -172,19 +177,18 @@ class Survey:
     def prefers_numbers(self, n_digits: int) -> bool:
         """Return True if at least as many values are N² numbers as are N² characters."""
         votes = Counter[bool]()
-        for (length, tokens, _, _), count in self._kinds.items():
+        for (length, tokens, _), count in self._kinds.items():
             if (tokens or length) == n_digits**2:
                 votes[tokens > 0] += count
         return votes[True] > 0 and votes[True] >= votes[False]
 
     @staticmethod
-    def _symbols_used(rows: dict[tuple[int, int, int, int], int], notation: Notation) -> set[str]:
-        low, high = _allowed(notation)
-        used: set[str] = set()
-        for _, _, lo, hi in rows:
-            if not (lo & ~low or hi & ~high):
-                used |= {chr(b) for b in range(127) if (lo, hi)[b // 64] >> b % 64 & 1}
-        return used
+    def _symbols_used(rows: Iterable[_Kind], notation: Notation) -> set[str]:
+        allowed, all_used = _allowed(notation), 0
+        for _, _, used in rows:
+            if not used & ~allowed:
+                all_used |= used
+        return {chr(b) for b in range(127) if all_used >> b & 1}
 
 
 class AmbiguousNotationError(InputError):
@@ -195,27 +199,20 @@ class AmbiguousNotationError(InputError):
         self.names = names
 
 
-def _score(notation: Notation, rows: dict[tuple[int, int, int, int], int], most_blanks: int) -> int:
+def _score(notation: Notation, rows: dict[_Kind, int], most_blanks: int) -> int:
     """Return the number of values that fit a notation and have at most `most_blanks` blanks."""
-    low, high = _allowed(notation)
+    allowed = _allowed(notation)
     blanks = _mask("".join(set(notation.blanks) - set(notation.symbols)))
     return sum(
         count
-        for (_, _, lo, hi), count in rows.items()
-        if not (lo & ~low or hi & ~high)
-        and (lo & blanks[0]).bit_count() + (hi & blanks[1]).bit_count() <= most_blanks
+        for (_, _, used), count in rows.items()
+        if not used & ~allowed and (used & blanks).bit_count() <= most_blanks
     )
 
 
-def _allowed(notation: Notation) -> tuple[int, int]:
+def _allowed(notation: Notation) -> int:
     return _mask(notation.blanks + notation.symbols.upper() + notation.symbols.lower())
 
 
-def _mask(characters: str) -> tuple[int, int]:
-    low = high = 0
-    for b in characters.encode():
-        if b < 64:
-            low |= 1 << b
-        else:
-            high |= 1 << (b - 64)
-    return low, high
+def _mask(characters: str) -> int:
+    return sum(1 << b for b in set(characters.encode()))

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,7 +21,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Writer
 from batchsolve.tables.answers import AnswerTable, RowSums
-from batchsolve.tables.blocks import PARTS, TASKS
+from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
@@ -33,7 +33,14 @@ from batchsolve.tables.outputs import (
     partial_path,
 )
 from batchsolve.tables.packing import ROW_GROUP
-from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
+from batchsolve.tables.places import (
+    UNFINISHED,
+    Folder,
+    child,
+    folder_at,
+    is_address,
+    local_path,
+)
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import followed
@@ -42,34 +49,44 @@ from batchsolve.workers.pool import Pool
 _PART = re.compile(r"part-\d{6,}\.parquet")
 
 
-@dataclass(frozen=True)
-class OneFile:
-    """One file, or standard output.
+class Destination(Protocol):
+    """A file or folder that rows are written to.
 
     Attributes
     ----------
     path : str
-        The file; the target of a link, not the link.
+        The file or the folder; the target of a link, not the link.
+    kept : str
+        The path of the rows of an unfinished run.
+    journal : str
+        The path of its journal.
     block_size : BlockSize
         The size of blocks of the input.
     """
 
-    path: str
-    block_size = TASKS
+    @property
+    def path(self) -> str:
+        """See above."""
+        ...
 
     @property
     def kept(self) -> str:
-        """The path of the rows of an unfinished run."""
-        return partial_path(self.path)
+        """See above."""
+        ...
 
     @property
     def journal(self) -> str:
-        """The path of its journal."""
-        return self.kept + ".journal"
+        """See above."""
+        ...
+
+    @property
+    def block_size(self) -> BlockSize:
+        """See above."""
+        ...
 
     def check(self) -> None:
         """Raise `InputError` or `OutputError` if nothing can be written there."""
-        check_output(self.path)
+        ...
 
     def check_unused(self, resume: bool) -> None:
         """Raise `OutputError` if files exist that no journal records.
@@ -77,19 +94,15 @@ class OneFile:
         The input they came from is unknown, so a run must not delete them. A run that is to be
         resumed may delete unfinished files of killed workers.
         """
-        if os.path.exists(self.kept):
-            raise OutputError(
-                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
-                f"with; move it or delete it"
-            )
+        ...
 
     def is_finished(self) -> bool:
         """Return True if nothing is left to do once the last row is recorded."""
-        return not os.path.exists(self.kept)
+        ...
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
         """Return the part that holds a block, for the journal; none in a single file."""
-        return []
+        ...
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
@@ -118,6 +131,57 @@ class OneFile:
         JournalError
             If the rows written before have changed.
         """
+        ...
+
+
+def destination_of(path: str) -> Destination:
+    """Return the destination that a path names; addresses and folders get parts."""
+    if is_address(path) or path.endswith("/") or os.path.isdir(path):
+        return Parts(path)
+    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """One file, or standard output; see `Destination`."""
+
+    path: str
+    block_size = TASKS
+
+    @property
+    def kept(self) -> str:
+        """See `Destination`."""
+        return partial_path(self.path)
+
+    @property
+    def journal(self) -> str:
+        """See `Destination`."""
+        return self.kept + ".journal"
+
+    def check(self) -> None:
+        """See `Destination`."""
+        check_output(self.path)
+
+    def check_unused(self, resume: bool) -> None:
+        """See `Destination`."""
+        if os.path.exists(self.kept):
+            raise OutputError(
+                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
+                f"with; move it or delete it"
+            )
+
+    def is_finished(self) -> bool:
+        """See `Destination`."""
+        return not os.path.exists(self.kept)
+
+    def parts_of(self, number: int, block: Encoded) -> list[Part]:
+        """See `Destination`."""
+        return []
+
+    def open(
+        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
+    ) -> tuple[Writer, Output]:
+        """See `Destination`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
         # with times, a block made twice can differ in length, so workers must not write in place
@@ -148,7 +212,7 @@ def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Parts:
-    """A folder of parts, by its path or address; see `OneFile`.
+    """A folder of parts, by its path or address; see `Destination`.
 
     The journal lies beside a folder of this machine; for an address, in the working directory.
     """
@@ -163,18 +227,18 @@ class Parts:
 
     @property
     def kept(self) -> str:
-        """See `OneFile`."""
+        """See `Destination`."""
         return self.path
 
     @property
     def journal(self) -> str:
-        """See `OneFile`."""
+        """See `Destination`."""
         head = self.path.partition("?")[0].rstrip("/")
         beside = os.path.basename(head) if is_address(self.path) else head
         return partial_path(beside or ".") + ".journal"
 
     def check(self) -> None:
-        """See `OneFile`."""
+        """See `Destination`."""
         suffix, _ = split_suffixes(self.path.partition("?")[0])
         if suffix in FORMATS and is_address(self.path):
             raise InputError(
@@ -196,7 +260,7 @@ class Parts:
         self.folder.names()
 
     def check_unused(self, resume: bool) -> None:
-        """See `OneFile`."""
+        """See `Destination`."""
         for name in self.folder.names():
             if not resume:
                 raise OutputError(f"{self.path}: is not empty; name another folder")
@@ -208,17 +272,17 @@ class Parts:
                 )
 
     def is_finished(self) -> bool:
-        """See `OneFile`."""
+        """See `Destination`."""
         return True
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
-        """See `OneFile`."""
+        """See `Destination`."""
         return [Part(part_name(number), block.n_rows, block.written.checksum)]
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Writer, Output]:
-        """See `OneFile`."""
+        """See `Destination`."""
         self.folder.make()
         for part in parts:
             self._check(part)
@@ -235,17 +299,6 @@ class Parts:
                 f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
                 f"{self.journal} to begin again"
             )
-
-
-Destination = OneFile | Parts
-"""A file or folder that rows are written to."""
-
-
-def destination_of(path: str) -> Destination:
-    """Return the destination that a path names; addresses and folders get parts."""
-    if is_address(path) or path.endswith("/") or os.path.isdir(path):
-        return Parts(path)
-    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
 
 
 def _is_ours(name: str) -> bool:

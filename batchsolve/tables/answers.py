@@ -14,6 +14,7 @@ from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.symmetry.canonical import NO_ROOM, check_shape, forms_of
+from batchsolve.tables.blocks import is_list
 from batchsolve.tables.reader import Batch, Reader
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
@@ -61,7 +62,7 @@ class GridColumn:
     def like(cls, kind: pa.DataType, notation: Notation) -> GridColumn:
         """Return the form of a column of puzzles."""
         n, sizes, leaf = notation.n_digits, [], kind
-        while _is_list(leaf):
+        while is_list(leaf):
             sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
             leaf = leaf.value_type
         shape = {1: (n * n,), 2: (n, n)}.get(len(sizes), ())
@@ -80,10 +81,9 @@ class GridColumn:
         """Return a column with the grids where `where` is true, and null elsewhere."""
         if not self.shape:
             return self.notation.decode(grids, where)
-        leaf, symbols = self.kind, self.notation.symbols
-        while _is_list(leaf):
+        leaf, names = self.kind, self.notation.names
+        while is_list(leaf):
             leaf = leaf.value_type
-        names = list(symbols) or list(map(str, range(1, self.notation.n_digits + 1)))
         blank = self.notation.blank if pa.types.is_string(leaf) else "-1" if "0" in names else "0"
         digits = np.zeros((len(where), self.notation.n_digits**2), np.uint8)
         digits[where] = grids
@@ -92,11 +92,6 @@ class GridColumn:
             column = pa.FixedSizeListArray.from_arrays(column, size)
         column = pa.FixedSizeListArray.from_arrays(column, self.shape[0], mask=pa.array(~where))
         return column.cast(self.kind)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    types = pa.types
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
 class AnswerTable:

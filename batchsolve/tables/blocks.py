@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, named_errors
@@ -151,8 +152,9 @@ class Block:
         InputError
             If the block cannot be read; a `RowsError` if certain rows are the cause.
         """
+        records = self.records()
         with named_errors(self.name):
-            return self.layout.rows(self._content())
+            return self.layout.rows(records)
 
     def carried(self) -> Block:
         """Return the block with its records, for workers that do not see this machine's files."""
@@ -163,7 +165,7 @@ class Block:
     def records(self) -> bytes | pa.Table:
         """Return the unparsed records; raises `InputError` if they cannot be read."""
         with named_errors(self.name):
-            return self._content()
+            return self.data.read() if isinstance(self.data, Span) else self.data
 
     def parts(self, most_rows: int) -> Iterator[Block]:
         """Cut the block into smaller ones of at most `most_rows` records."""
@@ -181,9 +183,6 @@ class Block:
             yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
 
-    def _content(self) -> bytes | pa.Table:
-        return self.data.read() if isinstance(self.data, Span) else self.data
-
 
 def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
     """Return blocks, numbered in their order."""
@@ -193,6 +192,19 @@ def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array; a column of one chunk is not copied."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return True for a type of lists, of any or of one length."""
+    types = pa.types
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def with_values(lists: pa.ListArray, values: pa.Array) -> pa.ListArray:
+    """Return lists with other values; null stays null."""
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
 
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:

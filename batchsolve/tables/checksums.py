@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.kernels import helper, kernel
+from batchsolve.tables.blocks import is_list
 from batchsolve.tables.places import open_to_read
 
 READ_BYTES = 1 << 20
@@ -101,7 +102,7 @@ def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
     if types.is_struct(kind):
         for each in column.flatten():
             yield from _bytes_of(each)
-    elif types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+    elif is_list(kind):
         yield np.asarray(pc.list_value_length(column)).tobytes()
         yield from _bytes_of(column.flatten())
     elif types.is_string(kind) or types.is_large_string(kind):

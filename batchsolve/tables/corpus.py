@@ -131,7 +131,8 @@ class Corpus:
         for sample, is_last in self._samples():
             self._sample = sample
             try:
-                self.column, self.solution_column = self._choose_columns(**named)
+                self.column = column or self._puzzle_column(solution_column)
+                self.solution_column = solution_column or self._solution_column(self.column)
                 self.problem, self.notation = self._choose_notation(box, alphabet)
                 break
             except InputError:
@@ -262,12 +263,6 @@ class Corpus:
             raise InputError(
                 f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
             )
-
-    def _choose_columns(
-        self, column: str | None, solution_column: str | None
-    ) -> tuple[str, str | None]:
-        puzzles = column or self._puzzle_column(solution_column)
-        return puzzles, solution_column or self._solution_column(puzzles)
 
     def _puzzle_column(self, taken: str | None) -> str:
         by_name = [name for name in self._named(PUZZLE_NAMES) if name != taken]

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from batchsolve.errors import InputError
 from batchsolve.kernels import kernel
 from batchsolve.problems.notation import buffers
-from batchsolve.tables.blocks import arrow_stream, one_chunk
+from batchsolve.tables.blocks import arrow_stream, one_chunk, with_values
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
 
@@ -132,10 +132,8 @@ def _lists_as_json(column: pa.ChunkedArray, ascii_only: bool) -> pa.StringArray:
     coded = lists.flatten().dictionary_encode(null_encoding="encode")
     texts = [json.dumps(text, ensure_ascii=ascii_only) for text in coded.dictionary.to_pylist()]
     values = pa.array(texts, pa.string()).take(coded.indices)
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
-    whole = pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
-    return pc.binary_join_element_wise("[", pc.binary_join(whole, ", "), "]", "")
+    whole = pc.binary_join(with_values(lists, values), ", ")
+    return pc.binary_join_element_wise("[", whole, "]", "")
 
 
 def _dumped(value: object, ascii_only: bool) -> str:

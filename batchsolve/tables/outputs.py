@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 WHOLE = {".parquet": regroup, ".npy": count_rows}  # what makes the finished file
+Finished = tuple[str, Callable[[GrowingFile, str], None]]  # a suffix, and what makes the file
 
 
 class Output:
@@ -83,7 +84,7 @@ class _File(Output):
         path: str,
         header: bytes,
         written: Written | None,
-        finished: tuple[str, Callable[[GrowingFile, str], None]] | None,
+        finished: Finished | None,
         known: Numbers | None = None,
     ) -> None:
         self._path = path
@@ -254,12 +255,12 @@ def open_output(
     if path == "-":
         return _StandardOutput(header)
     suffix, compression = split_suffixes(path)
+    finished: Finished | None = None
     if make := WHOLE.get(suffix):
-        return _File(path, header, written, (".whole", partial(make, schema=schema)), known)
-    if compression:
-        pack = partial(compress, suffix=compression, threads=threads)
-        return _File(path, header, written, (compression, pack), known)
-    return _File(path, header, written, None, known)
+        finished = ".whole", partial(make, schema=schema)
+    elif compression:
+        finished = compression, partial(compress, suffix=compression, threads=threads)
+    return _File(path, header, written, finished, known)
 
 
 @contextmanager

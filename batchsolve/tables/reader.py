@@ -14,7 +14,7 @@ from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Group
-from batchsolve.tables.blocks import Block, one_chunk
+from batchsolve.tables.blocks import Block, is_list, one_chunk, with_values
 
 AS_TEXT = (
     "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
@@ -156,7 +156,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     kind = column.type
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if is_list(kind):
         return _joined(column)
     if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
@@ -192,10 +192,8 @@ def _joined(column: pa.ChunkedArray) -> pa.Array:
         texts = (" ".join(map(str, _flat(value))) if value else "" for value in column.to_pylist())
         return pa.array(texts, pa.string())
     lists = one_chunk(column).cast(pa.list_(pa.string()))
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
-    whole = pa.ListArray.from_arrays(pa.array(offsets), pc.fill_null(lists.flatten(), "."))
-    return pc.if_else(lists.is_null(), "", pc.binary_join(whole, " "))
+    whole = with_values(lists, pc.fill_null(lists.flatten(), "."))
+    return pc.fill_null(pc.binary_join(whole, " "), "")
 
 
 def _flat(value: object) -> Iterator[object]:

@@ -291,7 +291,7 @@ def test_a_pipe_is_no_file(tmp_path):
 def test_blocks_double_so_that_a_small_file_is_shared(tmp_path):
     (tmp_path / "in.txt").write_text(f"{P}\n" * 10_000)
     corpus = Corpus([str(tmp_path / "in.txt")])
-    assert [len(block.data) for block in corpus.blocks()] == [17 * 3855, 17 * 6145]
+    assert [len(block.records()) for block in corpus.blocks()] == [17 * 3855, 17 * 6145]
 
 
 def test_a_part_of_a_table_is_sent_to_workers_without_the_rest(tmp_path):
