@@ -47,13 +47,13 @@ if TYPE_CHECKING:
         BatchResult as BatchResult,
         solve as solve,
         solve_batch as solve_batch,
+        solve_table as solve_table,
     )
     from batchsolve.runs.solve_file import (
         Progress as Progress,
         Summary as Summary,
         solve_file as solve_file,
     )
-    from batchsolve.runs.solve_table import solve_table as solve_table
     from batchsolve.runs.split import Split as Split, split as split
     from batchsolve.settings import (
         FileSettings as FileSettings,
@@ -89,9 +89,8 @@ _NAMES = {
     "runs.graphs": ("Samples", "sample", "solution_graph"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
-    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch"),
+    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_table"),
     "runs.solve_file": ("Progress", "Summary", "solve_file"),
-    "runs.solve_table": ("solve_table",),
     "runs.split": ("Split", "split"),
     "settings": ("FileSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 from batchsolve.errors import InputError
-from batchsolve.search.passes import in_one_pass
+from batchsolve.search.in_order import in_one_pass
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus

@@ -14,7 +14,7 @@ from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.reading import problem_and_stack
-from batchsolve.search.trial import Trial
+from batchsolve.search.tree import Trial
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed

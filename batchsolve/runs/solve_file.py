@@ -338,7 +338,7 @@ class FileRun:
         self._check_read(corpus)
         parts = journal.parts() if journal else []
         try:
-            writer, output = self.destination.open(table, written, parts, self.pool)
+            write, output = self.destination.open(table, written, parts, self.pool)
         except BaseException:
             if journal and written is None and not exists(self.destination.kept):
                 journal.remove()  # nothing was written
@@ -349,8 +349,8 @@ class FileRun:
             engines.engine,
             self.pool,
             self.search,
-            table.reader,
-            writer,
+            table.reader.read,
+            write,
             engines.handover,
             max(1, self.destination.block_size.most // TASKS.most),
             corpus.waits,
