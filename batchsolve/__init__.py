@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from batchsolve.problems.stacks import Stacks as Stacks
     from batchsolve.problems.sudoku import Sudoku as Sudoku
     from batchsolve.problems.tilings import tiling as tiling
-    from batchsolve.runs.cheapest import (
+    from batchsolve.runs.count import (
         CheapestCovers as CheapestCovers,
+        Count as Count,
         PricedCover as PricedCover,
         cheapest as cheapest,
+        count as count,
+        solutions as solutions,
     )
-    from batchsolve.runs.count import Count as Count, count as count, solutions as solutions
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
     from batchsolve.runs.draw import Picture as Picture, draw as draw
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
@@ -81,8 +83,7 @@ _NAMES = {
     "problems.stacks": ("Stacks",),
     "problems.sudoku": ("Sudoku",),
     "problems.tilings": ("tiling",),
-    "runs.cheapest": ("CheapestCovers", "PricedCover", "cheapest"),
-    "runs.count": ("Count", "count", "solutions"),
+    "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),

@@ -22,19 +22,17 @@ from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.cheapest import (
-    PricedCover,
-    covers_of,
-    search_for_cheapest,
-    the_cheapest,
-)
 from batchsolve.runs.count import (
     Count,
+    PricedCover,
     Stack,
     UpToSymmetry,
+    covers_of,
+    search_for_cheapest,
     search_tree,
     summary,
     symmetries_for,
+    the_cheapest,
 )
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
