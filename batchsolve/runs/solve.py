@@ -21,7 +21,6 @@ from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.search.rows import Read, Write, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
-from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, text_column, with_columns_of
 from batchsolve.tables.reader import Batch
@@ -476,6 +475,8 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
+    from batchsolve.tables.answers import AnswerTable  # loads pandas, if that is installed
+
     limit = whole_number("limit", limit, 1)
     source = TableSource(arrow_table(table))
     corpus = Corpus([source], column, box, alphabet, blank, solution_column=solution_column)

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.held_folder import HeldFolder
 from batchsolve.memory import keep_memory
+from batchsolve.whole_files import HeldFolder
 from batchsolve.workers.base import Numbers, Watchdog, Workers, keeping_ctrl_c
 from batchsolve.workers.private import (
     OwnLokyBackend,
