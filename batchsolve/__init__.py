@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         sample as sample,
         solution_graph as solution_graph,
     )
+    from batchsolve.runs.progress import Progress as Progress, Summary as Summary
     from batchsolve.runs.reading import Reading as Reading, read_problem as read_problem
     from batchsolve.runs.run import Run as Run
     from batchsolve.runs.solve import (
@@ -51,11 +52,7 @@ if TYPE_CHECKING:
         solve_batch as solve_batch,
         solve_table as solve_table,
     )
-    from batchsolve.runs.solve_file import (
-        Progress as Progress,
-        Summary as Summary,
-        solve_file as solve_file,
-    )
+    from batchsolve.runs.solve_file import solve_file as solve_file
     from batchsolve.runs.split import Split as Split, split as split
     from batchsolve.settings import (
         FileSettings as FileSettings,
@@ -88,10 +85,11 @@ _NAMES = {
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),
     "runs.graphs": ("Samples", "sample", "solution_graph"),
+    "runs.progress": ("Progress", "Summary"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
     "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_table"),
-    "runs.solve_file": ("Progress", "Summary", "solve_file"),
+    "runs.solve_file": ("solve_file",),
     "runs.split": ("Split", "split"),
     "settings": ("FileSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),

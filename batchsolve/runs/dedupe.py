@@ -19,10 +19,15 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers
+from batchsolve.runs.corpora import (
+    FilePlace,
+    blocks_for,
+    corpus_of,
+    reader_of_numbers,
+    refuse_own_output,
+)
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, shown
-from batchsolve.runs.solve_file import refuse_own_output
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
@@ -272,7 +277,7 @@ class _Dedupe:
         refuse_own_output(self.inputs, paths, self.output)
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
-        corpus = self._corpus(paths)
+        corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
         keyed = Keyed(corpus.reader, GridHash.drawn(corpus.problem.n_cells), self.up_to_symmetry)
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
@@ -288,20 +293,9 @@ class _Dedupe:
         self.totals.seconds = time.perf_counter() - start
         return self.totals
 
-    def _corpus(self, paths: list[str], filename: bool | None = None) -> Corpus:
-        settings = self.settings
-        return Corpus(
-            paths,
-            settings.column,
-            settings.box,
-            settings.alphabet,
-            settings.blank,
-            filename=settings.filename if filename is None else filename,
-        )
-
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
         """Add the keys of files of ``against``."""
-        other = self._corpus(paths, filename=False)
+        other = corpus_of(paths, self.settings)
         ours, theirs = corpus.problem, other.problem
         if (ours.box_rows, ours.box_columns) != (theirs.box_rows, theirs.box_columns):
             n, boxes = theirs.n_digits, f"{theirs.box_rows}×{theirs.box_columns}"

@@ -126,7 +126,7 @@ def estimate(
     speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes are slow
     top = _Top.of(kernel, problem, begin, int(speed * TOP_NODES))
     if not len(top.stacks):
-        return _exact(top)
+        return _exact(top.nodes, top.count, top.nodes)
     rng = np.random.default_rng(seed)
     drawn, stands_for = top.draw(probes, rng)
     stacks = top.stacks.take(drawn)
@@ -138,14 +138,8 @@ def estimate(
     levels = top.levels + found.levels
     if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
         outcome = kernel.search(problem, Task.of(top.stacks))
-        top = _Top(
-            top.nodes + int(outcome.nodes.sum()),
-            top.count + sum(outcome.counts.tolist()),
-            top.levels,
-            Stacks.empty(),
-            np.empty(0),
-        )
-        return _exact(top, found.searched)
+        nodes = top.nodes + int(outcome.nodes.sum())
+        return _exact(nodes, top.count + sum(outcome.counts.tolist()), nodes + found.searched)
     return Estimate(
         *_interval(node_samples),
         *_interval(count_samples),
@@ -156,10 +150,10 @@ def estimate(
     )
 
 
-def _exact(top: _Top, searched: int = 0) -> Estimate:
-    """Return the size of a completely searched tree; `searched` adds the nodes of probes."""
-    nodes, count = float(top.nodes), float(top.count)
-    return Estimate(nodes, nodes, nodes, count, count, count, 0, 0.0, searched + top.nodes, "")
+def _exact(nodes: float, count: float, searched: int) -> Estimate:
+    """Return the size of a completely searched tree."""
+    nodes, count = float(nodes), float(count)
+    return Estimate(nodes, nodes, nodes, count, count, count, 0, 0.0, searched, "")
 
 
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
