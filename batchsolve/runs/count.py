@@ -28,12 +28,11 @@ from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import Render, TreeSearch, Trial
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of, whole_number
+from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
-MOST_WANTED = 100_000  # cheapest covers; every checkpoint of a run records all of them
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -166,9 +165,7 @@ def count(
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
-        for _ in tree.run():
-            tell(tree)
-        return summary(tree, pool)
+        return searched(tree, pool, tell)
 
 
 def solutions(
@@ -233,48 +230,41 @@ def write_covers(
     stack: Stack,
     file: BinaryIO,
     *,
-    notation: Notation | None = None,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    on_progress: Callable[[TreeSearch], None] | None = None,
-    up_to_symmetry: UpToSymmetry = False,
-    search: SearchSettings | None = None,
-    **settings: Unpack[SearchFields],
+    notation: Notation | None,
+    on_progress: Callable[[TreeSearch], None],
+    up_to_symmetry: UpToSymmetry,
+    search: SearchSettings,
+    **workers: Any,
 ) -> Count:
     """Write the covers of a problem to a file as JSON lines while they are found.
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, on_progress, up_to_symmetry, search, **settings
-        As for `solutions`.
+    problem, stack, on_progress, up_to_symmetry, search
+        As for `count`.
     file : binary file
     notation : Notation, optional
         The notation of grids.
+    **workers
+        As for `Pool`.
 
     Returns
     -------
     Count
     """
-    chosen = settings_of(write_covers, SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
-    renderer = CoverRenderer(problem, notation)
+    group = symmetries_for(problem, stack, begin, up_to_symmetry)
+    render = CoverRenderer(problem, notation).json_lines
 
     def write(changes: Changes) -> None:
         for lines, _ in changes.outputs:
             file.write(lines)
         file.flush()
 
-    with Pool(jobs, backend, address) as pool:
-        group = symmetries_for(problem, stack, begin, up_to_symmetry)
-        whole = Piece.whole(begin)
-        tree = search_tree(
-            problem, whole, pool, chosen, None, write, True, renderer.json_lines, group
-        )
-        for _ in tree.run():
-            if on_progress is not None:
-                on_progress(tree)
-        return summary(tree, pool)
+    with Pool(**workers) as pool:
+        start = Piece.whole(begin)
+        tree = search_tree(problem, start, pool, search, None, write, True, render, group)
+        return searched(tree, pool, on_progress)
 
 
 def search_tree(
@@ -324,8 +314,10 @@ def symmetries_for(
     return kept
 
 
-def summary(search: TreeSearch, pool: Pool) -> Count:
-    """Return the result of a search, and log it."""
+def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None]) -> Count:
+    """Search to the end, and tell of the progress; return the result, and log it."""
+    for _ in search.run():
+        tell(search)
     totals = search.totals
     result = Count(
         totals.count,
@@ -417,7 +409,7 @@ def cheapest(
     problem : ExactCover, Reading or str
         As for `count`; its options have costs.
     wanted : int
-        Number of covers, 1 to `MOST_WANTED`.
+        Number of covers, 1 to `batchsolve.search.cheapest_goal.MOST_WANTED`.
     stack : sequence of int
         The options that the covers must contain.
     jobs : int, optional
@@ -451,12 +443,11 @@ def cheapest(
     """
     chosen = settings_of(cheapest, SearchSettings, search, settings)
     problem, begin = problem_and_stack(problem, stack)
-    best = the_cheapest(problem, wanted)
+    best = Cheapest.of(problem, wanted)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
-        for _ in tree.run():
-            tell(tree)
-        return CheapestCovers(covers_of(best), summary(tree, pool))
+        result = searched(tree, pool, tell)
+        return CheapestCovers(covers_of(best), result)
 
 
 def write_cheapest(
@@ -480,12 +471,6 @@ def write_cheapest(
         file.write((json.dumps({"cost": cover.cost, "options": names}) + "\n").encode())
     file.flush()
     return found.count
-
-
-def the_cheapest(problem: ExactCover, wanted: int) -> Cheapest:
-    """Return an empty list for the `wanted` cheapest covers."""
-    number = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
-    return Cheapest.of(problem, number)
 
 
 def search_for_cheapest(

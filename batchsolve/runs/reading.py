@@ -36,8 +36,6 @@ from batchsolve.formats.exact_cover_files import (
     read_ec,
     read_json,
     read_npz,
-    write_dlx,
-    write_ec,
 )
 from batchsolve.formats.packed import unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
@@ -50,8 +48,6 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
-
-__all__ = ["Reading", "describe", "picture", "read_problem", "write_dlx", "write_ec"]
 
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 

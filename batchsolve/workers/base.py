@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from multiprocessing import resource_tracker
-from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
 from joblib import cpu_count, delayed
@@ -127,14 +126,9 @@ class Workers:
         self._parallel.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
-            self._parallel.__exit__(kind, error, trace)
+            self._parallel.__exit__(*error)
         finally:
             self._close()
 
@@ -171,7 +165,7 @@ class Workers:
         calls = starmap(delayed(function), arguments)
         if self.capabilities.streams:
             return self._as_they_come(self._parallel(calls))
-        return self._run_whole(calls)
+        return (result for result in self._parallel(calls))
 
     def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
         with closing(running):
@@ -179,9 +173,6 @@ class Workers:
             for result in running:
                 yield result
                 self._parallel.await_result()
-
-    def _run_whole(self, calls: Iterator[Any]) -> Generator[Any]:
-        yield from self._parallel(calls)
 
 
 def nobody_left(where: str, seconds: float) -> WorkersError:

@@ -84,10 +84,6 @@ class _Backend(_OfJoblib):
         """
         return max(2, dask_cores(self.client) or n_jobs)
 
-    def cancel(self) -> None:
-        """Cancel all calls, which thus fail for joblib."""
-        self.client.cancel(dask_calls(self))
-
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit calls; report those that fail in Dask itself; joblib would await them for ever."""
         future: Future[Any] = super().submit(func, callback)
@@ -168,7 +164,7 @@ class DaskWorkers(Workers):
 
     def _give_up(self, backend: _Backend) -> None:
         self._given_up.set()
-        backend.cancel()
+        self._client.cancel(dask_calls(backend))  # which thus fail for joblib
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

@@ -16,7 +16,6 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
-from types import TracebackType
 from typing import Any, Protocol
 
 from batchsolve.workers import get_workers
@@ -150,16 +149,11 @@ class Pool:
         self._workers.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
             self._running.close()  # drops its tasks
         finally:
-            self._workers.__exit__(kind, error, trace)
+            self._workers.__exit__(*error)
             _AT_WORK.wait(LEAVE_SECONDS)
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:

@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ class Processes(Workers):
     ) -> Generator[Any]:
         """See `Workers.run`."""
         with keeping_ctrl_c():
-            return _opened(super().run(_Packing(function, self.folder), arguments))
+            return _opened(super().run(partial(_packed, function, self.folder), arguments))
 
 
 def settle_in(parent: int) -> None:
@@ -192,18 +192,12 @@ class _Parcel:
         return pickle.loads(self.pickled, buffers=buffers)
 
 
-@dataclass(frozen=True)
-class _Packing:
-    """A call of a function in a worker that packs its result."""
-
-    function: Callable[..., Any]
-    folder: str
-
-    def __call__(self, *arguments: Any) -> _Parcel:
-        result = self.function(*arguments)
-        with suppress(OSError):  # memory for files is limited; fall back to the pipe
-            return _pack(result, self.folder)
-        return _Parcel(pickle.dumps(result), "", [])
+def _packed(function: Callable[..., Any], folder: str, *arguments: Any) -> _Parcel:
+    """Call a function in a worker; pack its result."""
+    result = function(*arguments)
+    with suppress(OSError):  # memory for files is limited; fall back to the pipe
+        return _pack(result, folder)
+    return _Parcel(pickle.dumps(result), "", [])
 
 
 def _pack(result: Any, folder: str) -> _Parcel:
