@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from batchsolve.problems.stacks import Stacks as Stacks
     from batchsolve.problems.sudoku import Sudoku as Sudoku
     from batchsolve.problems.tilings import tiling as tiling
-    from batchsolve.runs.cheapest import (
+    from batchsolve.runs.count import (
         CheapestCovers as CheapestCovers,
+        Count as Count,
         PricedCover as PricedCover,
         cheapest as cheapest,
+        count as count,
+        solutions as solutions,
     )
-    from batchsolve.runs.count import Count as Count, count as count, solutions as solutions
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
     from batchsolve.runs.draw import Picture as Picture, draw as draw
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         sample as sample,
         solution_graph as solution_graph,
     )
+    from batchsolve.runs.progress import Progress as Progress, Summary as Summary
     from batchsolve.runs.reading import Reading as Reading, read_problem as read_problem
     from batchsolve.runs.run import Run as Run
     from batchsolve.runs.solve import (
@@ -47,13 +50,9 @@ if TYPE_CHECKING:
         BatchResult as BatchResult,
         solve as solve,
         solve_batch as solve_batch,
+        solve_table as solve_table,
     )
-    from batchsolve.runs.solve_file import (
-        Progress as Progress,
-        Summary as Summary,
-        solve_file as solve_file,
-    )
-    from batchsolve.runs.solve_table import solve_table as solve_table
+    from batchsolve.runs.solve_file import solve_file as solve_file
     from batchsolve.runs.split import Split as Split, split as split
     from batchsolve.settings import (
         FileSettings as FileSettings,
@@ -81,17 +80,16 @@ _NAMES = {
     "problems.stacks": ("Stacks",),
     "problems.sudoku": ("Sudoku",),
     "problems.tilings": ("tiling",),
-    "runs.cheapest": ("CheapestCovers", "PricedCover", "cheapest"),
-    "runs.count": ("Count", "count", "solutions"),
+    "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),
     "runs.graphs": ("Samples", "sample", "solution_graph"),
+    "runs.progress": ("Progress", "Summary"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
-    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch"),
-    "runs.solve_file": ("Progress", "Summary", "solve_file"),
-    "runs.solve_table": ("solve_table",),
+    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_table"),
+    "runs.solve_file": ("solve_file",),
     "runs.split": ("Split", "split"),
     "settings": ("FileSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),

@@ -24,9 +24,10 @@ import numpy as np
 
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import engines_for
+from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.reading import read_problem, write_ec
+from batchsolve.runs.reading import read_problem
 from batchsolve.scaling.machine import machine
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import TreeSearch

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import batchsolve as bs
-from batchsolve.runs.first import first_covers
+from batchsolve.runs.count import first_covers
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 OPTIONS = ["ce", "adg", "bcf", "adf", "bg", "deg"]  # Knuth's example, TAOCP 7.2.2.1 (6)

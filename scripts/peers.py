@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.runs.reading import write_ec
 
 Rows = list[list[int]]
 

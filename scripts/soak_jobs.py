@@ -18,8 +18,8 @@ import pyarrow.csv
 import pyarrow.parquet
 from kinds import regular_graphs, with_costs
 
+from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.runs.export import export_run
-from batchsolve.runs.reading import write_dlx
 
 HOME = Path(__file__).resolve().parents[1]
 N_WORKERS = 2

@@ -89,9 +89,9 @@ def draw(
     3; s4 is the fourth place of a line; an option with a row r2 and a column c5 marks the square
     where they cross.
     """
+    from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of, write_whole
-    from batchsolve.runs.first import first_covers
-    from batchsolve.runs.found import found_covers, is_whole
+    from batchsolve.runs.export import found_covers, is_whole
 
     if problem == found == "-":
         raise InputError("standard input holds the problem or its solutions, not both")

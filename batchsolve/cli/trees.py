@@ -93,9 +93,9 @@ def count(
 ) -> int:
     """Count every solution of one problem."""
     from batchsolve.runs import count as counting
-    from batchsolve.runs.job_array import read_part, result_of_part
     from batchsolve.runs.progress import TREE_BAR, tree_on
     from batchsolve.runs.run import Run
+    from batchsolve.runs.split import read_part, result_of_part
 
     plain = search == SearchSettings() and run is None and stacks is None and not resume
     plain = plain and not up_to_symmetry and symmetries is None
@@ -200,8 +200,7 @@ def enumerate_(
     printing: Printing,
 ) -> int:
     """Write every solution of one problem."""
-    from batchsolve.runs.cheapest import write_cheapest
-    from batchsolve.runs.count import write_covers
+    from batchsolve.runs.count import write_cheapest, write_covers
     from batchsolve.runs.progress import TREE_BAR, tree_on
     from batchsolve.runs.run import Run
 
@@ -330,7 +329,7 @@ def split(
 
     merge adds up the counts of the files.
     """
-    from batchsolve.runs.job_array import write_parts
+    from batchsolve.runs.split import write_parts
 
     reading = read(problem, puzzles)
     with interrupts():
@@ -357,7 +356,7 @@ def merge(
 
     It names parts that are missing, unfinished or counted twice.
     """
-    from batchsolve.runs.job_array import merge_results
+    from batchsolve.runs.split import merge_results
 
     facts = merge_results(results)
     printing.facts(facts)

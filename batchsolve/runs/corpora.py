@@ -1,18 +1,24 @@
-"""Steps that all runs over a corpus share: blocks for workers, and columns of numbers."""
+"""Steps that all runs over a corpus share: its files, blocks for workers, columns of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from typing import Any
+
+import numpy as np
 
 from batchsolve.errors import InputError
-from batchsolve.search.passes import in_one_pass
+from batchsolve.search.in_order import in_one_pass
+from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
+from batchsolve.tables.places import facts_of, is_address
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
 from batchsolve.workers.pool import Pool
 
@@ -34,6 +40,57 @@ class FilePlace:
     def located(self, error: RowsError) -> RowsError:
         """Return an error of the next block with its row numbers counted from the file's start."""
         return error.after(self.rows if error.name == self.name else 0)
+
+
+def corpus_of(paths: Sequence[str], settings: FileSettings, **more: Any) -> Corpus:
+    """Return the corpus in some files, in the notation of the settings; see `Corpus`."""
+    how = settings.column, settings.box, settings.alphabet, settings.blank
+    return Corpus(paths, *how, **more)
+
+
+def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
+    """Raise an error if the output is among the inputs.
+
+    Parameters
+    ----------
+    inputs, paths : sequence of str
+        The arguments, and the files that they stand for.
+    output : str
+
+    Raises
+    ------
+    InputError
+    """
+    for path in paths:
+        if path != "-" and os.path.exists(path) and _same_file(path, output):
+            raise InputError(f"{path}: is both input and output; write to another file")
+    for folder in filter(os.path.isdir, inputs):
+        if _lies_in(output, folder):
+            raise InputError(
+                f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
+                f"name the files, as in '{os.path.join(folder, '*.csv')}'"
+            )
+
+
+def _same_file(one: str, two: str) -> bool:
+    return os.path.exists(two) and os.path.samefile(one, two)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    if path == "-" or is_address(path):
+        return False
+    inner, outer = os.path.realpath(path), os.path.realpath(folder)
+    return os.path.commonpath([inner, outer]) == outer
+
+
+def identity_of(path: str) -> str:
+    """Return the name, size and time of a file for the journal and messages."""
+    try:
+        facts = facts_of(path)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from error
+    changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
+    return f"{path} of {facts.size:,} bytes, changed {changed} UTC"
 
 
 def blocks_for(

@@ -1,29 +1,39 @@
-"""Counting and enumerating the covers of one problem on all workers."""
+"""Searches of one problem: its covers are counted or yielded, or the cheapest or first are found.
+
+All workers search, but for the first covers in tree order: one worker finds these.
+"""
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import BinaryIO, Unpack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, BinaryIO, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.choice import engines_for
+from batchsolve.engines import Task
+from batchsolve.engines.choice import engine_for_cheapest, engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
-from batchsolve.runs.reading import Puzzle, problem_and_stacks
+from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
+from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
-from batchsolve.search.tree import Render, TreeSearch
+from batchsolve.search.tree import Render, TreeSearch, Trial
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import SearchFields, SearchSettings, settings_of
+from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
+
+FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
 UpToSymmetry = bool | Symmetries
@@ -155,9 +165,7 @@ def count(
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
-        for _ in tree.run():
-            tell(tree)
-        return summary(tree, pool)
+        return searched(tree, pool, tell)
 
 
 def solutions(
@@ -222,48 +230,41 @@ def write_covers(
     stack: Stack,
     file: BinaryIO,
     *,
-    notation: Notation | None = None,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    on_progress: Callable[[TreeSearch], None] | None = None,
-    up_to_symmetry: UpToSymmetry = False,
-    search: SearchSettings | None = None,
-    **settings: Unpack[SearchFields],
+    notation: Notation | None,
+    on_progress: Callable[[TreeSearch], None],
+    up_to_symmetry: UpToSymmetry,
+    search: SearchSettings,
+    **workers: Any,
 ) -> Count:
     """Write the covers of a problem to a file as JSON lines while they are found.
 
     Parameters
     ----------
-    problem, stack, jobs, backend, address, on_progress, up_to_symmetry, search, **settings
-        As for `solutions`.
+    problem, stack, on_progress, up_to_symmetry, search
+        As for `count`.
     file : binary file
     notation : Notation, optional
         The notation of grids.
+    **workers
+        As for `Pool`.
 
     Returns
     -------
     Count
     """
-    chosen = settings_of(write_covers, SearchSettings, search, settings)
     problem, begin = problem_and_stacks(problem, stack)
-    renderer = CoverRenderer(problem, notation)
+    group = symmetries_for(problem, stack, begin, up_to_symmetry)
+    render = CoverRenderer(problem, notation).json_lines
 
     def write(changes: Changes) -> None:
         for lines, _ in changes.outputs:
             file.write(lines)
         file.flush()
 
-    with Pool(jobs, backend, address) as pool:
-        group = symmetries_for(problem, stack, begin, up_to_symmetry)
-        whole = Piece.whole(begin)
-        tree = search_tree(
-            problem, whole, pool, chosen, None, write, True, renderer.json_lines, group
-        )
-        for _ in tree.run():
-            if on_progress is not None:
-                on_progress(tree)
-        return summary(tree, pool)
+    with Pool(**workers) as pool:
+        start = Piece.whole(begin)
+        tree = search_tree(problem, start, pool, search, None, write, True, render, group)
+        return searched(tree, pool, on_progress)
 
 
 def search_tree(
@@ -313,8 +314,10 @@ def symmetries_for(
     return kept
 
 
-def summary(search: TreeSearch, pool: Pool) -> Count:
-    """Return the result of a search, and log it."""
+def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None]) -> Count:
+    """Search to the end, and tell of the progress; return the result, and log it."""
+    for _ in search.run():
+        tell(search)
     totals = search.totals
     result = Count(
         totals.count,
@@ -333,3 +336,264 @@ def summary(search: TreeSearch, pool: Pool) -> Count:
     for reason in result.failures:
         LOG.info("a subproblem was left out: %s", reason)
     return result
+
+
+# ---- the cheapest covers --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PricedCover:
+    """A cover and its cost.
+
+    Attributes
+    ----------
+    cost : int
+        The sum of the costs of its options.
+    options : list of int
+        Its options, ascending.
+
+    Examples
+    --------
+    >>> problem = ExactCover.from_options([["a", "b"], ["a"], ["b"]], costs=[25, 20, 2])
+    >>> cheapest(problem).covers[0].cost
+    22
+    """
+
+    cost: int
+    options: list[int]
+
+
+@dataclass(frozen=True)
+class CheapestCovers:
+    """The cheapest covers of a problem.
+
+    Attributes
+    ----------
+    covers : list of PricedCover
+        Ascending by cost; of equal ones, the first in tree order.
+    count : Count
+        The result of the search. If it is not complete, cheaper covers may exist. With several
+        workers, the number of nodes depends on the order in which they find covers.
+
+    Examples
+    --------
+    >>> options = [["a", "b"], ["a"], ["b"]]
+    >>> problem = ExactCover.from_options(options, costs=[25, 20, 2])
+    >>> found = cheapest(problem, 2)
+    >>> found.covers
+    [PricedCover(cost=22, options=[1, 2]), PricedCover(cost=25, options=[0])]
+    >>> found.count.complete
+    True
+    """
+
+    covers: list[PricedCover]
+    count: Count
+
+
+def cheapest(
+    problem: Puzzle,
+    wanted: int = 1,
+    stack: Stack = (),
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[TreeSearch], None] | bool | None = None,
+    search: SearchSettings | None = None,
+    **settings: Unpack[SearchFields],
+) -> CheapestCovers:
+    """Find the cheapest covers of a problem with costs.
+
+    Parameters
+    ----------
+    problem : ExactCover, Reading or str
+        As for `count`; its options have costs.
+    wanted : int
+        Number of covers, 1 to `batchsolve.search.cheapest_goal.MOST_WANTED`.
+    stack : sequence of int
+        The options that the covers must contain.
+    jobs : int, optional
+        As for `count`.
+    backend : str
+        As for `count`.
+    address : str, optional
+        As for `count`.
+    on_progress : callable or True, optional
+        As for `count`.
+    search : SearchSettings, optional
+        As for `count`.
+    **settings
+        As for `count`, except ``limit``, which is not allowed.
+
+    Returns
+    -------
+    CheapestCovers
+
+    Raises
+    ------
+    InputError
+        If the problem has no costs.
+
+    Examples
+    --------
+    >>> options = [["a", "b"], ["a"], ["b"]]
+    >>> problem = ExactCover.from_options(options, costs=[25, 20, 2])
+    >>> cheapest(problem).covers
+    [PricedCover(cost=22, options=[1, 2])]
+    """
+    chosen = settings_of(cheapest, SearchSettings, search, settings)
+    problem, begin = problem_and_stack(problem, stack)
+    best = Cheapest.of(problem, wanted)
+    with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+        tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
+        result = searched(tree, pool, tell)
+        return CheapestCovers(covers_of(best), result)
+
+
+def write_cheapest(
+    problem: ExactCover, stack: Stack, wanted: int, file: BinaryIO, **how: Any
+) -> Count:
+    """Write the cheapest covers of a problem to a file as JSON lines, once they are found.
+
+    Parameters
+    ----------
+    problem, stack, wanted, **how
+        As for `cheapest`.
+    file : binary file
+
+    Returns
+    -------
+    Count
+    """
+    found = cheapest(problem, wanted, stack, **how)
+    for cover in found.covers:
+        names = [problem.option_name(o) for o in cover.options]
+        file.write((json.dumps({"cost": cover.cost, "options": names}) + "\n").encode())
+    file.flush()
+    return found.count
+
+
+def search_for_cheapest(
+    best: Cheapest,
+    pool: Pool,
+    settings: SearchSettings,
+    begin: Piece,
+    totals: Totals | None = None,
+    keep: Callable[[Changes], None] = lambda changes: None,
+) -> TreeSearch:
+    """Return the search that adds to the cheapest covers found so far."""
+    goal = CheapestGoal(best, settings, begin, totals, keep)
+    engine = engine_for_cheapest(settings.engine, best.problem)
+    return TreeSearch(goal, [engine], pool, partial(cheapest_of, replace(best, covers=[])))
+
+
+def covers_of(best: Cheapest) -> list[PricedCover]:
+    """Return the covers that were found."""
+    return [PricedCover(c.cost, c.options(best.problem.n_options)) for c in best.covers]
+
+
+# ---- the first covers in tree order ---------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FirstCovers:
+    """The result of a search for the first covers.
+
+    Attributes
+    ----------
+    covers : list of ndarray of uint32
+        In tree order.
+    complete : bool
+        True if all wanted covers were found, or all that exist.
+    nodes : int
+        Nodes visited.
+    seconds : float
+    engine : str
+        The engine that searched last.
+    """
+
+    covers: list[npt.NDArray[np.uint32]]
+    complete: bool
+    nodes: int
+    seconds: float
+    engine: str
+
+    def __str__(self) -> str:
+        state = "" if self.complete else ", not complete"
+        found = counted(len(self.covers), "solution")
+        return f"{found}{state}; {counted(self.nodes, 'node')}; {self.seconds:.1f} s"
+
+
+def first_covers(
+    problem: ExactCover,
+    stack: Stack = (),
+    *,
+    limit: int,
+    on_progress: Callable[[int, int], None] = lambda covers, nodes: None,
+    search: SearchSettings | None = None,
+) -> FirstCovers:
+    """Find the first covers of a problem, in tree order.
+
+    One worker searches, because a cover is known to be among the first only once everything before
+    it was searched. Engines that search the same tree take turns until the fastest is known.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    stack : sequence of int
+        The options that the covers must contain.
+    limit : int
+        The largest number of covers to find.
+    on_progress : callable
+        Called with the number of covers and the number of nodes so far.
+    search : SearchSettings, optional
+        Limits on nodes and time, the budget, and the engine.
+
+    Raises
+    ------
+    ProblemError
+        If the stack is not a partial cover.
+    InputError
+        If the engine is unknown or only counts.
+
+    Examples
+    --------
+    >>> from batchsolve.problems.families import dominoes
+    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2).covers]
+    [[0, 4, 5], [1, 2, 6]]
+    """
+    settings = search or SearchSettings()
+    engines = engines_for(settings.engine, problem)
+    if engines[0].capabilities.counts_only:
+        raise InputError(f"the engine {engines[0].name!r} only counts; name another")
+    problem, left = problem_and_stack(problem, stack)
+    most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
+    seconds = float("inf") if settings.time_limit is None else settings.time_limit
+    begin = time.monotonic()
+    covers: list[npt.NDArray[np.uint32]] = []
+    nodes = 0
+    trial, engine = Trial(engines, settings.budget), engines[0]
+    turns = iter(trial)
+    while len(left) and len(covers) < limit:
+        spent = time.monotonic() - begin
+        if nodes >= most_nodes or spent >= seconds:
+            break
+        turn = next(turns, None)  # ends the trial before the fastest is asked for
+        engine, budget = turn or (trial.fastest, settings.budget or FIRST_BUDGET)
+        wanted = limit - len(covers)
+        # with one root, all stacks share the limit and are searched in order
+        task = Task.of(
+            left.with_roots(np.zeros(len(left), np.int64)),
+            limit=wanted,
+            budget=min(budget, most_nodes - nodes),
+            keep=wanted,
+        )
+        outcome = engine.search(problem, task)
+        visited = int(outcome.nodes.sum())
+        trial.learn(visited, time.monotonic() - begin - spent)
+        nodes += visited
+        covers += [cover.copy() for cover in outcome.solutions]
+        left = outcome.frontier
+        on_progress(len(covers), nodes)
+    complete = len(covers) >= limit or not len(left)
+    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)

@@ -2,7 +2,7 @@
 
 Workers compute the keys of the rows of a block: hashes of puzzles or of their canonical forms.
 The main process looks the keys up in a table, block after block in the order of the input. Then
-workers write the rows that are kept (`batchsolve.search.passes`). Memory holds only the keys.
+workers write the rows that are kept (`batchsolve.search.in_order`). Memory holds only the keys.
 """
 
 from __future__ import annotations
@@ -12,17 +12,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers
+from batchsolve.runs.corpora import (
+    FilePlace,
+    blocks_for,
+    corpus_of,
+    reader_of_numbers,
+    refuse_own_output,
+)
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, shown
-from batchsolve.runs.solve_file import refuse_own_output
-from batchsolve.search.passes import in_two_passes
+from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
@@ -31,6 +37,7 @@ from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import (
     UNSEEN,
     Decision,
@@ -226,27 +233,26 @@ def kept_on(bar: Any) -> Callable[[DedupeProgress], None]:
     return update
 
 
-@dataclass(frozen=True, eq=False)
-class _LookAndKeep:
-    """The two passes of workers over a block; see `batchsolve.search.passes`."""
+def _keys(keyed: Keyed, block: Block) -> RowKeys:
+    return keyed.keys(keyed.reader.read(block))
 
-    keyed: Keyed
-    rows: KeptRows | None = None
-    encoder: Encoder | None = None
-    in_place: InPlace | None = None
 
-    def look(self, block: Block) -> RowKeys:
-        return self.keyed.keys(self.keyed.reader.read(block))
+def _kept(
+    reader: Reader,
+    rows: KeptRows,
+    encoder: Encoder,
+    in_place: InPlace | None,
+    block: Block,
+    decision: Decision,
+) -> Encoded:
+    """Encode the rows of a block that are kept."""
+    data = encoder.rows(rows.table(reader.read(block), decision))
+    return Encoded.of(data, block.number, in_place, n_rows=decision.first.size)
 
-    def write(self, block: Block, decision: Decision | int) -> Encoded:
-        """Encode the rows of a block that are kept; none of the files of ``against``."""
-        if isinstance(decision, int):
-            return Encoded.of(b"", n_rows=decision)
-        assert self.rows is not None
-        assert self.encoder is not None
-        table = self.rows.table(self.keyed.reader.read(block), decision)
-        data, n_rows = self.encoder.rows(table), decision.first.size
-        return Encoded.of(data, block.number, self.in_place, n_rows=n_rows)
+
+def _nothing(block: Block, n_rows: int) -> Encoded:
+    """Return no rows: those of the files of ``against`` are not written."""
+    return Encoded.of(b"", n_rows=n_rows)
 
 
 @dataclass
@@ -280,7 +286,7 @@ class _Dedupe:
         refuse_own_output(self.inputs, paths, self.output)
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
-        corpus = self._corpus(paths)
+        corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
         keyed = Keyed(corpus.reader, GridHash.drawn(corpus.problem.n_cells), self.up_to_symmetry)
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
@@ -291,25 +297,14 @@ class _Dedupe:
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
             keyed, rows = replace(keyed, reader=reader), KeptRows(reader, self.mark)
             with self._opened(rows.schema) as output:
-                passes = _LookAndKeep(keyed, rows, encoder_for(self.output), output.in_place)
-                self._keep(corpus, passes, output)
+                write = partial(_kept, reader, rows, encoder_for(self.output), output.in_place)
+                self._keep(corpus, keyed, write, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
 
-    def _corpus(self, paths: list[str], filename: bool | None = None) -> Corpus:
-        settings = self.settings
-        return Corpus(
-            paths,
-            settings.column,
-            settings.box,
-            settings.alphabet,
-            settings.blank,
-            filename=settings.filename if filename is None else filename,
-        )
-
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
         """Add the keys of files of ``against``."""
-        other = self._corpus(paths, filename=False)
+        other = corpus_of(paths, self.settings)
         ours, theirs = corpus.problem, other.problem
         if (ours.box_rows, ours.box_columns) != (theirs.box_rows, theirs.box_columns):
             n, boxes = theirs.n_digits, f"{theirs.box_rows}×{theirs.box_columns}"
@@ -318,14 +313,14 @@ class _Dedupe:
                 f"of {ours.n_digits}×{ours.n_digits} with boxes of "
                 f"{ours.box_rows}×{ours.box_columns}"
             )
-        passes = _LookAndKeep(Keyed(other.reader, keyed.hash, keyed.up_to_symmetry))
+        theirs_keyed = replace(keyed, reader=other.reader)
 
         def learn(block: Block, found: RowKeys) -> int:
             self._look_up(found)
             self.totals.known_invalid += int(np.count_nonzero(~found.counted))
             return found.counted.size
 
-        for _ in self._pass_over(other, passes, learn):
+        for _ in self._pass_over(other, theirs_keyed, learn, _nothing):
             pass
 
     @contextmanager
@@ -343,7 +338,9 @@ class _Dedupe:
         ):
             yield output
 
-    def _keep(self, corpus: Corpus, passes: _LookAndKeep, output: Output) -> None:
+    def _keep(
+        self, corpus: Corpus, keyed: Keyed, write: Callable[..., Encoded], output: Output
+    ) -> None:
         """Write the new rows of the input, or all rows with the column ``first``."""
         totals, n_known = self.totals, self.n_rows
 
@@ -359,7 +356,7 @@ class _Dedupe:
             wanted = np.unique(first[~is_new]).tolist() if self.mark else []
             return Decision(first, {row: self.places.name_of(row) for row in wanted})
 
-        for encoded in self._pass_over(corpus, passes, decide):
+        for encoded in self._pass_over(corpus, keyed, decide, write):
             output.take(encoded)
 
     def _look_up(self, found: RowKeys) -> Any:
@@ -368,7 +365,11 @@ class _Dedupe:
         return first
 
     def _pass_over(
-        self, corpus: Corpus, passes: _LookAndKeep, decide: Callable[[Block, RowKeys], Any]
+        self,
+        corpus: Corpus,
+        keyed: Keyed,
+        decide: Callable[[Block, RowKeys], Any],
+        write: Callable[..., Encoded],
     ) -> Iterator[Encoded]:
         """Yield the encoded blocks of a corpus in order."""
         blocks = numbered(blocks_for(self.pool, corpus, most_rows=self.settings.chunk))
@@ -382,7 +383,9 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            for block, encoded in in_two_passes(blocks, self.pool, passes, decided):
+            for block, encoded in in_two_passes(
+                blocks, self.pool, partial(_keys, keyed), decided, write
+            ):
                 place.pass_by(block, encoded.n_rows)
                 n_rows += encoded.n_rows
                 yield encoded

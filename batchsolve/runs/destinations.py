@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,9 +20,9 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
-from batchsolve.search.rows import Writer
+from batchsolve.search.rows import Write
 from batchsolve.tables.answers import AnswerTable, RowSums
-from batchsolve.tables.blocks import PARTS, TASKS, BlockSize
+from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
@@ -49,13 +50,21 @@ from batchsolve.workers.pool import Pool
 _PART = re.compile(r"part-\d{6,}\.parquet")
 
 
-class Destination(Protocol):
-    """A file or folder that rows are written to.
+def destination_of(path: str) -> OneFile | Parts:
+    """Return the destination that a path names; addresses and folders get parts."""
+    if is_address(path) or path.endswith("/") or os.path.isdir(path):
+        return Parts(path)
+    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """One file, or standard output.
 
     Attributes
     ----------
     path : str
-        The file or the folder; the target of a link, not the link.
+        The file; the target of a link, not the link.
     kept : str
         The path of the rows of an unfinished run.
     journal : str
@@ -64,29 +73,22 @@ class Destination(Protocol):
         The size of blocks of the input.
     """
 
-    @property
-    def path(self) -> str:
-        """See above."""
-        ...
+    path: str
+    block_size = TASKS
 
     @property
     def kept(self) -> str:
-        """See above."""
-        ...
+        """The path of the rows of an unfinished run."""
+        return partial_path(self.path)
 
     @property
     def journal(self) -> str:
-        """See above."""
-        ...
-
-    @property
-    def block_size(self) -> BlockSize:
-        """See above."""
-        ...
+        """The path of its journal."""
+        return self.kept + ".journal"
 
     def check(self) -> None:
         """Raise `InputError` or `OutputError` if nothing can be written there."""
-        ...
+        check_output(self.path)
 
     def check_unused(self, resume: bool) -> None:
         """Raise `OutputError` if files exist that no journal records.
@@ -94,27 +96,24 @@ class Destination(Protocol):
         The input they came from is unknown, so a run must not delete them. A run that is to be
         resumed may delete unfinished files of killed workers.
         """
-        ...
+        if os.path.exists(self.kept):
+            raise OutputError(
+                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
+                f"with; move it or delete it"
+            )
 
     def is_finished(self) -> bool:
         """Return True if nothing is left to do once the last row is recorded."""
-        ...
+        return not os.path.exists(self.kept)
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
         """Return the part that holds a block, for the journal; none in a single file."""
-        ...
+        return []
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
-    ) -> tuple[Writer, Output]:
+    ) -> tuple[Write, Output]:
         """Open the output: anew, or with the recorded rows; all others are discarded.
-
-        Returns
-        -------
-        writer : Writer
-            The writer that workers call; it returns `Encoded` rows.
-        output : Output
-            The output that takes encoded rows.
 
         Parameters
         ----------
@@ -126,83 +125,39 @@ class Destination(Protocol):
         pool : Pool
             The workers, which may write rows themselves.
 
+        Returns
+        -------
+        write : callable
+            The function that workers call with a batch and its answers; it returns `Encoded` rows.
+        output : Output
+            The output that takes encoded rows.
+
         Raises
         ------
         JournalError
             If the rows written before have changed.
         """
-        ...
-
-
-def destination_of(path: str) -> Destination:
-    """Return the destination that a path names; addresses and folders get parts."""
-    if is_address(path) or path.endswith("/") or os.path.isdir(path):
-        return Parts(path)
-    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
-
-
-@dataclass(frozen=True)
-class OneFile:
-    """One file, or standard output; see `Destination`."""
-
-    path: str
-    block_size = TASKS
-
-    @property
-    def kept(self) -> str:
-        """See `Destination`."""
-        return partial_path(self.path)
-
-    @property
-    def journal(self) -> str:
-        """See `Destination`."""
-        return self.kept + ".journal"
-
-    def check(self) -> None:
-        """See `Destination`."""
-        check_output(self.path)
-
-    def check_unused(self, resume: bool) -> None:
-        """See `Destination`."""
-        if os.path.exists(self.kept):
-            raise OutputError(
-                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
-                f"with; move it or delete it"
-            )
-
-    def is_finished(self) -> bool:
-        """See `Destination`."""
-        return not os.path.exists(self.kept)
-
-    def parts_of(self, number: int, block: Encoded) -> list[Part]:
-        """See `Destination`."""
-        return []
-
-    def open(
-        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
-    ) -> tuple[Writer, Output]:
-        """See `Destination`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
         # with times, a block made twice can differ in length, so workers must not write in place
         placed = self.path != "-" and not table.has_times
         known = pool.numbers(NUMBERS) if placed else None
         output = open_output(self.path, table.schema, written, known, pool.jobs)
-        return _Encoding(table, encoder_for(self.path), output.in_place), output
+        write = partial(_encoded, table, encoder_for(self.path), output.in_place)
+        return write, output
 
 
-@dataclass(frozen=True, eq=False)
-class _Encoding:
-    """A writer that encodes rows, and writes them in place if it can."""
-
-    table: AnswerTable
-    encoder: Encoder
-    in_place: InPlace | None
-
-    def write(self, batch: Batch, answers: Answers) -> Encoded:
-        rows, sums = self.table.rows(batch, answers)
-        data, about = self.encoder.rows(rows), _about(batch, sums)
-        return Encoded.of(data, batch.number, self.in_place, **about)
+def _encoded(
+    table: AnswerTable,
+    encoder: Encoder,
+    in_place: InPlace | None,
+    batch: Batch,
+    answers: Answers,
+) -> Encoded:
+    """Encode the rows of a block, and write them in place if possible."""
+    rows, sums = table.rows(batch, answers)
+    data, about = encoder.rows(rows), _about(batch, sums)
+    return Encoded.of(data, batch.number, in_place, **about)
 
 
 def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
@@ -212,7 +167,7 @@ def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Parts:
-    """A folder of parts, by its path or address; see `Destination`.
+    """A folder of parts, by its path or address; see `OneFile`.
 
     The journal lies beside a folder of this machine; for an address, in the working directory.
     """
@@ -227,18 +182,18 @@ class Parts:
 
     @property
     def kept(self) -> str:
-        """See `Destination`."""
+        """See `OneFile`."""
         return self.path
 
     @property
     def journal(self) -> str:
-        """See `Destination`."""
+        """See `OneFile`."""
         head = self.path.partition("?")[0].rstrip("/")
         beside = os.path.basename(head) if is_address(self.path) else head
         return partial_path(beside or ".") + ".journal"
 
     def check(self) -> None:
-        """See `Destination`."""
+        """See `OneFile`."""
         suffix, _ = split_suffixes(self.path.partition("?")[0])
         if suffix in FORMATS and is_address(self.path):
             raise InputError(
@@ -260,7 +215,7 @@ class Parts:
         self.folder.names()
 
     def check_unused(self, resume: bool) -> None:
-        """See `Destination`."""
+        """See `OneFile`."""
         for name in self.folder.names():
             if not resume:
                 raise OutputError(f"{self.path}: is not empty; name another folder")
@@ -272,22 +227,22 @@ class Parts:
                 )
 
     def is_finished(self) -> bool:
-        """See `Destination`."""
+        """See `OneFile`."""
         return True
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
-        """See `Destination`."""
+        """See `OneFile`."""
         return [Part(part_name(number), block.n_rows, block.written.checksum)]
 
     def open(
         self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
-    ) -> tuple[Writer, Output]:
-        """See `Destination`."""
+    ) -> tuple[Write, Output]:
+        """See `OneFile`."""
         self.folder.make()
         for part in parts:
             self._check(part)
-        writer = _PartWriter(table, self.folder, pool.sees_files or is_address(self.path))
-        return writer, _PartsTaken(self.folder, table.schema, len(parts))
+        write = partial(_part, table, self.folder, pool.sees_files or is_address(self.path))
+        return write, _PartsTaken(self.folder, table.schema, len(parts))
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
@@ -316,22 +271,17 @@ def part_name(number: int) -> str:
     return f"part-{number:06d}.parquet"
 
 
-@dataclass(frozen=True, eq=False)
-class _PartWriter:
-    """A writer that makes a part of the rows of a block, and stores it if it can."""
-
-    table: AnswerTable
-    folder: Folder
-    puts: bool
-
-    def write(self, batch: Batch, answers: Answers) -> Encoded:
-        rows, sums = self.table.rows(batch, answers)
-        data = _parquet(rows)
-        encoded = Encoded.of(data, **_about(batch, sums))
-        if not self.puts:
-            return encoded
-        self.folder.put(part_name(batch.number), data)
-        return replace(encoded, data=None)
+def _part(
+    table: AnswerTable, folder: Folder, puts: bool, batch: Batch, answers: Answers
+) -> Encoded:
+    """Make a part of the rows of a block, and store it if this process can."""
+    rows, sums = table.rows(batch, answers)
+    data = _parquet(rows)
+    encoded = Encoded.of(data, **_about(batch, sums))
+    if not puts:
+        return encoded
+    folder.put(part_name(batch.number), data)
+    return replace(encoded, data=None)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:

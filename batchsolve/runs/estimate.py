@@ -26,7 +26,7 @@ from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.search.rules import FIRST_BUDGET, first_budget
+from batchsolve.search.pieces import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, whole_number
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
@@ -124,42 +124,36 @@ def estimate(
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
     speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes are slow
-    top = _Top.of(kernel, problem, begin, int(speed * TOP_NODES))
-    if not len(top.stacks):
-        return _exact(top)
+    nodes, count, depth, stacks, shares = _top(kernel, problem, begin, int(speed * TOP_NODES))
+    if not len(stacks):
+        return _exact(nodes, count, nodes)
     rng = np.random.default_rng(seed)
-    drawn, stands_for = top.draw(probes, rng)
-    stacks = top.stacks.take(drawn)
-    most = _nodes_at_a_stop(kernel, problem, stacks, speed)
+    drawn, stands_for = _systematic(shares, probes, rng)
+    sample = stacks.take(drawn)
+    most = _nodes_at_a_stop(kernel, problem, sample, speed)
     with asking(check):
-        found = probe(kernel, problem, stacks, rng, most)
-    node_samples = top.nodes + stands_for * found.nodes
-    count_samples = top.count + stands_for * found.solutions
-    levels = top.levels + found.levels
+        found = probe(kernel, problem, sample, rng, most)
+    node_samples = nodes + stands_for * found.nodes
+    count_samples = count + stands_for * found.solutions
+    levels = depth + found.levels
     if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
-        outcome = kernel.search(problem, Task.of(top.stacks))
-        top = _Top(
-            top.nodes + int(outcome.nodes.sum()),
-            top.count + sum(outcome.counts.tolist()),
-            top.levels,
-            Stacks.empty(),
-            np.empty(0),
-        )
-        return _exact(top, found.searched)
+        outcome = kernel.search(problem, Task.of(stacks))
+        nodes += int(outcome.nodes.sum())
+        return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + found.searched)
     return Estimate(
         *_interval(node_samples),
         *_interval(count_samples),
         probes,
         float(levels.mean()),
-        top.nodes + found.searched,
+        nodes + found.searched,
         _doubt(stands_for * found.nodes, stands_for * found.solutions),
     )
 
 
-def _exact(top: _Top, searched: int = 0) -> Estimate:
-    """Return the size of a completely searched tree; `searched` adds the nodes of probes."""
-    nodes, count = float(top.nodes), float(top.count)
-    return Estimate(nodes, nodes, nodes, count, count, count, 0, 0.0, searched + top.nodes, "")
+def _exact(nodes: float, count: float, searched: int) -> Estimate:
+    """Return the size of a completely searched tree."""
+    nodes, count = float(nodes), float(count)
+    return Estimate(nodes, nodes, nodes, count, count, count, 0, 0.0, searched, "")
 
 
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
@@ -177,38 +171,40 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
         most *= 4
 
 
-@dataclass(frozen=True, eq=False)
-class _Top:
-    """The expanded top of a tree, and the stacks below it with their shares of the tree."""
+def _top(
+    engine: Engine, problem: ExactCover, stacks: Stacks, most_nodes: int
+) -> tuple[int, int, int, Stacks, npt.NDArray[np.float64]]:
+    """Expand level after level of a tree while that visits at most `most_nodes` nodes.
 
-    nodes: int
-    count: int
-    levels: int
-    stacks: Stacks
-    shares: npt.NDArray[np.float64]
+    Returns
+    -------
+    nodes, count, levels : int
+        Nodes visited, covers found, and levels expanded.
+    stacks : Stacks
+        The stacks below.
+    shares : ndarray of float64
+        Their shares of the tree.
+    """
+    nodes = count = levels = 0
+    shares = np.ones(1)
+    while len(stacks) and nodes + len(stacks) <= max(1, most_nodes):
+        outcome = engine.search(problem, Task.of(stacks, depth=1))
+        nodes += int(outcome.nodes.sum())
+        count += int(outcome.counts.sum())
+        shares = shares[outcome.parents] * outcome.weights
+        stacks = outcome.frontier
+        levels += 1
+    return nodes, count, levels, stacks, shares
 
-    @classmethod
-    def of(cls, engine: Engine, problem: ExactCover, begin: Stacks, most_nodes: int) -> _Top:
-        """Expand level after level while that visits at most `most_nodes` nodes."""
-        nodes = count = levels = 0
-        stacks, shares = begin, np.ones(1)
-        while len(stacks) and nodes + len(stacks) <= max(1, most_nodes):
-            outcome = engine.search(problem, Task.of(stacks, depth=1))
-            nodes += int(outcome.nodes.sum())
-            count += int(outcome.counts.sum())
-            shares = shares[outcome.parents] * outcome.weights
-            stacks = outcome.frontier
-            levels += 1
-        return cls(nodes, count, levels, stacks, shares)
 
-    def draw(
-        self, n: int, rng: np.random.Generator
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Draw n stacks by their shares; return their indices and their weights."""
-        ends = np.cumsum(self.shares)
-        places = (rng.random() + np.arange(n)) / n * ends[-1]
-        drawn = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
-        return drawn, ends[-1] / self.shares[drawn]
+def _systematic(
+    shares: npt.NDArray[np.float64], n: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Draw n stacks by their shares; return their indices and their weights."""
+    ends = np.cumsum(shares)
+    places = (rng.random() + np.arange(n)) / n * ends[-1]
+    drawn = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
+    return drawn, ends[-1] / shares[drawn]
 
 
 @dataclass(frozen=True, eq=False)

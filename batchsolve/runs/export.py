@@ -1,29 +1,37 @@
-"""Export of all solutions of a run to one sorted file, by all workers, in bounded memory.
+"""The solutions of a run: export to one sorted file, and reading them back.
 
-The parts of a run hold solutions in the order in which workers found them. Workers sort them
-(`batchsolve.runs.sorting`), encode the sorted rows and write them into their place.
+The parts of a run hold solutions in the order in which workers found them. Workers sort them in
+bounded memory (`batchsolve.runs.sorting`), encode the sorted rows and write them into their place.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError, quoted
+from batchsolve.errors import InputError, JournalError, ProblemError, listed, quoted
 from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encoder, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import check_output, folder_beside, whole_output
+from batchsolve.tables.sources import name_of, open_source
 from batchsolve.workers.pool import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
@@ -221,3 +229,139 @@ def _rows_at_once(metadata: Any) -> int:
     groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
     n_bytes = sum(group.total_byte_size for group in groups)
     return min(max(metadata.num_rows * _READ_BYTES // max(n_bytes, 1), 1), _READ_ROWS)
+
+
+# ---- reading back ---------------------------------------------------------------------------
+
+
+def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np.uint32]]:
+    """Read the first covers of a problem from the output of an enumeration.
+
+    Parameters
+    ----------
+    reading : Reading
+        The problem.
+    path : str
+        The directory of a run, whose covers are read in the order of `export_run`; a file that
+        `export_run` has written; or JSON lines of ``enumerate -o -``, where ``-`` is standard
+        input.
+    limit : int
+        The largest number of covers to read.
+
+    Raises
+    ------
+    InputError
+        If the path is none of these, or a row is not a cover of the problem.
+    JournalError
+        If a run is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import batchsolve as bs
+    >>> directory = tempfile.mkdtemp() + "/run"
+    >>> with bs.Run(directory, "langford:3", collect=True) as run:
+    ...     run.search(jobs=1).count
+    2
+    >>> [cover.tolist() for cover in found_covers(bs.read_problem("langford:3"), directory, 1)]
+    [[1, 6, 7]]
+    """
+    covers: list[npt.NDArray[np.uint32]] = []
+    name = name_of(path)
+    if isinstance(reading.problem, GridProblem):
+        notation = reading.notation or usual_notation(reading.problem.n_digits)
+        cover_of = partial(_cover_of_grid, reading.problem, notation)
+    else:
+        cover_of = partial(_cover_of_names, *_numbers_of_names(reading.problem))
+    with tempfile.TemporaryDirectory() as folder:
+        for table in _found_tables(reading.problem, path, folder):
+            for value in _values(table, reading.problem, name):
+                where = f"{name}: row {len(covers) + 1}"
+                try:
+                    covers.append(cover_of(value))
+                    reading.problem.verify(covers[-1].tolist())
+                except (InputError, ProblemError) as error:
+                    raise InputError(f"{where}: {error}") from error
+                if len(covers) == limit:
+                    return covers
+    return covers
+
+
+def is_whole(path: str) -> bool:
+    """Return False for a run that is not finished; a file counts as complete."""
+    if not os.path.isdir(path):
+        return True
+    with Journal.read(os.path.join(path, JOURNAL)) as journal:
+        return not journal.stacks()
+
+
+def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:
+    if os.path.isdir(path):
+        if not os.path.exists(os.path.join(path, JOURNAL)):
+            raise InputError(f"{path}: is a directory, but no run; name one of enumerate -o DIR")
+        check_problem(path, problem)
+        with Pool() as pool:
+            yield from Solutions.of(path).in_order(_as_it_is, pool, folder)
+        return
+    for block in open_source(path).blocks():
+        rows = block.rows()
+        for row, fault in sorted(rows.faults.items()):
+            raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")
+        yield rows.table
+
+
+def _as_it_is(number: int, table: pa.Table) -> pa.Table:
+    return table
+
+
+def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]:
+    column = GRID if isinstance(problem, GridProblem) else OPTIONS
+    if table.column_names != [column]:
+        raise InputError(
+            f"{name}: solutions of {problem!r} are one column called {column!r}, as export and "
+            f"enumerate -o - write them, not {listed(table.column_names)}"
+        )
+    for batch in table.to_batches(max_chunksize=1024):
+        yield from batch.column(0).to_pylist()
+
+
+def _cover_of_grid(
+    problem: GridProblem, notation: Notation, value: object
+) -> npt.NDArray[np.uint32]:
+    """Return the cover of a solved grid."""
+    text = str(value or "")
+    grids, faults = notation.encode(pa.array([text]))
+    if faults[0] != -1:
+        raise InputError(notation.explain(text, int(faults[0])))
+    return problem.stack(grids[0])
+
+
+def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:
+    """Return the number of an option by its name, and the names that options of two kinds share."""
+    numbers: dict[str, int] = {}
+    unclear: set[str] = set()
+    for o in range(problem.n_options):
+        other = numbers.setdefault(problem.option_name(o), o)
+        if other != o and problem.coloring(other) != problem.coloring(o):
+            unclear.add(problem.option_name(o))
+    return numbers, unclear
+
+
+def _cover_of_names(
+    numbers: dict[str, int], unclear: set[str], value: object
+) -> npt.NDArray[np.uint32]:
+    """Return the cover of a list of option names; in CSV, such a list is JSON."""
+    names = value
+    if isinstance(value, str):
+        try:
+            names = json.loads(value)
+        except ValueError:
+            names = None
+    if not isinstance(names, list):
+        raise InputError(f"{quoted(value)} is not a list of options")
+    for name in names:
+        if not isinstance(name, str) or name not in numbers:
+            raise InputError(f"the problem has no option called {quoted(name)}")
+        if name in unclear:
+            raise InputError(f"several options of the problem are called {quoted(name)}")
+    return np.array(sorted(numbers[name] for name in names), np.uint32)

@@ -1,15 +1,15 @@
-"""Progress bars for long runs, in a terminal or a notebook."""
+"""The sums of a run over a corpus, and progress bars for long runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from batchsolve.errors import InputError, counted, quoted
 
 if TYPE_CHECKING:
-    from batchsolve.runs.solve_file import Progress
     from batchsolve.search.tree import TreeSearch
 
 ROW_BAR: dict[str, Any] = {"unit": " rows", "unit_scale": True}
@@ -17,6 +17,94 @@ TREE_BAR: dict[str, Any] = {
     "total": 1.0,
     "bar_format": "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]",
 }
+
+
+@dataclass
+class Summary:
+    """The result of a run over a corpus: its ``--json`` line, without `advice`.
+
+    Attributes
+    ----------
+    engine : str
+        The engine, and the fallback engine if there is one: ``cells, sat``.
+    column : str
+        The puzzle column.
+    solution_column : str or None
+        The column of given solutions.
+    advice : str
+        Advice on rows that met their node limit; empty if there is none.
+
+    Examples
+    --------
+    >>> summary = Summary(rows=2, unique=1, invalid=1, seconds=0.5, rows_per_second=4.0)
+    >>> summary.complete
+    False
+    >>> print(summary)
+    2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s
+    """
+
+    rows: int = 0
+    unique: int = 0
+    multiple: int = 0
+    solved: int = 0
+    unsolvable: int = 0
+    unfinished: int = 0
+    invalid: int = 0
+    disagree: int = 0
+    nodes: int = 0
+    seconds: float = 0.0
+    rows_per_second: float = 0.0
+    engine: str = ""
+    backend: str = "threading"
+    jobs: int = 1
+    column: str = ""
+    solution_column: str | None = None
+    advice: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """True if every row is answered and no given solution disagrees."""
+        return not (self.unfinished or self.invalid or self.disagree)
+
+    @property
+    def columns(self) -> str:
+        """The puzzle column and the solution column of the input, in words."""
+        given = self.solution_column
+        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
+        return f"puzzle column {quoted(self.column)}, {solutions}"
+
+    def __str__(self) -> str:
+        kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
+        counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
+        return (
+            f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
+            f"{self.rows_per_second:,.0f} rows/s"
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The argument of a progress callback.
+
+    Attributes
+    ----------
+    new_rows : int
+        Rows answered since the last call; 0 in the first call.
+    totals : Summary
+        The sums, including those of the resumed run.
+    expected_rows : int or None
+        The number of all rows, estimated from the bytes of the rows so far; None if unknown.
+
+    Examples
+    --------
+    >>> progress = Progress(50, Summary(rows=100), expected_rows=400)
+    >>> progress.totals.rows / progress.expected_rows
+    0.25
+    """
+
+    new_rows: int
+    totals: Summary
+    expected_rows: int | None = None
 
 
 def rows_on(bar: Any) -> Callable[[Progress], None]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,6 @@ from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
     read_json,
-    write_dlx,
-    write_ec,
 )
 from batchsolve.formats.packed import read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
@@ -48,8 +47,6 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
-
-__all__ = ["Reading", "describe", "picture", "read_problem", "write_dlx", "write_ec"]
 
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
@@ -152,13 +149,14 @@ def read_problem(
             f"a problem is text, such as 'queens:8' or the name of a file, {not_but(text)}"
         )
     text = os.fsdecode(text)
+    written = {"box": box, "alphabet": alphabet, "blank": blank}
     if text == "-" or os.path.exists(text):
         if column is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
-        return _read_file(text, box, alphabet, blank)
+        return _read_file(text, written)
     path, row = _split_row(text)
     if row is not None:
-        return _read_row(path, row, box, alphabet, column, blank)
+        return _read_row(path, row, column, written)
     if text.partition(":")[0] not in FAMILIES:
         if _is_grid(text):
             raise InputError(
@@ -166,7 +164,7 @@ def read_problem(
                 f"or - for standard input (in Python, solve takes the grid itself)"
             )
         raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
-    if (box, alphabet, column, blank) != (None,) * 4:
+    if any(each is not None for each in (column, *written.values())):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )
@@ -327,9 +325,8 @@ def _reading(problem: ExactCover, name: str) -> Reading:
     return Reading(problem, np.empty(0, np.uint32), name, notation)
 
 
-def _read_file(
-    path: str, box: tuple[int, int] | None, alphabet: str | None, blank: str | None
-) -> Reading:
+def _read_file(path: str, written: Mapping[str, Any]) -> Reading:
+    """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
     name = name_of(path)
     with named_errors(name):
         data = _content(path)
@@ -337,8 +334,8 @@ def _read_file(
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, split_suffixes(path)[0])
         if problem is None:
-            return _read_grid(data, path, name, box, alphabet, blank)
-        if (box, alphabet, blank) != (None, None, None):
+            return _read_grid(data, path, name, written)
+        if any(each is not None for each in written.values()):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
     return _reading(problem, name)
 
@@ -379,16 +376,9 @@ def _text(data: bytes) -> str:
         ) from error
 
 
-def _read_grid(
-    data: bytes,
-    path: str,
-    name: str,
-    box: tuple[int, int] | None,
-    alphabet: str | None,
-    blank: str | None,
-) -> Reading:
+def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
     try:
-        problem, notation, grid = read_grid(_text(data), box, alphabet, name, blank)
+        problem, notation, grid = read_grid(_text(data), name=name, **written)
     except NoGridError as error:
         if split_suffixes(path)[0] in TABLE_SUFFIXES:
             raise InputError(
@@ -418,17 +408,10 @@ def _split_row(text: str) -> tuple[str, str | None]:
     return text[:place], text[place + 1 :]
 
 
-def _read_row(
-    path: str,
-    row: str,
-    box: tuple[int, int] | None,
-    alphabet: str | None,
-    column: str | None,
-    blank: str | None,
-) -> Reading:
+def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any]) -> Reading:
     try:
         place = _find_row(path, row)
-        corpus = Corpus([path], column, box, alphabet, blank)
+        corpus = Corpus([path], column, **written)
         for batch in corpus.batches():
             if place < len(batch):
                 break

@@ -22,24 +22,22 @@ from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.cheapest import (
-    PricedCover,
-    covers_of,
-    search_for_cheapest,
-    the_cheapest,
-)
 from batchsolve.runs.count import (
     Count,
+    PricedCover,
     Stack,
     UpToSymmetry,
+    covers_of,
+    search_for_cheapest,
     search_tree,
-    summary,
+    searched,
     symmetries_for,
 )
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, reading_of
+from batchsolve.search.cheapest_goal import Cheapest
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
@@ -130,7 +128,7 @@ class Run:
         self._engine = engine
         self._notation = notation
         self._stack: list[int] = begin[0].tolist()
-        self._best = None if cheapest is None else the_cheapest(problem, cheapest)
+        self._best = None if cheapest is None else Cheapest.of(problem, cheapest)
         kind = CHEAPEST if self._best else "enumerate" if collect else "count"
         settings = {
             "problem": problem.fingerprint,
@@ -220,8 +218,7 @@ class Run:
         with workers as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
             tree = self._tree(pool, chosen, begin)
             try:
-                for _ in tree.run():
-                    tell(tree)
+                result = searched(tree, pool, tell)
             except BaseException as error:
                 if os.path.exists(self._journal.path):
                     error.add_note(
@@ -230,7 +227,7 @@ class Run:
                 self._begin = None  # the next search reads the journal again
                 raise
             self._begin = tree.outstanding, tree.totals
-            return summary(tree, pool)
+            return result
 
     @property
     def cheapest_covers(self) -> list[PricedCover]:

@@ -1,11 +1,12 @@
-"""Solving puzzles in memory: an array, a list of texts, or one puzzle."""
+"""Solving puzzles in memory: an array, a list of texts, a table, or one puzzle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,11 @@ from batchsolve.formats.drawings import html_grid, read_grid
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
-from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.search.rows import Writer, search_rows
+from batchsolve.search.rows import Read, Write, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import text_column
+from batchsolve.tables.frames import arrow_table, text_column, with_columns_of
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
@@ -204,14 +204,14 @@ def solve_batch(
     BatchResult(2 rows: 1 invalid, 1 unique)
     """
     limit = whole_number("limit", limit, 1)
-    corpus = _corpus_of(grids, problem, alphabet, blank)
+    rows = _rows_of(grids, problem, alphabet, blank)
+    write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    writer = _Arrays(corpus.problem, limit)
     with Pool(jobs, backend, address) as pool:
-        parts = list(answered(corpus, writer, settings, pool))
+        parts = list(_answered(rows, write, settings, pool))
     if not parts:
-        nothing = _GridBatch(corpus.problem, np.zeros((0, corpus.problem.n_cells), np.uint8))
-        parts = [writer.write(nothing, Answers.unknown(0))]
+        nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
+        parts = [write(_batch_of(rows.problem, nothing), Answers.unknown(0))]
     columns = ("solutions", "status", "n_solutions", "nodes")
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
@@ -222,105 +222,67 @@ def solve_batch(
         for part, end in zip(parts, ends, strict=True)
         for row, message in part.messages.items()
     }
-    return BatchResult(**joined, messages=messages, notation=corpus.notation)
+    return BatchResult(**joined, messages=messages, notation=rows.notation)
 
 
-def answered(
-    corpus: Corpus | _GridArray, writer: Writer, settings: SearchSettings, pool: Pool
-) -> Iterator[Any]:
-    """Yield the answers to the blocks of a corpus, in order, as a writer renders them."""
-    engines = engines_for_rows(settings.engine, corpus.problem, settings.limit or UNLIMITED)
-    how = engines.engine, pool, settings, corpus.reader, writer, engines.handover
-    for _, written in search_rows(corpus.blocks(), *how):
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Grids in memory, as blocks and the function that workers read them with."""
+
+    problem: Sudoku
+    notation: Notation
+    blocks: Iterable[Any]
+    read: Read
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> _Rows:
+        return cls(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
+
+
+def _answered(rows: _Rows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
+    """Yield the answers to blocks of rows, in order, as `write` renders them."""
+    engines = engines_for_rows(settings.engine, rows.problem, settings.limit or UNLIMITED)
+    how = engines.engine, pool, settings, rows.read, write, engines.handover
+    for _, written in search_rows(rows.blocks, *how):
         yield written
 
 
-def _corpus_of(
-    grids: Any, problem: Sudoku | None, alphabet: str | None, blank: str | None
-) -> Corpus | _GridArray:
+def _rows_of(grids: Any, problem: Sudoku | None, alphabet: str | None, blank: str | None) -> _Rows:
     if problem is not None and not isinstance(problem, Sudoku):
         raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
-    if isinstance(grids, str | bytes) or is_table(grids) or not _is_column(grids):
+    is_column = any(
+        hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
+    )
+    if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
         raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
     texts = text_column(grids)
-    if texts is None:
-        array = _array_of(grids)
-        problem = problem or _problem_of(array)
-        return _GridArray(problem, problem.as_grids(array))
-    box = (problem.box_rows, problem.box_columns) if problem else None
-    return Corpus([TableSource(pa.table({"puzzle": texts}))], "puzzle", box, alphabet, blank)
+    if texts is not None:
+        box = (problem.box_rows, problem.box_columns) if problem else None
+        table = TableSource(pa.table({"puzzle": texts}))
+        return _Rows.of(Corpus([table], "puzzle", box, alphabet, blank))
+    array = _array_of(grids)
+    problem = problem or _problem_of(array)
+    digits, size = problem.as_grids(array), max(64, BLOCK_CELLS // problem.n_cells)
+    blocks = (digits[begin : begin + size] for begin in range(0, len(digits), size))
+    return _Rows(problem, usual_notation(problem.n_digits), blocks, partial(_batch_of, problem))
 
 
-@dataclass(frozen=True, eq=False)
-class _GridBatch:
-    """Some consecutive grids of an array."""
-
-    problem: Sudoku
-    puzzles: npt.NDArray[np.uint8]
-    faults: dict[int, str] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.puzzles)
-
-    def groups(self) -> list[Group]:
-        return [Group(self.problem, self.problem.stacks(self.puzzles))]
+def _batch_of(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> Batch:
+    """Return grids of an array as rows without other columns."""
+    return Batch(pa.table({}), grids, None, None, {}, problem)
 
 
-@dataclass(frozen=True)
-class _ReadAlready:
-    """A reader of blocks that are arrays of grids."""
-
-    problem: Sudoku
-
-    def read(self, block: npt.NDArray[np.uint8]) -> _GridBatch:
-        return _GridBatch(self.problem, block)
-
-
-@dataclass(frozen=True, eq=False)
-class _GridArray:
-    """An array of grids."""
-
-    problem: Sudoku
-    grids: npt.NDArray[np.uint8]
-
-    @property
-    def reader(self) -> _ReadAlready:
-        return _ReadAlready(self.problem)
-
-    @property
-    def notation(self) -> Notation:
-        return usual_notation(self.problem.n_digits)
-
-    def blocks(self) -> Iterator[npt.NDArray[np.uint8]]:
-        size = max(64, BLOCK_CELLS // self.problem.n_cells)
-        return (self.grids[begin : begin + size] for begin in range(0, len(self.grids), size))
-
-
-class _AnswerArrays(NamedTuple):
-    """The columns of a result for some consecutive rows."""
-
-    solutions: npt.NDArray[np.uint8]
-    status: npt.NDArray[np.str_]
-    n_solutions: npt.NDArray[np.int64]
-    nodes: npt.NDArray[np.int64]
-    messages: dict[int, str | None]
-
-
-@dataclass(frozen=True, eq=False)
-class _Arrays:
-    """A writer of answers as arrays."""
-
-    problem: Sudoku
-    limit: int
-
-    def write(self, batch: _GridBatch | Batch, answers: Answers) -> _AnswerArrays:
-        solutions = np.zeros((len(answers), self.problem.n_cells), np.uint8)
-        solutions[answers.covers.roots] = self.problem.grids(answers.covers)
-        status = answers.status(self.limit)
-        status[list(batch.faults)] = Status.INVALID
-        counts = np.minimum(answers.counts, self.limit)
-        messages = answers.messages(self.problem, batch.puzzles) | batch.faults
-        return _AnswerArrays(solutions, STATUS_NAMES[status], counts, answers.nodes, messages)
+def _arrays(
+    problem: Sudoku, notation: Notation, limit: int, batch: Batch, answers: Answers
+) -> BatchResult:
+    """Return the answers to a block of rows as arrays."""
+    solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
+    solutions[answers.covers.roots] = problem.grids(answers.covers)
+    status = answers.status(limit)
+    status[list(batch.faults)] = Status.INVALID
+    counts = np.minimum(answers.counts, limit)
+    messages = answers.messages(problem, batch.puzzles) | batch.faults
+    return BatchResult(solutions, STATUS_NAMES[status], counts, answers.nodes, messages, notation)
 
 
 def solve(
@@ -374,10 +336,6 @@ def solve(
     )
 
 
-def _is_column(grids: Any) -> bool:
-    return any(hasattr(grids, name) for name in ("__getitem__", "__array__", "__arrow_c_stream__"))
-
-
 def _array_of(grids: Any) -> npt.NDArray[Any]:
     """Return grids, given as digits, as an array."""
     array = as_grids_array(grids)
@@ -396,3 +354,135 @@ def _problem_of(grids: npt.NDArray[Any]) -> Sudoku:
     if box is None:
         raise InputError(f"grids must have shape (n, N²) or (n, N, N), not {grids.shape}")
     return sudoku(*box)
+
+
+# ---- tables ---------------------------------------------------------------------------------
+
+
+class DataFrame(Protocol):
+    """A data frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        ...
+
+
+Frame = TypeVar("Frame", bound=DataFrame)
+
+
+class TableFields(TypedDict, total=False):
+    """The settings of `solve_table`."""
+
+    column: str | None
+    solution_column: str | None
+    box: tuple[int, int] | None
+    alphabet: str | None
+    blank: str | None
+    stats: bool
+    canonical: bool
+    limit: int
+    jobs: int | None
+    backend: str
+    address: str | None
+    engine: str
+    node_limit: int | None
+
+
+@overload
+def solve_table(table: Frame, **settings: Unpack[TableFields]) -> Frame: ...
+
+
+@overload
+def solve_table(table: Any, **settings: Unpack[TableFields]) -> pa.Table: ...
+
+
+def solve_table(
+    table: Any,
+    *,
+    column: str | None = None,
+    solution_column: str | None = None,
+    box: tuple[int, int] | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
+    stats: bool = False,
+    canonical: bool = False,
+    limit: int = 2,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    engine: str = AUTO,
+    node_limit: int | None = None,
+) -> Any:
+    """Solve a column of puzzles; return the table with columns of answers.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    column : str, optional
+        The puzzle column; by default found by its name or its shape.
+    solution_column : str, optional
+        The column of given solutions; by default found by its name.
+    box : (int, int), optional
+        Rows and columns of a box; by default the usual ones for the size of the puzzles.
+    alphabet : str, optional
+        Symbols of the digits; by default found from the whole column.
+    blank : str, optional
+        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
+    stats : bool
+        Add the columns ``nodes`` and ``seconds``.
+    canonical : bool
+        Add the column ``canonical``, the canonical form of each puzzle.
+    limit : int
+        As in `solve_file`.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    engine : str
+        As in `solve_file`.
+    node_limit : int, optional
+        As in `solve_file`.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        A table of the same library, or else of Arrow: all columns of `table`, then ``solution``,
+        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas,
+        integers and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so
+        are the solutions.
+
+    Raises
+    ------
+    InputError
+        If the argument is not a table, or its puzzle column cannot be found.
+    ProblemError
+        If canonical forms are wanted of grids that are too large; see `canonical_forms`.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": [7, 8], "puzzle": ["1.....2..3.....4", "11.............."]})
+    >>> solved = solve_table(table)
+    >>> solved.column_names
+    ['id', 'puzzle', 'solution', 'status', 'n_solutions', 'message']
+    >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
+    (['1243342143122134', None], ['unique', 'invalid'])
+    """
+    from batchsolve.tables.answers import AnswerTable  # loads pandas, if that is installed
+
+    limit = whole_number("limit", limit, 1)
+    source = TableSource(arrow_table(table))
+    corpus = Corpus([source], column, box, alphabet, blank, solution_column=solution_column)
+    settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
+    answers = AnswerTable(corpus.reader, limit, stats, canonical)
+    with Pool(jobs, backend, address) as pool:
+        found = list(_answered(_Rows.of(corpus), answers.rows, settings, pool))
+    parts = [answers.schema.empty_table(), *(part for part, _ in found)]
+    return with_columns_of(pa.concat_tables(parts), table)

@@ -15,15 +15,21 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from queue import SimpleQueue
 from typing import Any, Unpack
 
-import numpy as np
-
 from batchsolve.engines.choice import RowEngines, engines_for_rows
-from batchsolve.errors import InputError, JournalError, OutputError, counted, listed, quoted
+from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.problems.answers import STATUS_NAMES
-from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, sums_before
+from batchsolve.runs.corpora import (
+    FilePlace,
+    blocks_for,
+    corpus_of,
+    identity_of,
+    reader_of_numbers,
+    refuse_own_output,
+    sums_before,
+)
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.progress import ROW_BAR, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
     UNLIMITED,
@@ -41,7 +47,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
-from batchsolve.tables.places import exists, facts_of, files_of, is_address
+from batchsolve.tables.places import exists, files_of, is_address
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -58,94 +64,6 @@ SAME_FILES = (
 )  # settings that must be the same in a resumed run
 NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
 PROVES_UNIQUENESS = 2  # the default limit of solutions
-
-
-@dataclass
-class Summary:
-    """The result of a run over a corpus: its ``--json`` line, without `advice`.
-
-    Attributes
-    ----------
-    engine : str
-        The engine, and the fallback engine if there is one: ``cells, sat``.
-    column : str
-        The puzzle column.
-    solution_column : str or None
-        The column of given solutions.
-    advice : str
-        Advice on rows that met their node limit; empty if there is none.
-
-    Examples
-    --------
-    >>> summary = Summary(rows=2, unique=1, invalid=1, seconds=0.5, rows_per_second=4.0)
-    >>> summary.complete
-    False
-    >>> print(summary)
-    2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s
-    """
-
-    rows: int = 0
-    unique: int = 0
-    multiple: int = 0
-    solved: int = 0
-    unsolvable: int = 0
-    unfinished: int = 0
-    invalid: int = 0
-    disagree: int = 0
-    nodes: int = 0
-    seconds: float = 0.0
-    rows_per_second: float = 0.0
-    engine: str = ""
-    backend: str = "threading"
-    jobs: int = 1
-    column: str = ""
-    solution_column: str | None = None
-    advice: str = ""
-
-    @property
-    def complete(self) -> bool:
-        """True if every row is answered and no given solution disagrees."""
-        return not (self.unfinished or self.invalid or self.disagree)
-
-    @property
-    def columns(self) -> str:
-        """The puzzle column and the solution column of the input, in words."""
-        given = self.solution_column
-        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
-        return f"puzzle column {quoted(self.column)}, {solutions}"
-
-    def __str__(self) -> str:
-        kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
-        counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
-        return (
-            f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
-            f"{self.rows_per_second:,.0f} rows/s"
-        )
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The argument of a progress callback.
-
-    Attributes
-    ----------
-    new_rows : int
-        Rows answered since the last call; 0 in the first call.
-    totals : Summary
-        The sums, including those of the resumed run.
-    expected_rows : int or None
-        The number of all rows, estimated from the bytes of the rows so far; None if unknown.
-
-    Examples
-    --------
-    >>> progress = Progress(50, Summary(rows=100), expected_rows=400)
-    >>> progress.totals.rows / progress.expected_rows
-    0.25
-    """
-
-    new_rows: int
-    totals: Summary
-    expected_rows: int | None = None
 
 
 def solve_file(
@@ -292,12 +210,9 @@ class FileRun:
         self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, self.output)
         settings = self.settings
-        corpus = Corpus(
+        corpus = corpus_of(
             self.paths,
-            settings.column,
-            settings.box,
-            settings.alphabet,
-            settings.blank,
+            settings,
             solution_column=settings.solution_column,
             filename=settings.filename,
             size=self.destination.block_size,
@@ -338,7 +253,7 @@ class FileRun:
         self._check_read(corpus)
         parts = journal.parts() if journal else []
         try:
-            writer, output = self.destination.open(table, written, parts, self.pool)
+            write, output = self.destination.open(table, written, parts, self.pool)
         except BaseException:
             if journal and written is None and not exists(self.destination.kept):
                 journal.remove()  # nothing was written
@@ -349,8 +264,8 @@ class FileRun:
             engines.engine,
             self.pool,
             self.search,
-            table.reader,
-            writer,
+            table.reader.read,
+            write,
             engines.handover,
             max(1, self.destination.block_size.most // TASKS.most),
             corpus.waits,
@@ -447,7 +362,7 @@ class FileRun:
         if engines.handover is not None:
             search["engine"] += f" after {engines.handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None
-        inputs = [] if "-" in self.paths else [_identity(p) for p in self.paths]
+        inputs = [] if "-" in self.paths else [identity_of(p) for p in self.paths]
         settings = {**search, **same, "box": box, "inputs": inputs}
         settings["columns"] = corpus.columns
         if is_address(self.output):  # the name of the journal holds only its last part
@@ -549,48 +464,3 @@ class RecordsBehind:
             self._n_parts = len(self._run.unrecorded)
             self._is_asked = True
             self._asked.put(True)
-
-
-def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
-    """Raise an error if the output is among the inputs.
-
-    Parameters
-    ----------
-    inputs, paths : sequence of str
-        The arguments, and the files that they stand for.
-    output : str
-
-    Raises
-    ------
-    InputError
-    """
-    for path in paths:
-        if path != "-" and os.path.exists(path) and _same_file(path, output):
-            raise InputError(f"{path}: is both input and output; write to another file")
-    for folder in filter(os.path.isdir, inputs):
-        if _lies_in(output, folder):
-            raise InputError(
-                f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
-                f"name the files, as in '{os.path.join(folder, '*.csv')}'"
-            )
-
-
-def _same_file(one: str, two: str) -> bool:
-    return os.path.exists(two) and os.path.samefile(one, two)
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    if path == "-" or is_address(path):
-        return False
-    inner, outer = os.path.realpath(path), os.path.realpath(folder)
-    return os.path.commonpath([inner, outer]) == outer
-
-
-def _identity(path: str) -> str:
-    """Return the name, size and time of a file for the journal and messages."""
-    try:
-        facts = facts_of(path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from error
-    changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
-    return f"{path} of {facts.size:,} bytes, changed {changed} UTC"

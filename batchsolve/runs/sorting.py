@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import disk_errors
 from batchsolve.interrupts import check_interrupt
-from batchsolve.search.passes import in_one_pass
+from batchsolve.search.in_order import in_one_pass
 from batchsolve.tables.blocks import arrow_stream, one_chunk
 from batchsolve.workers.pool import Pool
 

@@ -1,19 +1,48 @@
-"""The splitter: expansion of a search tree to depth *d*, whose partial covers are stacks."""
+"""Splits: the expansion of a search tree to depth *d*, whose partial covers are stacks.
+
+A job array of any cluster can search them: split a problem into files, count each, merge. Every
+file and every result holds the identity of its split and its number in it. So a merge can name the
+results that are missing or came twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.engines import Task, check_support, get_engine
+from batchsolve.errors import InputError, OutputError, disk_errors, named_errors
+from batchsolve.json_records import (
+    SEAL,
+    TEXT,
+    TRUTH,
+    Form,
+    check,
+    is_whole,
+    parse,
+    sealed,
+    whole,
+)
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import whole_number
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
+MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
+MOST_PARTS = 1_000_000  # of any split, because a merge lists missing parts
+
+_PLACE: Form = {"split": TEXT, "part": whole(0, MOST_PARTS - 1), "of": whole(1, MOST_PARTS)}
+_SUMS: Form = {"count": whole(), "nodes": whole()}
+_PART: Form = {**_PLACE, **_SUMS}  # the sums above the depth
+_RESULT: Form = {"problem": TEXT, **_PLACE, "above": _SUMS, **_SUMS, "complete": TRUTH}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +73,7 @@ class Split:
 
 def split(
     problem: Puzzle,
-    stack: Sequence[int] | npt.NDArray[np.uint32] = (),
+    stack: Stack = (),
     depth: int = 1,
     engine: str = "dlx",
 ) -> Split:
@@ -95,3 +124,176 @@ def split(
         if not len(begin):
             break
     return Split(begin, count, nodes)
+
+
+# ---- job arrays -----------------------------------------------------------------------------
+
+
+def write_parts(
+    problem: ExactCover,
+    directory: str,
+    stack: Stack = (),
+    *,
+    depth: int,
+    files: int | None = None,
+    engine: str = "dlx",
+) -> dict[str, Any]:
+    """Split a problem into files of stacks.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    directory : str
+        The directory of ``0000.jsonl``, ``0001.jsonl``, …; created if it does not exist.
+    stack : sequence of int
+        The stack to begin at.
+    depth : int
+        The depth to which the tree is expanded.
+    files : int, optional
+        The largest number of files; by default one per stack, but no more than 1,000.
+    engine : str
+        The engine whose tree is expanded.
+
+    Returns
+    -------
+    dict
+        ``split`` (its identity), ``files``, ``stacks``, and ``count`` and ``nodes`` above the
+        depth.
+
+    Raises
+    ------
+    InputError
+        If the number of files exceeds `MOST_PARTS`, which a merge can take.
+    OutputError
+        If the directory is not empty or cannot be written.
+    """
+    if files is not None:
+        files = whole_number("the number of files", files, 1, MOST_PARTS)
+    parts = split(problem, stack, depth, engine)
+    n_files = max(1, min(len(parts.stacks), files or MOST_FILES))
+    begin = np.asarray(stack, np.int64).tolist()
+    about = f"{problem.fingerprint} {begin} {depth} {n_files} {engine}"
+    identity = hashlib.sha256(about.encode()).hexdigest()[:16]
+    header = {"split": identity, "of": n_files, "count": parts.count, "nodes": parts.nodes}
+    with disk_errors(directory):
+        os.makedirs(directory, exist_ok=True)
+        if os.listdir(directory):
+            raise OutputError(f"{directory}: is not empty; name another directory")
+        for k in range(n_files):
+            # dealt in turn, because subtrees of neighbours tend to be similar in size
+            mine = parts.stacks.take(np.arange(k, len(parts.stacks), n_files))
+            with open(os.path.join(directory, f"{k:04d}.jsonl"), "w") as file:
+                file.write(mine.to_jsonl(problem, part=k, **header))
+    facts = {"split": identity, "files": n_files, "stacks": len(parts.stacks)}
+    return {**facts, "count": parts.count, "nodes": parts.nodes}
+
+
+def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
+    """Read a file of stacks.
+
+    Returns
+    -------
+    stacks : Stacks
+    header : dict
+        Its header: ``problem``, ``split``, ``part``, ``of``, and ``count`` and ``nodes`` above the
+        depth.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is damaged, or belongs to another problem.
+    """
+    text = _text_of(path)
+    with named_errors(path):
+        stacks = Stacks.from_jsonl(text, problem)
+        header = parse(text.partition("\n")[0], _PART)
+    return stacks, {key: header[key] for key in ("problem", *_PART)}
+
+
+def result_of_part(header: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sealed result of a part for `merge_results`.
+
+    Parameters
+    ----------
+    header : mapping
+        The header from `read_part`.
+    result : mapping
+        ``count``, ``nodes`` and ``complete`` of its search.
+    """
+    above = {key: header[key] for key in _SUMS}
+    place = {key: header[key] for key in ("problem", *_PLACE)}
+    return sealed({**{key: result[key] for key in (*_SUMS, "complete")}, **place, "above": above})
+
+
+def merge_results(paths: Sequence[str]) -> dict[str, Any]:
+    """Add up the results of the parts of one split.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files that ``batchsolve count --stacks PART --json`` printed.
+
+    Returns
+    -------
+    dict
+        ``count``, ``nodes``, ``complete``, ``of``, and the part numbers that are ``missing``,
+        ``doubled`` (but counted once) or ``unfinished``.
+
+    Raises
+    ------
+    InputError
+        If a file is not such a result or is damaged, the files belong to different splits, or
+        doubled results differ.
+    """
+    if not paths:
+        raise InputError("no results to merge; name the files that count --stacks --json printed")
+    results = [_read_result(path) for path in paths]
+    first = results[0]
+    by_part: dict[int, dict[str, Any]] = {}
+    for path, result in zip(paths, results, strict=True):
+        if any(result[key] != first[key] for key in ("split", "problem", "of", "above")):
+            raise InputError(
+                f"{path}: belongs to split {result['split'][:60]}, {paths[0]} to "
+                f"{first['split'][:60]}"
+            )
+        known = by_part.setdefault(result["part"], result)
+        if known["count"] != result["count"] and known["complete"] and result["complete"]:
+            raise InputError(
+                f"{path}: part {result['part']} has {result['count']} covers here and "
+                f"{known['count']} elsewhere; one of the two is wrong"
+            )
+        if result["complete"]:
+            by_part[result["part"]] = result
+    times = Counter(result["part"] for result in results)
+    missing = [part for part in range(first["of"]) if part not in by_part]
+    unfinished = sorted(part for part, result in by_part.items() if not result["complete"])
+    return {
+        "count": first["above"]["count"] + sum(result["count"] for result in by_part.values()),
+        "nodes": first["above"]["nodes"] + sum(result["nodes"] for result in by_part.values()),
+        "complete": not missing and not unfinished,
+        "of": first["of"],
+        "missing": missing,
+        "doubled": sorted(part for part, n in times.items() if n > 1),
+        "unfinished": unfinished,
+    }
+
+
+def _read_result(path: str) -> dict[str, Any]:
+    text = _text_of(path)
+    try:
+        result = parse(text, {**_RESULT, SEAL: TEXT})
+        check(result, {"part": whole(0, result["of"] - 1)})
+    except InputError as error:
+        raise InputError(
+            f"{path}: not a result of batchsolve count --stacks PART --json: {error}"
+        ) from error
+    if not is_whole({key: result[key] for key in (*_RESULT, SEAL)}):
+        raise InputError(
+            f"{path}: is damaged: its seal is not that of its numbers; count that part again"
+        )
+    return result
+
+
+def _text_of(path: str) -> str:
+    with named_errors(path), open(path, encoding="utf-8") as file:
+        return file.read()

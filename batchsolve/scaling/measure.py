@@ -26,8 +26,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.scaling import usage
 from batchsolve.scaling.task_log import TaskLog
-from batchsolve.search.pieces import Piece
-from batchsolve.search.rules import LEAST_BUDGET
+from batchsolve.search.pieces import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting, whole_number

@@ -17,7 +17,7 @@ from batchsolve.scaling import fits, plots
 from batchsolve.scaling.doubts import doubts, why_no_speedup
 from batchsolve.scaling.experiment import Experiment, short_name
 from batchsolve.scaling.forecast import Forecast
-from batchsolve.search.rules import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.pieces import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = """
 :root { color-scheme: light dark; }

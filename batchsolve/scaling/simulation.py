@@ -23,7 +23,7 @@ from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
-from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, Sizing, piece_bounds
+from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Sizing, piece_bounds
 from batchsolve.search.scheduler import Result, Scheduler, run_round
 from batchsolve.settings import (
     MOST_FORECAST_WORKERS,
@@ -247,7 +247,7 @@ class _Subtrees:
     is_fresh: ClassVar[bool] = False
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[_Subtrees]:
-        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.rules`."""
+        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.pieces`."""
         if not len(self.stacks):
             return []
         bounds = _piece_bounds(self.stacks[:, 1], n_pieces, most_stacks)

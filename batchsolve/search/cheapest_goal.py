@@ -23,7 +23,9 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.scheduler import Result
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import UNLIMITED, SearchSettings
+from batchsolve.settings import UNLIMITED, SearchSettings, whole_number
+
+MOST_WANTED = 100_000  # cheapest covers; every checkpoint of a run records all of them
 
 
 @dataclass(frozen=True, order=True)
@@ -75,8 +77,9 @@ class Cheapest:
         Raises
         ------
         InputError
-            If the problem has no costs.
+            If the number is out of bounds, or the problem has no costs.
         """
+        wanted = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
         if problem.costs is None:
             raise InputError(
                 "the options have no costs; write |$25 behind their items in a .dlx file, or a "

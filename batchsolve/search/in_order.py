@@ -1,8 +1,14 @@
-"""Work on the blocks of an input, in rounds: read ahead, and return blocks in their order."""
+"""Work on the blocks of an input, in rounds: read ahead, and return blocks in their order.
+
+Work that needs no search is done in one pass over the blocks, or in two; then the output of a row
+can depend on all rows before it. A first task looks at a block, the caller decides in the order of
+the input, and a second task writes the block. Between the two, only the findings are kept; the
+second task reads the block again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -154,3 +160,101 @@ def work_in_order(
             refill()
         yield from goal.settled()
         refill()
+
+
+@dataclass(frozen=True, eq=False)
+class _Calls:
+    """The calls of `read` with a block, and of `write` with a block and what was decided on it."""
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any, Any], Any] | None = None
+
+    def do(self, task: BlockTask) -> Result:
+        try:
+            if isinstance(task, WriteTask):
+                assert self.write is not None
+                return Result(self.write(task.block, task.answers))
+            return Result(self.read(task.block))
+        except BatchsolveError as error:
+            return Result(error=error)
+
+
+def in_one_pass(
+    blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
+) -> Generator[Any]:
+    """Call a function with each block; yield what it returns, in the order of the blocks.
+
+    Parameters
+    ----------
+    blocks : iterable
+    pool : Pool
+        Entered already.
+    function : callable
+        Workers receive and call it.
+
+    Raises
+    ------
+    BatchsolveError
+        If a call raises one, after the results of all calls before it were yielded.
+    """
+    goal = BlockGoal()
+    scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
+    for _, output in work_in_order(blocks, scheduler, goal, pool, _Calls(function)):
+        yield output
+
+
+class _Decisions(BlockGoal):
+    """A goal that decides on findings in the order of the input, and yields blocks likewise."""
+
+    def __init__(self, decide: Callable[[Any, Any], Any]) -> None:
+        super().__init__()
+        self._decide = decide
+        self._found: dict[int, Result] = {}  # no decision yet
+        self._n_decided = 0
+
+    def accept(self, piece: ReadTask | WriteTask, result: Result) -> list[Any]:
+        if isinstance(piece, WriteTask):
+            return super().accept(piece, result)
+        self._found[piece.number] = result
+        decided: list[Any] = []
+        while self._n_decided in self._found:
+            number = self._n_decided
+            found, block = self._found.pop(number), self._blocks[number]
+            self._n_decided += 1
+            if found.error is None:
+                decided.append(WriteTask(number, block, self._decide(block, found.output)))
+            else:
+                self._results[number] = found
+        return decided
+
+
+def in_two_passes(
+    blocks: Iterable[Any],
+    pool: Pool,
+    look: Callable[[Any], Any],
+    decide: Callable[[Any, Any], Any],
+    write: Callable[[Any, Any], Any],
+) -> Iterator[tuple[Any, Any]]:
+    """Look at blocks, decide in order, write them; yield each with its output, in order.
+
+    Parameters
+    ----------
+    blocks : iterable
+    pool : Pool
+        Entered already.
+    look : callable
+        Returns the findings on a block that the decision needs; workers receive and call it.
+    decide : callable
+        Takes a block and its findings, and returns the decision; called in the order of the blocks,
+        up to the first that cannot be read.
+    write : callable
+        Takes a block and the decision, and returns its output; workers receive and call it.
+
+    Raises
+    ------
+    BatchsolveError
+        If a block cannot be read or written, after all blocks before it were yielded.
+    """
+    goal = _Decisions(decide)
+    scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
+    return work_in_order(blocks, scheduler, goal, pool, _Calls(look, write))

@@ -1,8 +1,11 @@
-"""Pieces of a search: stacks that are still to be searched, and the changes that results make.
+"""Pieces of a search: stacks that are still to be searched, their sizes, and what results change.
 
 The *outstanding* stacks of a tree each have a number and a weight, their share of the tree.
 `Changes` hold the difference that some results make: stacks done, new stacks, and output. A search
 can resume from the changes that were kept.
+
+The collecting process takes results one after another. A *turn* is its time for one result from
+every worker; if tasks were shorter than a turn, workers would wait for it.
 """
 
 from __future__ import annotations
@@ -17,7 +20,20 @@ import numpy.typing as npt
 
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.rules import piece_bounds
+
+TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
+RESULT_SECONDS = 0.0003  # to collect a result; measured: 0.07 to 0.2 ms
+FULL_TURNS, LEAST_TURNS = 5, 1  # shortest task while many pieces wait, and few
+PIECES_PER_WORKER = 15  # that should wait, so that all workers run out of work together
+# Few workers need fewer each, as they wait less for one another; so do more than MANY_PIECES.
+FEW_PIECES, MANY_PIECES = 4, 240
+FIRST_BUDGET = 50_000  # before the speed of a worker is known
+FIRST_ENTRIES = 10**9  # nodes × entries of the problem: large problems begin with fewer nodes
+LEAST_BUDGET = 5_000  # makes a task worth sending, unless these nodes take long
+MOST_STACKS = 4096  # in a task; those it does not reach are copied
+MOST_OUT = 8  # tasks that a worker may be ahead of the collected results
+STACKS_PER_WORKER = 30  # subproblems that an automatic split aims at
+SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +90,7 @@ class Piece:
         return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.rules`."""
+        """Cut into at most `n_pieces` of about equal weight; see `piece_bounds`."""
         if not len(self):
             return []
         bounds = piece_bounds(self.weights, n_pieces, most_stacks)
@@ -114,3 +130,112 @@ class Changes:
         passed = np.isin(done, new.ids)
         left = np.flatnonzero(np.isin(new.ids, done, invert=True))
         return done[~passed].tolist(), new.take(left)
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The sizes of tasks.
+
+    Attributes
+    ----------
+    full_seconds, least_seconds : float
+        Seconds of a task while many pieces wait, and while none does.
+    pieces : int
+        Number of pieces from which on many wait.
+    """
+
+    full_seconds: float
+    least_seconds: float
+    pieces: int
+
+    @classmethod
+    def of(cls, jobs: int) -> Sizing:
+        """Return the sizes for a number of workers.
+
+        Examples
+        --------
+        >>> Sizing.of(2)
+        Sizing(full_seconds=0.2, least_seconds=0.0006, pieces=12)
+        """
+        turn = RESULT_SECONDS * jobs
+        pieces = min(PIECES_PER_WORKER, 2 + 2 * jobs, max(FEW_PIECES, MANY_PIECES // jobs))
+        return cls(max(TASK_SECONDS, FULL_TURNS * turn), LEAST_TURNS * turn, jobs * pieces)
+
+    def budget(self, rate: float, waiting: int) -> int:
+        """Return the nodes that a task may visit.
+
+        Parameters
+        ----------
+        rate : float
+            Nodes that a worker visits per second.
+        waiting : int
+            Number of waiting pieces.
+
+        Examples
+        --------
+        >>> [Sizing.of(2).budget(1e6, n) for n in (12, 6, 0)]  # nodes of a microsecond
+        [200000, 100000, 5000]
+        >>> Sizing.of(2).budget(1e3, 0)  # slow nodes
+        200
+        """
+        full = max(1.0, self.full_seconds * rate)
+        least = max(self.least_seconds * rate, min(LEAST_BUDGET, full))
+        return int(max(least, full * min(1.0, waiting / self.pieces)))
+
+
+def first_budget(n_entries: int) -> int:
+    """Return the nodes of a task before the speed of a worker is known.
+
+    Parameters
+    ----------
+    n_entries : int
+        Items of all options of the problem; the more, the longer a node takes.
+
+    Examples
+    --------
+    >>> first_budget(2_916), first_budget(4_000_000)  # 9×9 Sudoku, and 1,000 queens
+    (50000, 250)
+    """
+    return max(1, min(FIRST_BUDGET, FIRST_ENTRIES // max(1, n_entries)))
+
+
+def piece_bounds(
+    weights: npt.NDArray[np.float64], n_pieces: int, most_stacks: int
+) -> npt.NDArray[np.int64]:
+    """Return where to cut stacks into at most `n_pieces` of about equal weight.
+
+    A frontier holds few stacks near the root, with most of its weight, and many deep stacks with
+    almost none; those stay together. If pieces would be longer than `most_stacks`, there are more.
+    It is a function of an array and numbers, so that the simulation, which cuts often, can compile
+    it.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (m,)
+        Shares of the tree, in tree order; m is 1 or more.
+    n_pieces, most_stacks : int
+
+    Returns
+    -------
+    ndarray of int64, shape (number of pieces + 1,)
+        Piece ``k`` is the stacks ``bounds[k] .. bounds[k + 1] - 1``.
+
+    Examples
+    --------
+    >>> piece_bounds(np.array([4, 1, 1, 2.0]), 2, 99).tolist()
+    [0, 1, 4]
+    """
+    m = weights.size
+    whole = weights.sum()
+    if whole < m * np.finfo(np.float64).tiny:  # too deep for weights to tell
+        weights = np.ones(m)
+        whole = float(m)
+    middles = np.cumsum(weights) - weights / 2
+    n = max(1, min(n_pieces, m))
+    numbers = (middles / whole * n).astype(np.int64)
+    numbers = np.minimum(numbers, n - 1)  # the last stacks may weigh nothing
+    lengths = np.arange(m) // most_stacks
+    cuts = np.flatnonzero((np.diff(numbers) != 0) | (np.diff(lengths) != 0)) + 1
+    bounds = np.empty(cuts.size + 2, np.int64)
+    bounds[0], bounds[1:-1], bounds[-1] = 0, cuts, m
+    return bounds

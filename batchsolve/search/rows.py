@@ -2,7 +2,7 @@
 
 A block is one task. Rows that its budget does not finish come back as a frontier, which is searched
 like the frontier of a tree. When the last of these rows is settled, a second task writes the block.
-A `Reader` reads blocks and a `Writer` writes answers: this module knows no files and no kinds of
+One function reads blocks and another writes answers: this module knows no files and no kinds of
 rows.
 """
 
@@ -41,20 +41,11 @@ class Batch(Protocol):
         ...
 
 
-class Reader(Protocol):
-    """The part of a task that reads a block."""
+Read = Callable[[Any], Batch]
+"""The part of a task that reads a block; it raises `InputError` if that cannot be read."""
 
-    def read(self, block: Any) -> Batch:
-        """Return the rows of a block; raises `InputError` if it cannot be read."""
-        ...
-
-
-class Writer(Protocol):
-    """The part of a task that writes the answers to a block."""
-
-    def write(self, batch: Any, answers: Answers) -> Any:
-        """Return the finished output of a block."""
-        ...
+Write = Callable[[Any, Answers], Any]
+"""The part of a task that turns a batch and its answers into the finished output of a block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +62,8 @@ class RowWork:
 
     engine: Engine
     settings: SearchSettings
-    reader: Reader
-    writer: Writer
+    read: Read
+    write: Write
     handover: Handover | None
 
     def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
@@ -84,7 +75,7 @@ class RowWork:
             seconds = time.perf_counter() - begin
             return Result(None, int(outcome.nodes.sum()), seconds, outcome)
         try:
-            batch = self.reader.read(task.block)
+            batch = self.read(task.block)
         except InputError as error:
             return Result(error=error)
         if isinstance(task, WriteTask):
@@ -95,7 +86,7 @@ class RowWork:
         self, batch: Batch, answers: Answers, n_nodes: int = 0, seconds: float = 0
     ) -> Result:
         try:
-            return Result(self.writer.write(batch, answers), n_nodes, seconds)
+            return Result(self.write(batch, answers), n_nodes, seconds)
         except OutputError as error:
             return Result(error=error)
 
@@ -192,8 +183,8 @@ def search_rows(
     engine: Engine,
     pool: Pool,
     settings: SearchSettings,
-    reader: Reader,
-    writer: Writer,
+    read: Read,
+    write: Write,
     handover: Handover | None = None,
     size: int = 1,
     waits: Callable[[], bool] = lambda: False,
@@ -212,8 +203,8 @@ def search_rows(
         Entered already.
     settings : SearchSettings
         The limit must be set; the engine is ignored.
-    reader : Reader
-    writer : Writer
+    read, write : callable
+        Workers receive and call them.
     handover : Handover, optional
         The fallback engine for rows that take many nodes; by default they keep their engine.
     size : int
@@ -229,7 +220,7 @@ def search_rows(
     whole = engine.capabilities.whole_stacks
     if whole or (handover and handover.after >= (settings.node_limit or UNLIMITED)):
         handover = None
-    work = RowWork(engine, settings, reader, writer, handover)
+    work = RowWork(engine, settings, read, write, handover)
     goal = RowGoal(whole, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

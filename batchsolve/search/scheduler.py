@@ -19,7 +19,7 @@ from itertools import count
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
-from batchsolve.search.rules import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
+from batchsolve.search.pieces import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done, Lost
 

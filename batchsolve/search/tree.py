@@ -2,7 +2,8 @@
 
 A search first splits the tree until there are stacks for all workers. Then rounds of tasks follow;
 most searches are one long round. `TreeGoal` decides what is wanted of a piece and adds up results;
-`TreeWork` is the work of a worker; the scheduler does the rest.
+`TreeWork` is the work of a worker; the scheduler does the rest. In a `Trial`, engines that search
+the same tree take turns, and the fastest goes on.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from batchsolve.engines import Engine, Sharing, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import Piece
-from batchsolve.search.rules import SPLIT_NODES, STACKS_PER_WORKER, first_budget
+from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Piece, first_budget
 from batchsolve.search.scheduler import Result, Scheduler, run_round
 from batchsolve.search.tree_goal import TreeGoal
-from batchsolve.search.trial import Trial
 from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
 UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
+TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
+FAR_BEHIND = 2  # times slower than the fastest
 
 Render = Callable[[Stacks], Any]
 
@@ -73,6 +74,62 @@ class TreeWork:
 def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:
     """Return an engine that shares its memory with other processes, if it can."""
     return engine.shared_in(folder, problem) if isinstance(engine, Sharing) else engine
+
+
+class Trial:
+    """Engines that take turns until it is known which is the fastest.
+
+    An iterator of the engine of the next task, and how many nodes the task may visit. The first lap
+    loads kernels and builds arrays. Later laps have longer tasks, because in the search the
+    preparation of a task counts less. Engines that fall far behind drop out.
+
+    Parameters
+    ----------
+    engines : sequence of Engine
+    budget : int, optional
+        Nodes that any task may visit.
+
+    Attributes
+    ----------
+    rates : dict of str to float
+        Nodes per second of each engine, by its name; 0 while unknown.
+    """
+
+    def __init__(self, engines: Sequence[Engine], budget: int | None = None) -> None:
+        self._running, self._budget = list(engines), budget or UNLIMITED
+        self.rates = {engine.name: 0.0 for engine in engines}
+        self._turn: tuple[Engine, int] | None = None
+        self._measured: dict[str, float] = {}  # in this lap
+
+    def __iter__(self) -> Iterator[tuple[Engine, int]]:
+        for lap, most_nodes in enumerate(TRIAL_NODES):
+            if len(self._running) == 1:
+                break
+            self._measured = {}
+            for engine in self._running:
+                nodes = min(most_nodes, self._budget)
+                self._turn = (engine, nodes) if lap > 0 else None
+                yield engine, nodes
+            self._turn = None
+            self.rates |= self._measured
+            best = max(self._measured.values(), default=0.0)
+            self._running = [
+                engine
+                for engine in self._running
+                if self._measured.get(engine.name, best) * FAR_BEHIND >= best
+            ]
+
+    def learn(self, n_nodes: int, seconds: float) -> None:
+        """Take the nodes and the time of the task that was last asked for."""
+        if self._turn is not None:
+            engine, most_nodes = self._turn
+            if 2 * n_nodes >= most_nodes:  # fewer would tell little
+                self._measured[engine.name] = n_nodes / max(seconds, 1e-9)
+
+    @property
+    def fastest(self) -> Engine:
+        """The fastest engine, as far as is known."""
+        return max(self._running, key=lambda engine: self.rates[engine.name])
 
 
 class TreeSearch:

@@ -18,13 +18,12 @@ from typing import IO, TYPE_CHECKING
 import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
-from batchsolve.held_folder import HeldFolder
 from batchsolve.tables.checksums import Written, written_to
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.packing import Companion, GrowingFile, compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
-from batchsolve.whole_files import target_of
+from batchsolve.whole_files import HeldFolder, target_of
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers

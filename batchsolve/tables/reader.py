@@ -57,7 +57,7 @@ class Batch:
     records: bytes | pa.Table = b""
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.puzzles)
 
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""

@@ -6,9 +6,7 @@ from importlib import import_module
 
 from batchsolve.errors import InputError, check_installed
 from batchsolve.settings import whole_number
-from batchsolve.workers.base import BackendCapabilities, Here, Shared, Workers
-
-__all__ = ["BACKENDS", "BackendCapabilities", "Here", "Shared", "Workers", "get_workers"]
+from batchsolve.workers.base import Workers
 
 # name -> module and class; imported on demand, because some need packages that may be missing
 _BACKENDS = {

@@ -1,4 +1,4 @@
-"""The base class of workers that joblib hands calls to, and the capabilities of a backend.
+"""The base class of workers that joblib hands calls to, and what several backends need.
 
 A backend declares its `BackendCapabilities`; the pool asks for those and never for a name.
 """
@@ -6,12 +6,16 @@ A backend declares its `BackendCapabilities`; the pool asks for those and never 
 from __future__ import annotations
 
 import logging
+import signal
+import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import starmap
-from types import TracebackType
+from multiprocessing import resource_tracker
 from typing import Any, ClassVar, Protocol
 
 from joblib import cpu_count, delayed
@@ -21,6 +25,10 @@ from batchsolve.workers.private import Parallel
 
 LOG = logging.getLogger("batchsolve")
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
+LOOK_SECONDS = 1.0  # between two looks of a watchdog
+
+Shared = Callable[[], Any]
+"""A reference to the work of workers, which it returns; it is pickled and sent with every task."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +54,9 @@ class BackendCapabilities:
     sees_files: bool = True
 
 
-class Shared(Protocol):
-    """A reference to the work of workers; it is pickled and sent with every task."""
-
-    def get(self) -> Any:
-        """Return the work."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Here:
-    """A reference that holds the work itself, which is thus sent with each task."""
-
-    work: Any
-
-    def get(self) -> Any:
-        """Return the work."""
-        return self.work
+def itself(work: Any) -> Any:
+    """Return the work; a reference of this function is sent with all of it."""
+    return work
 
 
 def say_that_ports_are_open(where: str, how: str) -> None:
@@ -132,14 +126,9 @@ class Workers:
         self._parallel.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
-            self._parallel.__exit__(kind, error, trace)
+            self._parallel.__exit__(*error)
         finally:
             self._close()
 
@@ -151,8 +140,8 @@ class Workers:
         """Stop what `_open` has started."""
 
     def share(self, work: Any) -> Shared:
-        """Send work to the workers, once; return a reference to it."""
-        return Here(work)
+        """Send work to the workers, once; return a reference to it. Here it goes with each task."""
+        return partial(itself, work)
 
     def numbers(self, n: int) -> Numbers | None:
         """Return n numbers that we share with the workers they are sent to; None if impossible."""
@@ -176,7 +165,7 @@ class Workers:
         calls = starmap(delayed(function), arguments)
         if self.capabilities.streams:
             return self._as_they_come(self._parallel(calls))
-        return self._run_whole(calls)
+        return (result for result in self._parallel(calls))
 
     def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
         with closing(running):
@@ -184,9 +173,6 @@ class Workers:
             for result in running:
                 yield result
                 self._parallel.await_result()
-
-    def _run_whole(self, calls: Iterator[Any]) -> Generator[Any]:
-        yield from self._parallel(calls)
 
 
 def nobody_left(where: str, seconds: float) -> WorkersError:
@@ -198,3 +184,57 @@ def cannot_load(error: Exception) -> str:
     """Return a message for workers of a cluster that cannot load what they receive, with advice."""
     reason = str(error).strip().splitlines()[-1]
     return f"a worker cannot load batchsolve ({reason}); install this version on every worker"
+
+
+class Watchdog:
+    """A thread that polls for workers that are gone.
+
+    Parameters
+    ----------
+    stuck : callable
+        Returns the object that waits for workers that are gone, or None.
+    end : callable
+        Takes an object that has been stuck for `grace` seconds, and ends its wait, for instance by
+        an exception in the thread that waits for results.
+    grace : float
+        Seconds in which the workers may come back, or others may join.
+    """
+
+    def __init__(self, stuck: Callable[[], Any], end: Callable[[Any], None], grace: float) -> None:
+        self._stuck, self._end, self._grace = stuck, end, grace
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop polling."""
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        before, since = None, 0.0  # the object that was stuck at the last look, and since when
+        while not self._over.wait(LOOK_SECONDS):
+            stuck = self._stuck()
+            if stuck is None or stuck is not before:
+                before, since = stuck, time.monotonic()
+            elif time.monotonic() - since >= self._grace:
+                self._end(stuck)
+                before = None
+
+
+@contextmanager
+def keeping_ctrl_c() -> Iterator[None]:
+    """Block Ctrl-C; threads and processes that are started meanwhile never see it.
+
+    A worker ignores Ctrl-C by itself, but only after its imports; until then Ctrl-C would end it
+    with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # beforehand, because its start unblocks Ctrl-C
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -22,8 +22,11 @@ from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     BackendCapabilities,
+    Shared,
+    Watchdog,
     Workers,
     cannot_load,
+    keeping_ctrl_c,
     nobody_left,
     say_that_ports_are_open,
 )
@@ -34,8 +37,6 @@ from batchsolve.workers.private import (
     dask_cores,
     leave_at_exit,
 )
-from batchsolve.workers.settling import keeping_ctrl_c
-from batchsolve.workers.watchdog import Watchdog
 
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
@@ -49,14 +50,8 @@ NEVER = "36500 days"
 _works: dict[str, Any] = {}  # in a worker process: the work that clients have sent, by key
 
 
-@dataclass(frozen=True)
-class _OnWorker:
-    """A reference to work of which every worker has a copy."""
-
-    key: str
-
-    def get(self) -> Any:
-        return _works[self.key]
+def _work_of(key: str) -> Any:
+    return _works[key]
 
 
 class _Bring(distributed.WorkerPlugin):
@@ -88,10 +83,6 @@ class _Backend(_OfJoblib):
         wait for workers, and `DaskWorkers` gives up if none joins.
         """
         return max(2, dask_cores(self.client) or n_jobs)
-
-    def cancel(self) -> None:
-        """Cancel all calls, which thus fail for joblib."""
-        self.client.cancel(dask_calls(self))
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit calls; report those that fail in Dask itself; joblib would await them for ever."""
@@ -133,7 +124,7 @@ class DaskWorkers(Workers):
         super().__init__(jobs, address)
         self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
         self._opened = ExitStack()
-        self._shared: tuple[Any, _OnWorker] | None = None
+        self._shared: tuple[Any, Shared] | None = None
         self._given_up = threading.Event()  # set if no worker was left for too long
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
@@ -173,7 +164,7 @@ class DaskWorkers(Workers):
 
     def _give_up(self, backend: _Backend) -> None:
         self._given_up.set()
-        backend.cancel()
+        self._client.cancel(dask_calls(backend))  # which thus fail for joblib
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -227,7 +218,7 @@ class DaskWorkers(Workers):
     def _close(self) -> None:
         self._opened.close()
 
-    def share(self, work: Any) -> _OnWorker:
+    def share(self, work: Any) -> Shared:
         """Send work to the workers, once; the scheduler sends it to those that join later.
 
         Raises
@@ -241,7 +232,7 @@ class DaskWorkers(Workers):
             key = f"batchsolve-{uuid4().hex}"
             self._opened.callback(self._forget, key)
             self._bring(key, work)
-            self._shared = work, _OnWorker(key)
+            self._shared = work, partial(_work_of, key)
         return self._shared[1]
 
     def _bring(self, key: str, work: Any) -> None:

@@ -16,11 +16,10 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
-from types import TracebackType
 from typing import Any, Protocol
 
-from batchsolve.workers import Here, Shared, get_workers
-from batchsolve.workers.base import Numbers
+from batchsolve.workers import get_workers
+from batchsolve.workers.base import Numbers, Shared, itself
 
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -150,21 +149,12 @@ class Pool:
         self._workers.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
-            self._abandon()
+            self._running.close()  # drops its tasks
         finally:
-            self._workers.__exit__(kind, error, trace)
+            self._workers.__exit__(*error)
             _AT_WORK.wait(LEAVE_SECONDS)
-
-    def _abandon(self) -> None:
-        """Drop the tasks of the running round."""
-        self._running.close()
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
@@ -184,7 +174,7 @@ class Pool:
         out: _Out = {}
         fresh = iter(tasks)
         given = self._ticketed(fresh, out)
-        running = (_attempt(Here(work), *ticketed) for ticketed in given)
+        running = (_attempt(partial(itself, work), *ticketed) for ticketed in given)
         for result in self._collect(work, fresh, out, running):
             if isinstance(result, Done):
                 result = replace(result, timing=replace(result.timing, worker=""))
@@ -224,7 +214,7 @@ class Pool:
             except self._workers.deaths:
                 has_died = True
             except GeneratorExit:
-                self._abandon()
+                self._running.close()  # drops its tasks
                 raise
             if not out and not has_died:
                 break
@@ -285,7 +275,7 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
     begin, start = time.time(), time.perf_counter()
     try:
         with _AT_WORK:
-            result = shared.get().do(task)
+            result = shared().do(task)
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()
         return Lost(ticket, None, f"the search failed: {why}")

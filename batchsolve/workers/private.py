@@ -1,8 +1,8 @@
 """All code that uses undocumented parts of joblib, Dask and Ray.
 
-A new version may change them without notice. `USES` lists them, each with the reason, and `SEEN_IN`
-the versions in which they were seen; tests/workers/test_private.py compares the installed versions.
-Names with a leading underscore in this file are those of the libraries.
+A new version may change them without notice. tests/workers/test_private.py lists them with their
+reasons, and looks for them in the installed versions. Names with a leading underscore in this file
+are those of the libraries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import util
 from multiprocessing.connection import wait
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 import joblib.executor
@@ -26,129 +26,6 @@ from joblib.parallel import LokyBackend, ThreadingBackend
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
 BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
-
-
-class PrivateUse(NamedTuple):
-    """Undocumented names of a library that we use.
-
-    Attributes
-    ----------
-    owner : str
-        The module or the class that has the names: ``module`` or ``module:class``.
-    names : str
-        The names, with spaces between them.
-    why : str
-        The reason.
-    """
-
-    owner: str
-    names: str
-    why: str
-
-
-SEEN_IN = {"joblib": "1.6.0", "distributed": "2026.8.0", "ray": "2.60.0"}
-
-USES = (
-    PrivateUse(
-        "joblib.parallel:Parallel",
-        "_lock _jobs _call_id",
-        "joblib fails on results of a round that was abandoned, unless we make it forget them",
-    ),
-    PrivateUse(
-        "joblib.parallel:Parallel",
-        "_aborting n_dispatched_tasks n_completed_tasks print_progress",
-        "joblib itself looks for results only every 10 ms",
-    ),
-    PrivateUse(
-        "joblib.parallel:Parallel",
-        "_warn_exit_early",
-        "joblib warns of abandoned calls, as after Ctrl-C, and no option prevents it",
-    ),
-    PrivateUse(
-        "joblib.parallel:ThreadingBackend",
-        "_pool _get_pool apply_async close terminate abort_everything",
-        "joblib takes no other pool; its own passes on calls and results in two more threads",
-    ),
-    PrivateUse(
-        "joblib.parallel:LokyBackend",
-        "_workers configure",
-        "joblib takes no executor of our own",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.reusable_executor",
-        "_executor_lock _executor _executor_kwargs",
-        "loky keeps one executor, the user's; if ours replaced it, a `Parallel` that the user "
-        "still has in use would hand its calls to our workers, or wait for ever",
-    ),
-    PrivateUse(
-        "joblib.executor", "_executor_args", "joblib reuses the executor for equal arguments"
-    ),
-    PrivateUse(
-        "joblib.executor:MemmappingExecutor",
-        "terminate kill_workers _flags _executor_manager_thread _processes _call_queue "
-        "_result_queue",
-        "loky misses the death of a worker that held a lock or had sent half of a result",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.process_executor:_ExecutorFlags",
-        "broken",
-        "the executor has broken, but its thread may still wait",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.backend.queues:SimpleQueue",
-        "_writer",
-        "closing this end wakes a thread that waits for the other half of a result",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.backend.queues:Queue",
-        "_reader",
-        "closing this end wakes a thread that writes to dead workers",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.backend.resource_tracker",
-        "register unregister",
-        "after this process is killed, loky's tracker removes folders; Python's cannot",
-    ),
-    PrivateUse(
-        "joblib._dask:DaskDistributedBackend",
-        "client waiting_futures abort_everything effective_n_jobs submit",
-        "joblib exports this backend only by its name; it waits for ever for tasks that Dask has "
-        "given up",
-    ),
-    PrivateUse(
-        "distributed.client:as_completed", "futures", "these calls are out, and we cancel them"
-    ),
-    PrivateUse(
-        "distributed.client:Client",
-        "scheduler_comm status",
-        "Dask silently connects again to a scheduler that was restarted and has no work",
-    ),
-    PrivateUse(
-        "distributed.utils:SyncMethodMixin",
-        "callback_timeout",
-        "a question to a lost scheduler would wait for ever",
-    ),
-    PrivateUse(
-        "distributed.deploy.spec:SpecCluster",
-        "shutdown_on_close",
-        "at exit, Dask would print a traceback for a cluster whose start was interrupted",
-    ),
-    PrivateUse(
-        "ray.util.multiprocessing:Pool",
-        "_start_actor_pool _pool_actor _actor_pool _new_actor_entry",
-        "Ray's pool waits until all actors have started, but some may never start",
-    ),
-    PrivateUse(
-        "ray.util.multiprocessing.pool",
-        "ResultThread",
-        "Ray's pools leave threads behind, which would ask for results after its shutdown",
-    ),
-    PrivateUse(
-        "ray._private.authentication.authentication_utils",
-        "is_token_auth_enabled",
-        "without tokens, everyone who reaches Ray's ports can run code, and we warn of that",
-    ),
-)
 
 
 class Parallel(joblib.Parallel):

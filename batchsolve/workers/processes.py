@@ -16,25 +16,35 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
+import signal
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.workers.base import Numbers, Workers
-from batchsolve.workers.folders import SharedFolder
-from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
-from batchsolve.workers.settling import keeping_ctrl_c, settle_in
-from batchsolve.workers.watchdog import Watchdog
+from batchsolve.memory import keep_memory
+from batchsolve.whole_files import HeldFolder
+from batchsolve.workers.base import Numbers, Watchdog, Workers, keeping_ctrl_c
+from batchsolve.workers.private import (
+    OwnLokyBackend,
+    end_wait,
+    resource_tracker,
+    waits_for_the_dead,
+)
 
 LARGE_BYTES = 64 << 10
 ALIGNED = 64  # bytes: the alignment that numpy and pyarrow prefer
 GRACE_SECONDS = 5.0  # much longer than loky itself takes to notice a death
+ORPHAN_SECONDS = 1.0  # between two looks of a worker process whether its parent still lives
+IN_MEMORY = "/dev/shm"  # a file system in memory, on systems that have it
+PREFIX = "batchsolve-workers-"
 
 
 class Processes(Workers):
@@ -79,7 +89,54 @@ class Processes(Workers):
     ) -> Generator[Any]:
         """See `Workers.run`."""
         with keeping_ctrl_c():
-            return _opened(super().run(_Packing(function, self.folder), arguments))
+            return _opened(super().run(partial(_packed, function, self.folder), arguments))
+
+
+def settle_in(parent: int) -> None:
+    """Prepare a process that we have started as a worker, before its first task.
+
+    It ignores Ctrl-C, which its parent handles, and ends when its parent has ended. A process that
+    the user has started never calls this, though tasks may run there.
+
+    Parameters
+    ----------
+    parent : int
+        The id of the process that has started it.
+    """
+    keep_memory()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(ORPHAN_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+class SharedFolder(HeldFolder):
+    """A new folder in memory that processes of this machine share, and that none leaves behind.
+
+    loky's tracker removes the folder of a process that is killed. If the tracker is killed too, the
+    next process that makes such a folder removes it.
+
+    Attributes
+    ----------
+    path : str
+    """
+
+    def __init__(self) -> None:
+        try:
+            super().__init__(IN_MEMORY, PREFIX)
+        except OSError:  # missing or full
+            super().__init__(tempfile.gettempdir(), PREFIX)
+        resource_tracker.register(self.path, "folder")
+
+    def remove(self) -> None:
+        """Remove the folder and its content."""
+        super().remove()
+        if not os.path.exists(self.path):
+            resource_tracker.unregister(self.path, "folder")
 
 
 @dataclass(frozen=True)
@@ -135,18 +192,12 @@ class _Parcel:
         return pickle.loads(self.pickled, buffers=buffers)
 
 
-@dataclass(frozen=True)
-class _Packing:
-    """A call of a function in a worker that packs its result."""
-
-    function: Callable[..., Any]
-    folder: str
-
-    def __call__(self, *arguments: Any) -> _Parcel:
-        result = self.function(*arguments)
-        with suppress(OSError):  # memory for files is limited; fall back to the pipe
-            return _pack(result, self.folder)
-        return _Parcel(pickle.dumps(result), "", [])
+def _packed(function: Callable[..., Any], folder: str, *arguments: Any) -> _Parcel:
+    """Call a function in a worker; pack its result."""
+    result = function(*arguments)
+    with suppress(OSError):  # memory for files is limited; fall back to the pipe
+        return _pack(result, folder)
+    return _Parcel(pickle.dumps(result), "", [])
 
 
 def _pack(result: Any, folder: str) -> _Parcel:

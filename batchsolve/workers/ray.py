@@ -12,8 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, ClassVar
 
 # Without this, Ray reports on workers on standard output, which is for data. Ray reads these
@@ -29,6 +28,8 @@ from batchsolve.errors import InputError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     BackendCapabilities,
+    Shared,
+    Watchdog,
     Workers,
     cannot_load,
     nobody_left,
@@ -40,7 +41,6 @@ from batchsolve.workers.private import (
     asks_for_a_token,
     ray_threads,
 )
-from batchsolve.workers.watchdog import Watchdog
 
 CONNECT_SECONDS = 5
 LOOK_SECONDS = 0.1
@@ -56,18 +56,9 @@ REMOTE = {  # how Ray places workers and restarts them
 }
 
 
-@dataclass(frozen=True)
-class _InStore:
-    """A reference to work in Ray's object store; each worker loads it once."""
-
-    pickled: ray.ObjectRef
-
-    def get(self) -> Any:
-        return _unpickled(self.pickled)
-
-
 @lru_cache(maxsize=1)
 def _unpickled(pickled: ray.ObjectRef) -> Any:
+    """Return work from Ray's object store; each worker loads it once."""
     work: Any = pickle.loads(ray.get(pickled))
     return work
 
@@ -107,7 +98,7 @@ class RayWorkers(Workers):
             ray.exceptions.RaySystemError,  # raised if Ray cannot read the report of a death
         )
         self._opened = ExitStack()
-        self._shared: tuple[Any, _InStore] | None = None
+        self._shared: tuple[Any, Shared] | None = None
         # Ray's own backend would permanently turn joblib's pools of processes into pools of Ray
         self._backend = PoolBackend(lambda: _RayPool(self.jobs, ray_remote_args=REMOTE))
         self._given_up = threading.Event()  # set if machines were lost for too long
@@ -181,10 +172,10 @@ class RayWorkers(Workers):
         self._shared = None
         self._opened.close()
 
-    def share(self, work: Any) -> _InStore:
+    def share(self, work: Any) -> Shared:
         """Put work into the object store, once."""
         if self._shared is None or self._shared[0] is not work:
-            self._shared = work, _InStore(ray.put(pickle.dumps(work)))
+            self._shared = work, partial(_unpickled, ray.put(pickle.dumps(work)))
         return self._shared[1]
 
     def run(

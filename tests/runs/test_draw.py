@@ -10,10 +10,9 @@ import batchsolve as bs
 from batchsolve import InputError, OutputError, Stacks
 from batchsolve.cli import app
 from batchsolve.engines import Task, get_engine
+from batchsolve.runs.count import first_covers
 from batchsolve.runs.draw import MOST_CELLS, board_of, draw_all
-from batchsolve.runs.export import export_run
-from batchsolve.runs.first import first_covers
-from batchsolve.runs.found import found_covers
+from batchsolve.runs.export import export_run, found_covers
 from batchsolve.settings import SearchSettings
 
 GRID = "12" + "." * 14

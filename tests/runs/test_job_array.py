@@ -14,7 +14,7 @@ from batchsolve.engines import get_engine
 from batchsolve.problems.families import queens
 from batchsolve.runs import split as splitting
 from batchsolve.runs.count import count
-from batchsolve.runs.job_array import merge_results, read_part, result_of_part, write_parts
+from batchsolve.runs.split import merge_results, read_part, result_of_part, write_parts
 
 PROBLEM = queens(6)
 DEEP = "[" * 100_000 + "]" * 100_000

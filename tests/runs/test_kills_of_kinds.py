@@ -9,8 +9,8 @@ import pytest
 from every_step import EVERY_STEP
 from kinds import regular_graphs, with_costs
 
+from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.runs.export import export_run
-from batchsolve.runs.reading import write_dlx
 from batchsolve.runs.run import describe_run
 
 KINDS = {

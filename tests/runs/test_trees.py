@@ -24,7 +24,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs import journal, run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
-from batchsolve.runs.job_array import merge_results, read_part, result_of_part, write_parts
+from batchsolve.runs.split import merge_results, read_part, result_of_part, write_parts
 from batchsolve.search import pieces, scheduler, tree
 
 KNOWN = {

@@ -56,7 +56,7 @@ def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="thread
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
     engine = engine or engine_for_rows("auto", problem)
     with Pool(jobs, backend) as pool:
-        how = engine, pool, settings, AsTheyAre(), AsTheyAre(), handover
+        how = engine, pool, settings, AsTheyAre().read, AsTheyAre().write, handover
         found = list(search_rows(blocks, *how))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
@@ -235,7 +235,7 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     with Pool(jobs) as pool:
         settings = SearchSettings(limit=2)
         blocks = (grids[k : k + 1] for k in range(5))
-        how = get_engine("dlx"), pool, settings, Unreadable(), AsTheyAre()
+        how = get_engine("dlx"), pool, settings, Unreadable().read, AsTheyAre().write
         found = search_rows(blocks, *how)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
@@ -271,7 +271,7 @@ def test_blocks_are_not_read_far_ahead():
 
     with Pool(2) as pool:
         settings = SearchSettings(limit=2)
-        how = get_engine("dlx"), pool, settings, AsTheyAre(), AsTheyAre()
+        how = get_engine("dlx"), pool, settings, AsTheyAre().read, AsTheyAre().write
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
             assert len(drawn) <= n_done + 1 + most_ahead(2)
     assert len(drawn) == 40

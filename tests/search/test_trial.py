@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from batchsolve.search.trial import FAR_BEHIND, TRIAL_NODES, Trial
+from batchsolve.search.tree import FAR_BEHIND, TRIAL_NODES, Trial
 
 SPEEDS = {"slow": 1.0, "fast": 1.5, "far behind": 0.5 / FAR_BEHIND}
 

@@ -20,11 +20,11 @@ from batchsolve import ExactCover, InputError, Sudoku
 from batchsolve.cli import app
 from batchsolve.formats import packed
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json
+from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, write_dlx, write_ec
 from batchsolve.problems.families import family
 from batchsolve.problems.notation import default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku
-from batchsolve.runs.reading import describe, picture, read_problem, write_dlx, write_ec
+from batchsolve.runs.reading import describe, picture, read_problem
 
 NINE = """
 53..7....

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from soak_jobs import processes
 
-from batchsolve.workers.folders import SharedFolder
-from batchsolve.workers.processes import Processes
+from batchsolve.workers.processes import Processes, SharedFolder
 
 
 def arrays(*sizes):
