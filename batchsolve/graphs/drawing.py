@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.engines.priced import in_order
 from batchsolve.errors import InputError, counted
 from batchsolve.graphs.item_order import narrow_order
 from batchsolve.graphs.reordering import Reordering
@@ -109,7 +110,7 @@ class _Racer:
         self.is_ordered = items is not None
         if items is not None:
             problem, self.options = _with_items_in_order(problem, items)
-        self.search = GraphSearch(problem, np.empty(0, np.uint32), self.is_ordered)
+        self.search = GraphSearch(problem, self.is_ordered)
 
 
 def _with_items_in_order(
@@ -126,16 +127,9 @@ def _with_items_in_order(
         return problem, np.arange(problem.n_options)
     first = np.minimum.reduceat(entries, problem.indptr[:-1])
     options = np.argsort(first, kind="stable")
-    place = np.empty(options.size, np.int64)
-    place[options] = np.arange(options.size)
-    sizes = np.diff(problem.indptr)
-    moved = np.argsort(np.repeat(place, sizes), kind="stable")
-    colors = None if problem.colors is None else problem.colors[moved]
-    indptr = np.concatenate([[0], np.cumsum(sizes[options])])
-    return (
-        ExactCover(indptr, entries[moved], problem.n_items, problem.n_primary, colors=colors),
-        options,
-    )
+    n_items, n_primary = problem.n_items, problem.n_primary
+    again = ExactCover(problem.indptr, entries, n_items, n_primary, colors=problem.colors)
+    return in_order(again, options), options
 
 
 def draw(

@@ -3,7 +3,7 @@
 The covers below a node are the union, over the options of its branch item, of the covers below each
 child with that option added. So the search, on leaving a node, makes a chain of diagram nodes:
 *(option, low, high)* stands for the covers of *low*, and those of *high* with the option added.
-If two partial covers leave the same items (`batchsolve.engines.remainders`), the second has the
+If two partial covers leave the same items (`batchsolve.engines.links`), the second has the
 diagram of the first. M. Nishino, N. Yasuda, S. Minato and M. Nagata, *Dancing with Decision
 Diagrams: A Combined Approach to Exact Cover*, AAAI 2017, call this DXZ; Knuth has it in TAOCP
 7.2.2.1.
@@ -34,17 +34,12 @@ from batchsolve.engines.links import (
     choose,
     commit_others,
     cover,
-    links_of,
-    reselect,
-    uncommit_others,
-    uncover,
-)
-from batchsolve.engines.remainders import (
     flip,
     hash_of,
-    list_uncovered,
+    links_of,
+    uncommit_others,
+    uncover,
     words_of_key,
-    words_of_set,
     write_key,
 )
 from batchsolve.graphs.diagrams import (
@@ -267,23 +262,12 @@ def _share(links, choice, level):
     return share
 
 
-@kernel
-def _begin(links, stack, uncovered):
-    """Select the options of a stack; return where one clashes, or -1."""
-    covered = np.zeros(links.size.size, np.uint32)
-    clash, _ = reselect(stack[:0], stack, links, covered)
-    list_uncovered(links, covered, uncovered)
-    return clash
-
-
 class GraphSearch:
-    """A search that draws the diagram of the covers below a stack, in several runs.
+    """A search that draws the diagram of all covers, in several runs.
 
     Parameters
     ----------
     problem : ExactCover
-    stack : ndarray of uint32
-        A partial cover.
     is_ordered : bool
         True if the branch item is always the first uncovered one; options must then ascend as
         their first items do. Otherwise it is the one with the fewest options.
@@ -297,18 +281,15 @@ class GraphSearch:
         Nodes of the tree that were visited.
     """
 
-    def __init__(
-        self,
-        problem: ExactCover,
-        stack: npt.NDArray[np.uint32],
-        is_ordered: bool,
-    ) -> None:
+    def __init__(self, problem: ExactCover, is_ordered: bool) -> None:
         self._links: Links = links_of(problem)
         self._n_primary = problem.n_primary
         self._is_ordered = is_ordered
         self._most_bytes = 0
         words = words_of_key(problem)
-        self._uncovered = np.zeros(words, np.uint64)
+        is_item = np.zeros(64 * words, np.bool_)
+        is_item[1 : problem.n_items + 1] = True
+        self._uncovered = np.packbits(is_item, bitorder="little").view(np.uint64)
         self._key = np.zeros(words, np.uint64)
         n_levels = problem.n_items + 2
         self._choice = np.zeros(n_levels, np.uint32)
@@ -326,9 +307,6 @@ class GraphSearch:
         )
         self._here = Standing(0, True, 0, 2, 0, 0, 0)
         self.is_done = self.is_out_of_memory = False
-        clash = _begin(self._links, stack, self._uncovered)
-        assert clash < 0, "a stack that was not checked"
-        assert words >= words_of_set(problem)
 
     @property
     def visited(self) -> int:

@@ -159,7 +159,7 @@ def test_a_search_can_be_interrupted():
 
 
 def test_a_search_knows_its_share():
-    search = GraphSearch(bs.family("queens:6"), np.empty(0, np.uint32), False)
+    search = GraphSearch(bs.family("queens:6"), False)
     search.may_take(2**24)
     shares = []
     while not search.is_done:

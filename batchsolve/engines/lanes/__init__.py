@@ -25,7 +25,7 @@ from typing import cast
 import numpy as np
 from llvmlite import binding
 
-from batchsolve.engines.contract import Outcome, Task, check_support
+from batchsolve.engines.contract import Outcome, Task, check_support, registered
 from batchsolve.engines.lanes.memory import (
     LaneOutput,
     StackSums,
@@ -39,7 +39,6 @@ from batchsolve.engines.lanes.memory import (
 from batchsolve.engines.lanes.passes import Form
 from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
-from batchsolve.engines.registry import registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import Sudoku
 
