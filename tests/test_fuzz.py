@@ -18,7 +18,7 @@ from fuzzing import grids, problems
 from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
 
-from batchsolve.engines.dlx import DancingLinks
+from batchsolve.engines import dlx
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import job_array, journal, solve_file
 from batchsolve.tables.layouts import Delimited, Rows
@@ -90,13 +90,13 @@ def test_a_wrong_solution_is_found(monkeypatch):
 
 
 def test_a_wrong_count_is_found(monkeypatch):
-    search = DancingLinks.search
+    search = dlx.search
 
-    def count_twice(self, problem, task):
-        outcome = search(self, problem, task)
+    def count_twice(problem, task):
+        outcome = search(problem, task)
         return replace(outcome, counts=outcome.counts * 2)
 
-    monkeypatch.setattr(DancingLinks, "search", count_twice)
+    monkeypatch.setattr(dlx, "search", count_twice)
     assert "count" in found("problem").wrong
 
 
@@ -147,11 +147,11 @@ def test_damage_that_is_not_noticed_is_found(kind):
 
 def misbehave():
     """Make some commands hang, crash, or take more memory than there is."""
-    from batchsolve.engines import registry
+    from batchsolve.engines import contract
     from batchsolve.runs import reading, run
 
     reading.describe = lambda problem: time.sleep(1000)
-    registry.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
+    contract.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
     run.describe_run = lambda directory: bytearray(1 << 40)
 
 

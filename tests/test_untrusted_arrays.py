@@ -18,8 +18,8 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 import batchsolve as bs
-from batchsolve.engines.batches import arrays_of
 from batchsolve.engines.contract import Task
+from batchsolve.engines.frame import arrays_of
 from batchsolve.engines.lanes import SudokuLanes, best_width
 from batchsolve.engines.residual import entries_of, leaves_more
 from batchsolve.formats.render import CoverRenderer

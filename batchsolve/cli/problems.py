@@ -84,7 +84,7 @@ def estimate(
 @command(examples=("batchsolve engines", "batchsolve engines --json"))
 def engines(printing: Json) -> int:
     """List the search engines and what each can do."""
-    from batchsolve.engines.registry import engine_names, registered
+    from batchsolve.engines.contract import engine_names, registered
 
     if not printing.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")

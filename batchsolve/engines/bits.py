@@ -24,14 +24,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from batchsolve.engines import batches, frame
-from batchsolve.engines.borrowing import borrowed
+from batchsolve.engines import dlx, frame
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.dlx import DancingLinks
 from batchsolve.engines.intrinsics import (
     WIDTH,
     add_meet,
     at_least,
+    borrowed,
     least_word,
     lesser,
     load,
@@ -40,14 +39,13 @@ from batchsolve.engines.intrinsics import (
     splat,
     trailing_zeros,
 )
-from batchsolve.engines.registry import registered
 from batchsolve.engines.residual import (
     COVERED,
     Extent,
+    any_leaves_more,
     build,
     entries_of,
     fill_set,
-    leaves_more,
     list_left,
     make_scratch,
     select,
@@ -154,8 +152,8 @@ def _walk(arena, residual, path, position, bounds, least, stack, k, outer, found
                 visited += 1
                 count += 1
                 is_full = count == most
-                if batches.has_room(found):
-                    is_full |= batches.append_cover(
+                if frame.has_room(found):
+                    is_full |= frame.append_cover(
                         found, stack, k, outer, residual.base, arena, place.options, pick, level
                     )
                 if is_full:
@@ -252,7 +250,7 @@ def _hand_back(arena, residuals, path, level, stacks, k, choices, front):
         for o in range(place.n_options):
             if (path.left[at + W(o >> 6)] >> W(o & 63)) & W(1):
                 choices.options[level] = arena[place.options + o]
-                front = batches.append(front, stacks, k, choices, level + 1)
+                front = frame.append(front, stacks, k, choices, level + 1)
     return front
 
 
@@ -261,25 +259,25 @@ def _search(entries, task):
     """Search below every stack of a task; return covers and the frontier."""
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = batches.no_covers(), batches.no_stacks()
+    found, front = frame.no_covers(), frame.no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena = np.empty(1024, np.uint64)
     alive, left = np.empty(0, np.uint64), np.empty(0, np.uint64)
     pick = np.zeros(entries.n_primary + 1, np.uint64)
-    choices = batches.no_choices(entries.n_primary + 1)
+    choices = frame.no_choices(entries.n_primary + 1)
     least = 2 * WIDTH
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        stack = batches.stack_at(stacks, k)
+        stack = frame.stack_at(stacks, k)
         clash[k] = select(stack, entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, batches.ZERO, arena)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, frame.ZERO, arena)
         event, position, n_levels = frame.COVER, frame.at_the_top(), n_open
         residuals = [Nested(place, position.level, position.nodes)]
         stride = W(place.words)
@@ -314,7 +312,7 @@ def _search(entries, task):
                 if n_nodes * residuals[-1].place.n_items < _WORTH * n_options:
                     least = max(least, n_options + 1)
             elif event != frame.COVER:
-                front = batches.append(front, stacks, k, choices, level)
+                front = frame.append(front, stacks, k, choices, level)
         if frame.is_cut_short(event, bounds) and len(residuals) > 0:
             _name_choices(arena, residuals, position.level, pick, choices.options)
             front = _hand_back(arena, residuals, path, position.level, stacks, k, choices, front)
@@ -322,21 +320,12 @@ def _search(entries, task):
     return found[:], front[:]
 
 
-class BitParallel:
-    """The bit-parallel engine.
+def search(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task; see `batchsolve.engines.contract`.
 
     A task with a stack that leaves more than `MOST_OPTIONS` options is left to dancing links, which
     search the same tree: the matrix of conflicts would not fit into memory.
     """
-
-    name = "bits"
-    capabilities = registered(name).capabilities
-
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        entries = entries_of(problem)
-        if problem.n_options > MOST_OPTIONS and leaves_more(
-            entries, batches.arrays_of(task.stacks), MOST_OPTIONS
-        ):
-            return DancingLinks().search(problem, task)
-        return frame.search_task(_search, (entries,), task)
+    if any_leaves_more(problem, task.stacks, MOST_OPTIONS):
+        return dlx.search(problem, task)
+    return frame.search_task(_search, (entries_of(problem),), task)

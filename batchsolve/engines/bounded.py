@@ -24,23 +24,36 @@ compiled twice, with prices and without.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from batchsolve.engines import batches, frame
-from batchsolve.engines.borrowing import borrowed
+from batchsolve.engines import frame
+from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.intrinsics import borrowed
 from batchsolve.engines.links import (
     PURE,
     U,
     color,
     cover,
     hide,
+    links_of,
     purify,
     shared,
     uncover,
     unhide,
     unpurify,
+)
+from batchsolve.engines.priced import (
+    CEILING,
+    begin_to_spend,
+    is_too_dear,
+    least_share,
+    note_cover,
+    prices_of,
+    ranked,
+    renumbered,
 )
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
@@ -57,21 +70,6 @@ class Usage(NamedTuple):
     used: np.ndarray  # item -> options taken that have it; those that only share its colour aside
     decided: np.ndarray  # option -> whether the stack takes or excludes it
     n_levels: int  # upper bound of the options in a cover, exclusions left out
-
-
-CEILING, FOUND = range(2)
-"""The fields of `Prices.state`: the upper bound of costs; the number of costs in `Prices.best`."""
-
-
-class Prices(NamedTuple):
-    """The scaled costs of options, and the upper bounds of the costs of covers."""
-
-    net: np.ndarray  # option -> as in `Pricing`
-    share: np.ndarray
-    ceilings: np.ndarray  # stack -> upper bound of the cost of a cover below it
-    best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
-    state: np.ndarray
-    spent: np.ndarray  # level -> the cost of the options above it
 
 
 class Trail(NamedTuple):
@@ -167,14 +165,6 @@ def _untweak(o, links):
 
 
 @inlined
-def _least_share(i, links, prices):
-    """Return the least cost share of the options of an item, which has one or more."""
-    if prices is None:
-        return np.int64(0)
-    return prices.share[links.option[links.down[i]]]
-
-
-@inlined
 def _choose(links, usage, prices):
     """Return the fewest branches of an active item, that item, and the least cost of all of them.
 
@@ -191,7 +181,7 @@ def _choose(links, usage, prices):
         if size < need:
             return U(0), p, np.int64(0)
         if need > 0:
-            cost += np.int64(need) * _least_share(p, links, prices)
+            cost += np.int64(need) * least_share(p, links, prices)
         if size > 0:
             branches = U(size - need + U(1))
             slack = U(usage.most[p] - usage.used[p] - need)
@@ -261,25 +251,6 @@ def _undo(path, level, links, usage):
             _untweak(links.option[p], links)
 
 
-@helper
-def _note(level, prices):
-    """Record the cost of a cover; lower the upper bound once enough covers are found."""
-    if prices is None:
-        return
-    cost = prices.spent[level]
-    best, state = prices.best, prices.state
-    at = min(state[FOUND], best.size - 1)
-    if state[FOUND] == best.size and cost >= best[at]:
-        return
-    while at > 0 and best[at - 1] > cost:
-        best[at] = best[at - 1]
-        at -= 1
-    best[at] = cost
-    state[FOUND] = min(state[FOUND] + 1, best.size)
-    if state[FOUND] == best.size:
-        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
-
-
 @inlined
 def _spend(path, level, links, prices):
     """Record the cost below a level; tell whether it is within the upper bound."""
@@ -290,14 +261,6 @@ def _spend(path, level, links, prices):
         cost += prices.net[links.option[path.node[level]]]
     prices.spent[level + 1] = cost
     return cost <= prices.state[CEILING]
-
-
-@inlined
-def _is_too_dear(cost, level, prices):
-    """Tell whether the cost above a level plus another cost exceeds the upper bound."""
-    if prices is None:
-        return False
-    return prices.spent[level] + cost > prices.state[CEILING]
 
 
 @helper
@@ -312,15 +275,15 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
                 return frame.SPENT, frame.Position(level, False, visited, count)
             # M3. [Choose i.]
             branches, i, cost = _choose(links, usage, prices)
-            if branches == 0 or _is_too_dear(cost, level, prices):
+            if branches == 0 or is_too_dear(cost, level, prices):
                 visited += 1
             elif i == 0:
                 visited += 1
                 count += 1
                 is_full = count == most
-                if batches.has_room(found):
+                if frame.has_room(found):
                     is_full |= _append_cover(found, stack, k, path, level, links, prices)
-                _note(level, prices)
+                note_cover(level, prices)
                 if is_full:
                     return frame.COVER, frame.Position(level, False, visited, count)
             elif level == depth:
@@ -352,7 +315,7 @@ def _append_cover(covers, stack, k, path, level, links, prices):
     Returns whether the room is full now.
     """
     offsets, options, parents, state = covers
-    n, n_options = state[batches.COVERS], U(links.first.size)
+    n, n_options = state[frame.COVERS], U(links.first.size)
     at = offsets[n]
     for o in stack:
         if o < n_options or prices is not None:
@@ -366,8 +329,8 @@ def _append_cover(covers, stack, k, path, level, links, prices):
             at += 1
     offsets[n + 1] = at
     parents[n] = k
-    state[batches.COVERS] = n + 1
-    return n + 1 == state[batches.FULL]
+    state[frame.COVERS] = n + 1
+    return n + 1 == state[frame.FULL]
 
 
 @helper
@@ -398,11 +361,11 @@ def _hand_back(path, level, links, stacks, k, choices, front):
             p = links.down[path.node[level]]
             while p >= links.left.size:
                 choices.options[level] = links.option[p]
-                front = batches.append(front, stacks, k, choices, level + 1)
+                front = frame.append(front, stacks, k, choices, level + 1)
                 p = links.down[p]
         elif path.kind[level] == TAKE and path.branches[level] > 1:
             _name_refusal(path, level, links, choices)
-            front = batches.append(front, stacks, k, choices, level + 1)
+            front = frame.append(front, stacks, k, choices, level + 1)
     return front
 
 
@@ -448,28 +411,13 @@ def _deselect(stack, begin, links, usage):
         usage.decided[o] = False
 
 
-@helper
-def _begin_to_spend(stack, k, prices):
-    """Record the cost of the options that stack `k` takes, and the upper bound below it."""
-    if prices is None:
-        return
-    best, state, cost = prices.best, prices.state, np.int64(0)
-    for o in stack:
-        if o < prices.net.size:
-            cost += prices.net[o]
-    prices.spent[0] = cost
-    state[CEILING] = prices.ceilings[k]
-    if state[FOUND] == best.size:
-        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
-
-
 @kernel
-def search_bounded(links, usage, prices, task):
+def _search(links, usage, prices, task):
     """Search below every stack of a task; return covers and the frontier."""
     links, usage, task = borrowed(links), borrowed(usage), borrowed(task)
     prices = borrowed(prices)
     stacks, clash = task.stacks, task.clash
-    found, front = batches.no_covers(), batches.no_stacks()
+    found, front = frame.no_covers(), frame.no_stacks()
     n_options = links.first.size
     n_levels = usage.n_levels if prices is None else n_options
     selected = stacks.options[:0]
@@ -478,22 +426,20 @@ def search_bounded(links, usage, prices, task):
         np.zeros(n_options + 1, np.uint32),
         np.zeros(n_options + 1, np.uint32),
     )
-    choices = batches.Choices(
-        np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64)
-    )
+    choices = frame.Choices(np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64))
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
             continue
         # M1. [Initialize.]
-        stack = batches.stack_at(stacks, k)
+        stack = frame.stack_at(stacks, k)
         begin = shared(stack, selected)
         _deselect(selected, begin, links, usage)
         clash[k] = _select(stack, begin, links, usage)
         selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
-        _begin_to_spend(stack, k, prices)
+        begin_to_spend(stack, k, prices)
         event, position = frame.COVER, frame.at_the_top()
         while event in (frame.COVER, frame.DEEP) and position.covers < bounds.most:
             if event == frame.COVER:
@@ -502,10 +448,26 @@ def search_bounded(links, usage, prices, task):
             event, position = _walk(links, usage, prices, lent, position, bounds, stack, k, written)
             if event in (frame.DEEP, frame.SPENT):
                 _name_choices(path, position.level, links, choices)
-                front = batches.append(front, stacks, k, choices, position.level)
+                front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
             _name_choices(path, position.level, links, choices)
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
         frame.end_stack(task, k, position)
     return found[:], front[:]
+
+
+def search(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task of a problem with bounds, or for the cheapest covers."""
+    if not task.cheapest:
+        return frame.search_task(_search, (links_of(problem), usage_of(problem), None), task)
+    by_cost, pricing = ranked(problem)
+    prices = prices_of(problem, pricing, task)
+    stacks = renumbered(task.stacks, pricing.rank)
+    arrays = links_of(by_cost), usage_of(by_cost), prices
+    outcome = frame.search_task(_search, arrays, replace(task, stacks=stacks))
+    return replace(
+        outcome,
+        solutions=renumbered(outcome.solutions, pricing.order),
+        frontier=renumbered(outcome.frontier, pricing.order),
+    )

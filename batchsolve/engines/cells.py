@@ -27,17 +27,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from batchsolve.engines import batches, frame
-from batchsolve.engines.borrowing import borrowed
+from batchsolve.engines import dlx, frame
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.dlx import DancingLinks
-from batchsolve.engines.intrinsics import at_most, least_cell, popcount, trailing_zeros
-from batchsolve.engines.registry import registered
+from batchsolve.engines.intrinsics import at_most, borrowed, least_cell, popcount, trailing_zeros
 from batchsolve.engines.residual import (
+    any_leaves_more,
     build,
     entries_of,
     fill_set,
-    leaves_more,
     list_left,
     make_scratch,
     select,
@@ -102,14 +99,14 @@ def _fit(path, place, n_rows):
     alive, cells, left, _, _, level, pick, children = path
     length, n_levels = _row_length(place.n_items), place.n_items + 1
     if alive.size < n_rows * place.words:
-        alive = batches.longer(alive, alive.size + n_rows * place.words)
-        left = batches.longer(left, left.size + n_rows * place.words)
+        alive = frame.longer(alive, alive.size + n_rows * place.words)
+        left = frame.longer(left, left.size + n_rows * place.words)
     if W(cells.size) < W(n_rows) * length:
-        cells = batches.longer(cells, W(cells.size) + W(n_rows) * length)
+        cells = frame.longer(cells, W(cells.size) + W(n_rows) * length)
     if level.size < n_rows:
-        level = batches.longer(level, level.size + n_rows)
+        level = frame.longer(level, level.size + n_rows)
     if pick.size < n_levels:
-        pick = batches.longer(pick, pick.size + n_levels)
+        pick = frame.longer(pick, pick.size + n_levels)
     return Trail(alive, cells, left, length, n_rows, level, pick, children)
 
 
@@ -214,8 +211,8 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
                 visited += 1
                 count += 1
                 is_full = count == most
-                if batches.has_room(found):
-                    is_full |= batches.append_cover(
+                if frame.has_room(found):
+                    is_full |= frame.append_cover(
                         found, stack, k, stack, 0, arena, place.options, pick, level
                     )
                 if is_full:
@@ -312,7 +309,7 @@ def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
         for o in range(place.n_options):
             if (path.left[n_branches * place.words + (o >> 6)] >> W(o & 63)) & W(1):
                 choices.options[level] = arena[place.options + o]
-                front = batches.append(front, stacks, k, choices, level + 1)
+                front = frame.append(front, stacks, k, choices, level + 1)
     return front
 
 
@@ -324,30 +321,28 @@ def _search(entries, cells, task):
     """
     task = borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = batches.no_covers(), batches.no_stacks()
+    found, front = frame.no_covers(), frame.no_stacks()
     held = np.empty(entries.n_items, np.int64)
     scratch = make_scratch(entries)
     arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
-    choices = batches.no_choices(entries.n_primary + 1)
+    choices = frame.no_choices(entries.n_primary + 1)
     none = np.empty(0, np.uint64)
-    path = Trail(
-        none, cells, none, W(0), batches.ZERO, np.empty(0, np.int64), none, choices.children
-    )
+    path = Trail(none, cells, none, W(0), frame.ZERO, np.empty(0, np.int64), none, choices.children)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        stack = batches.stack_at(stacks, k)
+        stack = frame.stack_at(stacks, k)
         clash[k] = select(stack, entries, held)
         if clash[k] >= 0:
             continue
         n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, batches.ZERO, arena)
+        place, arena, scratch = build(entries, n_alive, n_open, scratch, frame.ZERO, arena)
         path = _fit(path, place, np.int64(_FEW_ROWS))
         quads = _quads_of(arena, place, quads.words)
         _start(arena, place, path)
-        event, n_branches, position = frame.COVER, batches.ZERO, frame.at_the_top()
+        event, n_branches, position = frame.COVER, frame.ZERO, frame.at_the_top()
         while event >= frame.COVER and position.covers < bounds.most:
             if event == frame.COVER:
                 found = frame.with_room(task, k, n_open, found)
@@ -359,7 +354,7 @@ def _search(entries, cells, task):
                 path = _fit(path, place, 2 * path.n_rows)
             elif event in (frame.DEEP, frame.SPENT):
                 _name_choices(arena, place, position.level, path.pick, choices.options)
-                front = batches.append(front, stacks, k, choices, position.level)
+                front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
             _name_choices(arena, place, position.level, path.pick, choices.options)
             front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
@@ -367,25 +362,16 @@ def _search(entries, cells, task):
     return found[:], front[:]
 
 
-class Cells:
-    """The engine that counts options down in cells of a byte.
+def search(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task; see `batchsolve.engines.contract`.
 
     A task with a stack that leaves more than `MOST_OPTIONS` options, or a problem with more than
     `MOST_ITEMS` primary items, is left to dancing links, which search the same tree.
     """
-
-    name = "cells"
-    capabilities = registered(name).capabilities
-
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        entries = entries_of(problem)
-        if problem.n_primary > MOST_ITEMS or (
-            problem.n_options > MOST_OPTIONS
-            and leaves_more(entries, batches.arrays_of(task.stacks), MOST_OPTIONS)
-        ):
-            return DancingLinks().search(problem, task)
-        return frame.search_task(_search, (entries, np.empty(0, _cell(problem))), task)
+    if problem.n_primary > MOST_ITEMS or any_leaves_more(problem, task.stacks, MOST_OPTIONS):
+        return dlx.search(problem, task)
+    arrays = entries_of(problem), np.empty(0, _cell(problem))
+    return frame.search_task(_search, arrays, task)
 
 
 def _cell(problem: ExactCover) -> type[np.uint8] | type[np.uint16]:

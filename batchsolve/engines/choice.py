@@ -14,9 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from batchsolve.engines import get_engine
-from batchsolve.engines.contract import Engine, check_support
-from batchsolve.engines.registry import MRV_TREE, Described, engine_names, registered
+from batchsolve.engines.contract import (
+    MRV_TREE,
+    Engine,
+    check_support,
+    engine_names,
+    get_engine,
+    registered,
+)
 from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -79,7 +84,7 @@ def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:
     return engine
 
 
-def _takes(engine: Described, problem: ExactCover) -> bool:
+def _takes(engine: Engine, problem: ExactCover) -> bool:
     try:
         check_support(engine, problem)
     except InputError:
@@ -179,12 +184,12 @@ def _best_handover(name: str, problem: GridProblem, limit: int) -> Handover | No
     return None
 
 
-def _suitability(engine: Described) -> tuple[bool, int]:
+def _suitability(engine: Engine) -> tuple[bool, int]:
     """Return a sort key: of the engines that suit a shape, the fastest has the largest."""
     can = engine.capabilities
     return can.sudoku_only, can.suits_grids_from or 0
 
 
-def _suits(engine: Described, problem: GridProblem) -> bool:
+def _suits(engine: Engine, problem: GridProblem) -> bool:
     least = engine.capabilities.suits_grids_from
     return least is not None and least <= problem.n_digits and _takes(engine, problem)

@@ -1,27 +1,97 @@
-"""The one contract that every engine keeps.
+"""The one contract that every engine keeps, and the registry of engines.
 
 Given a problem, a batch of stacks, solution limits, a node budget and room for covers, an engine
 searches and returns counts, nodes, the covers found, and the frontier. It returns early when the
 budget is spent or the room for covers is full; the frontier then says exactly what is left. A
 search that is continued from its frontier, however often and in whichever process, finds the same
 covers, each once, and visits the same nodes as one that was never interrupted.
+
+Code that chooses an engine looks in the registry. An engine's module is imported when the engine is
+asked for, because that prepares its kernels for compiling.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from importlib import import_module
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.registry import Described, engine_names, registered
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings import AUTO, UNLIMITED
+
+MRV_TREE = "mrv"
+"""The tree that dancing links walk: first item with the fewest options, options ascending."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """The capabilities of an engine; callers ask for one of these, never for a name.
+
+    Attributes
+    ----------
+    description : str
+        The engine in a few words.
+    secondary_items : bool
+        True if it takes problems with secondary items.
+    colors : bool
+        True if it takes problems whose secondary items have colours.
+    bounds : bool
+        True if it takes problems whose primary items have bounds.
+    costs : bool
+        True if it can look for the cheapest covers.
+    sudoku_only : bool
+        True if it takes no problem but a `Sudoku` or, with `rules`, any grid.
+    rules : bool
+        True if an engine for Sudoku takes grids with other rules, too, by their `rules`.
+    least_box : int
+        The fewest rows, and columns, that the boxes of a `Sudoku` may have.
+    most_digits : int or None
+        The largest number of digits of a `Sudoku` that it takes; None if any.
+    tree : str
+        The name of its search tree, if other engines share it; else empty.
+    counts_only : bool
+        True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
+    reproducible_nodes : bool
+        True if the sum of nodes below a stack is the same in every search, however it is cut up.
+    whole_stacks : bool
+        True if it takes tasks whose stacks are searched whole; then it searches rows this way.
+    module : str
+        A module that must be installed for it; empty if it needs none.
+    extra : str
+        The extra of this package that installs `module`.
+    suits_grids_from : int or None
+        The number of digits from which on it suits grids of Sudoku; None if others always suit
+        them better. Of several engines that suit a grid, the fastest is one that takes Sudoku only,
+        or else the one with the largest number here.
+    takes_over_grids_from : int or None
+        The number of digits from which on it is the fallback engine for grids with large search
+        trees; None if it never is.
+    """
+
+    description: str
+    secondary_items: bool = True
+    colors: bool = False
+    bounds: bool = False
+    costs: bool = False
+    sudoku_only: bool = False
+    rules: bool = False
+    least_box: int = 1
+    most_digits: int | None = None
+    tree: str = ""
+    counts_only: bool = False
+    reproducible_nodes: bool = True
+    whole_stacks: bool = False
+    module: str = ""
+    extra: str = ""
+    suits_grids_from: int | None = None
+    takes_over_grids_from: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +205,23 @@ class Outcome:
     parents: npt.NDArray[np.int64]
 
 
-class Engine(Described, Protocol):
+class Engine(Protocol):
     """A search kernel. Engines hold nothing but their settings and can be pickled.
 
     Each engine defines its own nodes. But a stack that was searched has at least one, and unless
     the capabilities say otherwise, the sum below a stack does not depend on budgets, depths and
     room.
     """
+
+    @property
+    def name(self) -> str:
+        """The name of the engine."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The capabilities of the engine."""
+        ...
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task; several threads may call it at once.
@@ -166,7 +246,187 @@ class Sharing(Protocol):
         ...
 
 
-def check_support(engine: Described, problem: ExactCover) -> None:
+@dataclass(frozen=True)
+class Registered:
+    """An engine as the registry has it; its module is not imported before it searches.
+
+    Attributes
+    ----------
+    name : str
+    capabilities : Capabilities
+    module, kind : str
+        A module and a name in it: the function that searches a task, or the class of an engine that
+        has settings.
+    has_size : bool
+        True if the size of its tables may follow its name: ``memo:64``.
+    """
+
+    name: str
+    capabilities: Capabilities
+    module: str
+    kind: str = "search"
+    has_size: bool = False
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search a task; see `Engine`."""
+        search = getattr(import_module(self.module), self.kind)
+        outcome: Outcome = search(problem, task)
+        return outcome
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_engine, (self.name,)
+
+
+_ENGINES = {
+    engine.name: engine
+    for engine in (
+        Registered(
+            "dlx",
+            Capabilities(
+                "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
+                colors=True,
+                bounds=True,
+                costs=True,
+                tree=MRV_TREE,
+                suits_grids_from=1,
+            ),
+            "batchsolve.engines.dlx",
+        ),
+        Registered(
+            "lanes",
+            Capabilities(
+                "Sudoku, many grids at once in SIMD lanes",
+                secondary_items=False,
+                sudoku_only=True,
+                rules=True,
+                least_box=2,
+                most_digits=32,  # a set of digits is a word of 32 bits
+                suits_grids_from=4,
+            ),
+            "batchsolve.engines.lanes",
+            "SudokuLanes",
+        ),
+        Registered(
+            "bits",
+            Capabilities(
+                "bit-parallel search of residual problems",
+                colors=True,
+                tree=MRV_TREE,
+            ),
+            "batchsolve.engines.bits",
+        ),
+        Registered(
+            "cells",
+            Capabilities(
+                "options counted down in cells of a byte",
+                colors=True,
+                tree=MRV_TREE,
+                # at 16 digits it takes a third of the time of `dlx`; at 12, as long
+                suits_grids_from=13,
+            ),
+            "batchsolve.engines.cells",
+        ),
+        Registered(
+            "memo",
+            Capabilities(
+                "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
+                colors=True,
+                counts_only=True,
+                reproducible_nodes=False,
+            ),
+            "batchsolve.engines.memo",
+            "MemoisedCounting",
+            has_size=True,
+        ),
+        Registered(
+            "algorithm-x",
+            Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
+            "batchsolve.engines.walk",
+            "search_algorithm_x",
+        ),
+        Registered(
+            "backtracking",
+            Capabilities("Sudoku cell by cell, in Python", sudoku_only=True),
+            "batchsolve.engines.walk",
+            "search_backtracking",
+        ),
+        Registered(
+            "sat",
+            Capabilities(
+                "reduction to SAT, with the solvers of python-sat",
+                colors=True,
+                whole_stacks=True,
+                module="pysat",
+                extra="sat",
+                takes_over_grids_from=16,
+            ),
+            "batchsolve.engines.sat",
+        ),
+    )
+}
+
+
+def engine_names() -> list[str]:
+    """Return the names of all engines, also of those that need a module not installed here."""
+    return list(_ENGINES)
+
+
+def registered(name: str) -> Registered:
+    """Return the description of the engine of that name, without importing it.
+
+    Parameters
+    ----------
+    name : str
+        As `get_engine` takes it.
+
+    Raises
+    ------
+    InputError
+        If no engine has that name.
+
+    Examples
+    --------
+    >>> registered("lanes").capabilities.sudoku_only
+    True
+    """
+    base, colon, _ = str(name).partition(":")
+    if base not in _ENGINES or (colon and not _ENGINES[base].has_size):
+        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
+    return _ENGINES[base]
+
+
+def get_engine(name: str) -> Engine:
+    """Return the engine of that name; no other is imported.
+
+    Parameters
+    ----------
+    name : str
+        One of `engine_names`; ``memo`` may be followed by the size of its tables in megabytes:
+        ``memo:64``.
+
+    Raises
+    ------
+    InputError
+        If no engine has that name, or the size is not valid.
+
+    Examples
+    --------
+    >>> get_engine("memo:64")
+    MemoisedCounting(megabytes=64)
+    """
+    known = registered(name)
+    kind = getattr(import_module(known.module), known.kind)
+    if not isinstance(kind, type):
+        return known
+    base, colon, size = name.partition(":")
+    if not colon:
+        return kind()
+    if not (size.isascii() and size.isdecimal() and len(size) < 20):
+        raise InputError(f"{name!r}: {size!r} is not a number of megabytes; write {base}:64")
+    return kind(megabytes=int(size))
+
+
+def check_support(engine: Engine, problem: ExactCover) -> None:
     """Check that an engine can search a problem, here and now.
 
     Raises
@@ -195,7 +455,7 @@ def check_support(engine: Described, problem: ExactCover) -> None:
         check_installed(f"the engine {engine.name!r}", can.module, can.extra)
 
 
-def _check_grid(engine: Described, problem: ExactCover) -> None:
+def _check_grid(engine: Engine, problem: ExactCover) -> None:
     """Check that an engine for Sudoku can search a grid with other rules."""
     can = engine.capabilities
     if not isinstance(problem, GridProblem):
@@ -209,7 +469,7 @@ def _check_grid(engine: Described, problem: ExactCover) -> None:
         )
 
 
-def _takes_none(engine: Described, problem: ExactCover, capability: str, what: str) -> InputError:
+def _takes_none(engine: Engine, problem: ExactCover, capability: str, what: str) -> InputError:
     """Return the error for a capability that an engine lacks; it names the engines that have it."""
     those = [n for n in engine_names() if getattr(registered(n).capabilities, capability)]
     return InputError(

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.engines import batches, frame
-from batchsolve.engines.borrowing import borrowed
+from batchsolve.engines import frame
 from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.intrinsics import borrowed
 from batchsolve.engines.links import (
     U,
     choose,
@@ -33,7 +33,6 @@ from batchsolve.engines.links import (
     uncover,
     undo,
 )
-from batchsolve.engines.registry import registered
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -73,8 +72,8 @@ def _walk(links, choice, position, bounds, stack, k, found):
                 visited += 1
                 count += 1
                 is_full = count == most
-                if batches.has_room(found):
-                    is_full |= batches.append_cover(
+                if frame.has_room(found):
+                    is_full |= frame.append_cover(
                         found, stack, k, stack, 0, links.option, 0, choice, level
                     )
                 if is_full:
@@ -118,18 +117,18 @@ def _search(links, task):
     """Search below every stack of a task; return covers and the frontier."""
     links, task = borrowed(links), borrowed(task)
     stacks, clash = task.stacks, task.clash
-    found, front = batches.no_covers(), batches.no_stacks()
+    found, front = frame.no_covers(), frame.no_stacks()
     n_items, n_primary = links.left.size - 1, links.left[0]  # nothing is covered yet
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
-    choices = batches.no_choices(n_items + 1)
+    choices = frame.no_choices(n_items + 1)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        stack = batches.stack_at(stacks, k)
+        stack = frame.stack_at(stacks, k)
         clash[k], selected = reselect(selected, stack, links, covered)
         if clash[k] >= 0:
             continue
@@ -141,7 +140,7 @@ def _search(links, task):
             event, position = _walk(links, lent, position, bounds, stack, k, written)
             if event in (frame.DEEP, frame.SPENT):
                 name_choices(links, choice, position.level, choices)
-                front = batches.append(front, stacks, k, choices, position.level)
+                front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
             name_choices(links, choice, position.level, choices)
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
@@ -150,21 +149,10 @@ def _search(links, task):
     return found[:], front[:]
 
 
-class DancingLinks:
-    """The array-backed dancing links engine."""
+def search(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task; see `batchsolve.engines.contract`."""
+    if task.cheapest or problem.bounds is not None:
+        from batchsolve.engines import bounded  # compiled when first needed
 
-    name = "dlx"
-    capabilities = registered(name).capabilities
-
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        if task.cheapest:  # compiled when first needed
-            from batchsolve.engines.priced import search_cheapest
-
-            return search_cheapest(problem, task)
-        if problem.bounds is not None:
-            from batchsolve.engines.bounded import search_bounded, usage_of
-
-            arrays = links_of(problem), usage_of(problem), None
-            return frame.search_task(search_bounded, arrays, task)
-        return frame.search_task(_search, (links_of(problem),), task)
+        return bounded.search(problem, task)
+    return frame.search_task(_search, (links_of(problem),), task)

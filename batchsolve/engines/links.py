@@ -15,6 +15,11 @@ options that give the item another colour are hidden, and the nodes of those tha
 one are marked as `PURE`, so that nothing more is done to them. Kernels are compiled twice, for
 links with colours and without; in the latter a node's colour is the constant 0, and the compiler
 drops all that depends on it.
+
+The set of items that are not yet covered determines the subtree below a partial cover. Its *key* is
+this whole set, a bit per item, and is compared as a whole. A secondary item without options left
+counts as covered, because it rules nothing out. One that was purified counts as uncovered, and the
+key has its colour too.
 """
 
 # compiled kernels are typed by their arguments
@@ -25,15 +30,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types, uint32
+from numba import types, uint32, uint64
 from numba.extending import overload
 
-from batchsolve.engines.batches import append
-from batchsolve.engines.prepared import Prepared
+from batchsolve.engines.frame import append, prepared
 from batchsolve.kernels import helper, inlined
 from batchsolve.problems.exact_cover import ExactCover
 
-U = uint32
+U, W = uint32, uint64
 
 
 class Links(NamedTuple):
@@ -87,8 +91,9 @@ def _has_colors(links: types.NamedTuple) -> bool:
     return isinstance(links.types[links.fields.index("color")], types.Array)
 
 
-def _build(problem: ExactCover) -> Links:
-    """Lay out the options of a problem as linked nodes, without colours."""
+@prepared
+def _prepared_links(problem: ExactCover) -> Links:
+    """Lay out the options of a problem as linked nodes, to be copied."""
     indptr, items = problem.indptr, problem.indices.astype(np.int64) + 1
     n_items, n_primary, n_options = problem.n_items, problem.n_primary, problem.n_options
     spacers = n_items + 1 + indptr + np.arange(n_options + 1)
@@ -111,7 +116,11 @@ def _build(problem: ExactCover) -> Links:
     primary = np.arange(n_primary + 1)
     left[primary], right[primary] = np.roll(primary, 1), np.roll(primary, -1)
     size = np.bincount(items, minlength=n_items + 1).astype(np.uint32)
-    return Links(top, up, down, left, right, size, option, first.astype(np.uint32), None)
+    color = None
+    if problem.colors is not None:
+        color = np.zeros(top.size, np.uint32)  # headers and spacers have none
+        color[top != 0] = problem.colors
+    return Links(top, up, down, left, right, size, option, first.astype(np.uint32), color)
 
 
 @inlined
@@ -389,22 +398,73 @@ def undo(links, choice, level):
         _uncommit_option(choice[level], links)
 
 
-def _prepared(problem: ExactCover) -> Links:
-    """Return the links of a problem, to be copied."""
-    links = _build(problem)
-    if problem.colors is None:
-        return links
-    colors = np.zeros(links.top.size, np.uint32)  # headers and spacers have none
-    colors[links.top != 0] = problem.colors
-    return links._replace(color=colors)
-
-
-_PREPARED = Prepared(_prepared)
 _CHANGING = ("up", "down", "left", "right", "size", "color")
 
 
 def links_of(problem: ExactCover) -> Links:
     """Return links for one search of a problem, copies of those built once in each process."""
-    links = _PREPARED.of(problem)
+    links = _prepared_links(problem)
     fields = {name: getattr(links, name) for name in _CHANGING}
     return links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})
+
+
+# ---- keys of partial covers -----------------------------------------------------------------
+
+
+def words_of_key(problem: ExactCover) -> int:
+    """Return the number of words in a key; bit i stands for item i, counted from 1."""
+    words = (problem.n_items + 64) // 64
+    if problem.colors is not None:
+        words += (problem.n_items - problem.n_primary + 1) // 2  # a colour is half a word
+    return words
+
+
+@inlined
+def flip(p, links, uncovered):
+    """Flip the bits of the items to which p's option gives no colour."""
+    top, up = links.top, links.up
+    q = p
+    while True:
+        j = top[q]
+        if j == 0:
+            q = up[q]
+        else:
+            if color(q, links) == 0:
+                uncovered[W(j) >> W(6)] ^= W(1) << (W(j) & W(63))
+            q = U(q + U(1))
+        if q == p:
+            break
+
+
+@helper
+def write_key(key, uncovered, links, n_primary):
+    """Write the key of the current node: the uncovered items that still matter."""
+    for w in range(key.size):
+        key[w] = uncovered[w]
+    n_items = links.size.size - 1
+    words = W(n_items + 64) >> W(6)
+    for j in range(n_primary + 1, n_items + 1):
+        if links.size[j] == 0:
+            key[W(j) >> W(6)] &= ~(W(1) << (W(j) & W(63)))
+        elif color(j, links) != 0:
+            k = W(j - n_primary - 1)
+            key[words + (k >> W(1))] |= W(color(j, links)) << (W(32) * (k & W(1)))
+
+
+@inlined
+def hash_of(key):
+    """Return a hash of a key."""
+    h = W(0x9E3779B97F4A7C15)
+    for w in range(key.size):
+        h = (h ^ key[w]) * W(0xFF51AFD7ED558CCD)
+        h ^= h >> W(32)
+    return h
+
+
+@helper
+def list_uncovered(links, covered, uncovered):
+    """Write the items that the selected stack leaves uncovered, a bit each."""
+    uncovered[:] = 0
+    for j in range(1, links.size.size):
+        if covered[j] == 0 or color(j, links) != 0:
+            uncovered[W(j) >> W(6)] |= W(1) << (W(j) & W(63))

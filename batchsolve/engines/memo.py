@@ -1,6 +1,6 @@
 """Memoised counting: dancing links with a table of earlier counts.
 
-If two partial covers leave the same items (`batchsolve.engines.remainders`), their subtrees are
+If two partial covers leave the same items (`batchsolve.engines.links`), their subtrees are
 equal, and the covers below the second are looked up. So the search counts paths through a graph of
 sets instead of the leaves of a tree; that is little work where many partial covers leave the same
 set, as in tilings and matchings, and only overhead where hardly any two do.
@@ -41,8 +41,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
-from batchsolve.engines import batches, frame
-from batchsolve.engines.contract import UNLIMITED, Outcome, Task
+from batchsolve.engines import frame
+from batchsolve.engines.contract import UNLIMITED, Outcome, Task, registered
 from batchsolve.engines.intrinsics import (
     fence_acquire,
     fence_release,
@@ -57,19 +57,16 @@ from batchsolve.engines.links import (
     choose,
     commit_others,
     cover,
+    flip,
     hand_back,
+    hash_of,
     links_of,
+    list_uncovered,
     name_choices,
     reselect,
     uncommit_others,
     uncover,
     undo,
-)
-from batchsolve.engines.registry import registered
-from batchsolve.engines.remainders import (
-    flip,
-    hash_of,
-    list_uncovered,
     words_of_key,
     write_key,
 )
@@ -294,18 +291,18 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
 def _search(links, table, marks, totals, task):
     """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
     stacks, clash = task.stacks, task.clash
-    found, front = batches.no_covers(), batches.no_stacks()
+    found, front = frame.no_covers(), frame.no_stacks()
     n_items = links.left.size - 1
     covered = np.zeros(n_items + 1, np.uint32)
     selected = stacks.options[:0]
     choice = np.zeros(n_items + 1, np.uint32)
-    choices = batches.no_choices(n_items + 1)
+    choices = frame.no_choices(n_items + 1)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
-        clash[k], selected = reselect(selected, batches.stack_at(stacks, k), links, covered)
+        clash[k], selected = reselect(selected, frame.stack_at(stacks, k), links, covered)
         if clash[k] >= 0:
             continue
         list_uncovered(links, covered, marks.uncovered)
@@ -316,7 +313,7 @@ def _search(links, table, marks, totals, task):
             )
             if event != frame.DONE:
                 name_choices(links, choice, position.level, choices)
-                front = batches.append(front, stacks, k, choices, position.level)
+                front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)

@@ -1,9 +1,12 @@
-"""The cheapest covers: problems whose options are numbered by cost.
+"""The cheapest covers: problems whose options are numbered by cost, and the upper bounds of costs.
 
 The search is that of `batchsolve.engines.bounded`. Options are numbered by their cost per item (see
 `batchsolve.problems.attributes.Pricing`), so that the cheapest are tried first and the order of the
 tree is that of numbers.
 """
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
@@ -13,36 +16,35 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import frame
-from batchsolve.engines.bounded import Prices, search_bounded, usage_of
-from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.links import links_of
-from batchsolve.engines.prepared import Prepared
+from batchsolve.engines.contract import Task
+from batchsolve.engines.frame import prepared
+from batchsolve.kernels import helper, inlined
 from batchsolve.problems.attributes import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 
-
-class _Ranked(NamedTuple):
-    """A problem whose options are numbered by cost, with their costs in that order."""
-
-    problem: ExactCover
-    pricing: Pricing
-    net: npt.NDArray[np.int64]
-    share: npt.NDArray[np.int64]
-    total: int  # upper bound of the cost of a cover
+CEILING, FOUND = range(2)
+"""The fields of `Prices.state`: the upper bound of costs; the number of costs in `Prices.best`."""
 
 
-def _ranked(problem: ExactCover) -> _Ranked:
-    """Return a problem with its options in the order in which they are tried."""
-    assert problem.costs is not None
-    pricing = Pricing.of(problem)
-    order = pricing.order
-    sizes = np.diff(problem.indptr)[order]
+class Prices(NamedTuple):
+    """The scaled costs of options, and the upper bounds of the costs of covers."""
+
+    net: np.ndarray  # option -> as in `Pricing`
+    share: np.ndarray
+    ceilings: np.ndarray  # stack -> upper bound of the cost of a cover below it
+    best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
+    state: np.ndarray
+    spent: np.ndarray  # level -> the cost of the options above it
+
+
+def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCover:
+    """Return a problem with all of its options in another order, without names and costs."""
+    sizes = np.diff(problem.indptr)[options]
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     # entry of the new problem -> entry of the old one
-    entries = np.arange(indptr[-1]) + np.repeat(problem.indptr[order] - indptr[:-1], sizes)
-    again = ExactCover(
+    entries = np.arange(indptr[-1]) + np.repeat(problem.indptr[options] - indptr[:-1], sizes)
+    return ExactCover(
         indptr,
         problem.indices[entries],
         problem.n_items,
@@ -50,36 +52,31 @@ def _ranked(problem: ExactCover) -> _Ranked:
         colors=None if problem.colors is None else problem.colors[entries],
         bounds=problem.bounds,
     )
-    total = int(problem.costs.sum())
-    return _Ranked(again, pricing, pricing.net[order], pricing.share[order], total)
 
 
-_RANKED = Prepared(_ranked)
+@prepared
+def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
+    """Return a problem with its options in the order in which they are tried, and the pricing."""
+    pricing = Pricing.of(problem)
+    return in_order(problem, pricing.order), pricing
 
 
-def search_cheapest(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task for the cheapest covers."""
+def prices_of(problem: ExactCover, pricing: Pricing, task: Task) -> Prices:
+    """Return the prices for one search of a problem, its options numbered by cost."""
     assert task.ceilings is not None
-    ranked, pricing, net, share, total = _RANKED.of(problem)
-    prices = Prices(
-        net,
-        share,
-        (np.minimum(task.ceilings, total) - pricing.base) * pricing.scale,
+    assert problem.costs is not None
+    ceilings = np.minimum(task.ceilings, problem.costs.sum())  # no cover costs more
+    return Prices(
+        pricing.net[pricing.order],
+        pricing.share[pricing.order],
+        (ceilings - pricing.base) * pricing.scale,
         np.zeros(task.cheapest, np.int64),
         np.zeros(2, np.int64),
         np.zeros(problem.n_options + 2, np.int64),
     )
-    arrays = links_of(ranked), usage_of(ranked), prices
-    stacks = _renumbered(task.stacks, pricing.rank)
-    outcome = frame.search_task(search_bounded, arrays, replace(task, stacks=stacks))
-    return replace(
-        outcome,
-        solutions=_renumbered(outcome.solutions, pricing.order),
-        frontier=_renumbered(outcome.frontier, pricing.order),
-    )
 
 
-def _renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
+def renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
     """Return stacks with their options renumbered, excluded ones too."""
     n = number.size
     table = np.concatenate([number, number + np.uint32(n)])
@@ -87,3 +84,53 @@ def _renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
     known = stacks.options < 2 * n
     options = np.where(known, table[np.where(known, stacks.options, 0)], stacks.options)
     return replace(stacks, options=options.astype(np.uint32))
+
+
+@helper
+def begin_to_spend(stack, k, prices):
+    """Record the cost of the options that stack `k` takes, and the upper bound below it."""
+    if prices is None:
+        return
+    best, state, cost = prices.best, prices.state, np.int64(0)
+    for o in stack:
+        if o < prices.net.size:
+            cost += prices.net[o]
+    prices.spent[0] = cost
+    state[CEILING] = prices.ceilings[k]
+    if state[FOUND] == best.size:
+        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
+
+
+@inlined
+def least_share(i, links, prices):
+    """Return the least cost share of the options of an item, which has one or more."""
+    if prices is None:
+        return np.int64(0)
+    return prices.share[links.option[links.down[i]]]
+
+
+@inlined
+def is_too_dear(cost, level, prices):
+    """Tell whether the cost above a level plus another cost exceeds the upper bound."""
+    if prices is None:
+        return False
+    return prices.spent[level] + cost > prices.state[CEILING]
+
+
+@helper
+def note_cover(level, prices):
+    """Record the cost of a cover; lower the upper bound once enough covers are found."""
+    if prices is None:
+        return
+    cost = prices.spent[level]
+    best, state = prices.best, prices.state
+    at = min(state[FOUND], best.size - 1)
+    if state[FOUND] == best.size and cost >= best[at]:
+        return
+    while at > 0 and best[at - 1] > cost:
+        best[at] = best[at - 1]
+        at -= 1
+    best[at] = cost
+    state[FOUND] = min(state[FOUND] + 1, best.size)
+    if state[FOUND] == best.size:
+        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)

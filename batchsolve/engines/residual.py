@@ -27,10 +27,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from batchsolve.engines.batches import longer, stack_at
+from batchsolve.engines.frame import arrays_of, longer, stack_at
 from batchsolve.engines.intrinsics import WIDTH
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
 
 W = uint64
 
@@ -315,3 +316,8 @@ def leaves_more(entries, stacks, most):
         if clash < 0 and list_left(entries, held, scratch)[0] > most:
             return True
     return False
+
+
+def any_leaves_more(problem: ExactCover, stacks: Stacks, most: int) -> bool:
+    """Tell whether any of the stacks leaves more than `most` options of a problem."""
+    return problem.n_options > most and leaves_more(entries_of(problem), arrays_of(stacks), most)

@@ -31,8 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.contract import UNLIMITED, Outcome, Task, check_support
-from batchsolve.engines.registry import registered
+from batchsolve.engines.contract import UNLIMITED, Outcome, Task, check_support, registered
 from batchsolve.engines.walk import PartialCover, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -43,16 +42,10 @@ MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of t
 FREE = -1  # an item that is not covered
 
 
-class Sat:
-    """The engine that reduces a problem to SAT and finds all covers with blocking clauses."""
-
-    name = "sat"
-    capabilities = registered(name).capabilities
-
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        check_support(self, problem)
-        return search_batch(problem, task, partial(_search_below, problem))
+def search(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task; see `batchsolve.engines.contract`."""
+    check_support(registered("sat"), problem)
+    return search_batch(problem, task, partial(_search_below, problem))
 
 
 class _Branch(NamedTuple):

@@ -1,4 +1,4 @@
-"""Shared parts of the engines in Python: the bookkeeping of a task, and a depth-first walk.
+"""Engines in Python, the bookkeeping of a task, and the depth-first walk that they share.
 
 An engine with a search tree describes a partial cover that grows and shrinks (`PartialCover`), and
 `walk` does the rest. An engine of another kind searches below one stack and asks the `Tally` how
@@ -10,12 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 import numpy as np
 
-from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.contract import Outcome, Task, check_support, registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
 
 
 class Tally:
@@ -196,3 +198,110 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
     if tally.wanted:
         for top, weight in reversed(waiting):
             tally.hand_back(top, weight)
+
+
+# ---- Algorithm X ----------------------------------------------------------------------------
+
+
+def search_algorithm_x(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines.contract`.
+
+    It is short, and the same idea as dancing links.
+    """
+    return walk(problem, task, _Matrix(problem))
+
+
+class _Matrix(PartialCover):
+    """The matrix as a dict of sets, after Ali Assaf's “Algorithm X in 30 lines”.
+
+    The dict has the options that could still cover each open item. The branch item is the first of
+    those with the fewest options. An item with a colour stays in the dict, with the options that
+    give it that colour.
+    """
+
+    def __init__(self, problem: ExactCover) -> None:
+        super().__init__()
+        self._n_primary = problem.n_primary
+        self._items = [problem.coloring(o) for o in range(problem.n_options)]
+        self._options: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
+        for o, items in enumerate(self._items):
+            for i in items:
+                self._options[i].add(o)
+        self._removed: list[set[int]] = []
+
+    def choices(self) -> list[int] | None:
+        # The dict forgets the order of its items, so the item itself breaks ties.
+        sizes = [(len(some), i) for i, some in self._options.items() if i < self._n_primary]
+        return sorted(self._options[min(sizes)[1]]) if sizes else None
+
+    def select(self, o: int) -> None:
+        for i, color in self._items[o].items():
+            options = self._options[i]
+            removed = {other for other in options if not 0 < color == self._items[other][i]}
+            for other in removed:
+                for j in self._items[other]:
+                    if j != i:
+                        self._options[j].remove(other)
+            if color:
+                options -= removed
+            else:
+                del self._options[i]
+            self._removed.append(removed)
+
+    def deselect(self, o: int) -> None:
+        for i in reversed(self._items[o]):
+            removed = self._removed.pop()
+            self._options.setdefault(i, set()).update(removed)
+            for other in removed:
+                for j in self._items[other]:
+                    if j != i:
+                        self._options[j].add(other)
+
+
+# ---- backtracking ---------------------------------------------------------------------------
+
+
+def search_backtracking(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task of Sudoku cell by cell: the backtracking that most people write first."""
+    check_support(registered("backtracking"), problem)
+    return walk(problem, task, _Grid(cast(Sudoku, problem)))
+
+
+class _Grid(PartialCover):
+    """A grid of Sudoku; the branch item is its first blank cell in reading order.
+
+    Of exact covers it knows only how options are numbered.
+    """
+
+    def __init__(self, problem: Sudoku) -> None:
+        super().__init__()
+        self._n = n = problem.n_digits
+        self._cells = [0] * (n * n)
+        rows: list[set[int]] = [set() for _ in range(n)]
+        columns: list[set[int]] = [set() for _ in range(n)]
+        boxes: list[set[int]] = [set() for _ in range(n)]
+        height, width = problem.box_rows, problem.box_columns
+        self._units = [  # of every cell, the digits in its row, column and box
+            (rows[r], columns[c], boxes[r // height * height + c // width])
+            for r in range(n)
+            for c in range(n)
+        ]
+
+    def choices(self) -> list[int] | None:
+        if 0 not in self._cells:
+            return None
+        cell = self._cells.index(0)
+        taken = set().union(*self._units[cell])
+        return [cell * self._n + d - 1 for d in range(1, self._n + 1) if d not in taken]
+
+    def select(self, o: int) -> None:
+        cell, digit = o // self._n, o % self._n + 1
+        self._cells[cell] = digit
+        for unit in self._units[cell]:
+            unit.add(digit)
+
+    def deselect(self, o: int) -> None:
+        cell, digit = o // self._n, o % self._n + 1
+        self._cells[cell] = 0
+        for unit in self._units[cell]:
+            unit.remove(digit)

@@ -7,7 +7,18 @@ factor: a fixed order suits tilings, and branching on the fewest options suits p
 choices force others. After some turns the searches far behind wait, and then all but the one in
 front, until it has no memory left. Turns are measured in nodes, not in time, so that the winner is
 the same on every machine.
+
+A narrow order has a narrow frontier. Once the first items of an order are covered, what is left
+depends on the others that have an option in common with them: the *frontier*. There are at most as
+many different remainders as the frontier has subsets. To make the widest frontier narrow is to find
+the vertex separation, or the path-width, of the graph of items; that is NP-hard, so the order is
+made greedily, as in frontier-based search (J. Kawahara, T. Inoue, H. Iwashita and S. Minato,
+*Frontier-based search for enumerating all constrained subgraphs with compressed representation*,
+IEICE Transactions, 2017).
 """
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
@@ -15,22 +26,23 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import uint64
 
-from batchsolve.errors import InputError, counted
-from batchsolve.graphs.item_order import narrow_order
-from batchsolve.graphs.reordering import Reordering
+from batchsolve.engines.intrinsics import popcount, trailing_zeros
+from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
 from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
 
-MEGABYTE = 2**20
+W = uint64
+
+MOST_ITEMS = 4096  # whose neighbours are listed in 2 MB, and ordered within a second
 FIRST_TURN = 2**14  # nodes
 LONGEST_TURN = 2**20  # about a second
 TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all but one
 FAR_BEHIND = 1e-3  # of the share that the one in front has done
-
-Nodes = tuple[npt.NDArray[np.uint32], ...]
 
 
 class Remainder(NamedTuple):
@@ -101,43 +113,6 @@ def _is_barred(held: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]) -> np
     return (held == 0) | ((held > 0) & (held != colors))
 
 
-class _Racer:
-    """One of the searches; a fixed order of items is a problem with items in that order."""
-
-    def __init__(self, problem: ExactCover, items: npt.NDArray[np.int64] | None) -> None:
-        self.options = np.arange(problem.n_options)
-        self.is_ordered = items is not None
-        if items is not None:
-            problem, self.options = _with_items_in_order(problem, items)
-        self.search = GraphSearch(problem, np.empty(0, np.uint32), self.is_ordered)
-
-
-def _with_items_in_order(
-    problem: ExactCover, items: npt.NDArray[np.int64]
-) -> tuple[ExactCover, npt.NDArray[np.int64]]:
-    """Return a problem with its primary items in this order and its options sorted by first item.
-
-    Also returns the old number of each of its options.
-    """
-    rank = np.arange(problem.n_items)
-    rank[items] = np.arange(problem.n_primary)
-    entries = rank[problem.indices]
-    if not entries.size:
-        return problem, np.arange(problem.n_options)
-    first = np.minimum.reduceat(entries, problem.indptr[:-1])
-    options = np.argsort(first, kind="stable")
-    place = np.empty(options.size, np.int64)
-    place[options] = np.arange(options.size)
-    sizes = np.diff(problem.indptr)
-    moved = np.argsort(np.repeat(place, sizes), kind="stable")
-    colors = None if problem.colors is None else problem.colors[moved]
-    indptr = np.concatenate([[0], np.cumsum(sizes[options])])
-    return (
-        ExactCover(indptr, entries[moved], problem.n_items, problem.n_primary, colors=colors),
-        options,
-    )
-
-
 def draw(
     problem: ExactCover,
     stack: npt.NDArray[np.uint32],
@@ -163,72 +138,66 @@ def draw(
         If the graph takes more memory.
     """
     left = remainder(problem, stack)
-    most_bytes = megabytes * MEGABYTE
     every = np.arange(problem.n_options)
     if left.problem is None:
         none = np.zeros(2, np.uint32)
         return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
-    racer, order = _race(left.problem, most_bytes)
-    search, is_ordered = racer.search, racer.is_ordered
-    option, low, high = search.arrays()
-    option, root = _renamed(option, racer.options), search.root
+    search, order = _race(left.problem, megabytes * MEGABYTE)
+    (option, low, high), root, is_ordered = search.arrays(), search.root, search.is_ordered
     if ordered and not is_ordered:
         search.forget_tables()
-        most_bytes -= option.nbytes + low.nbytes + high.nbytes
-        again = Reordering(option, low, high, root, order.astype(np.uint32), most_bytes)
-        while not (again.is_done or again.is_out_of_memory):
-            check_interrupt()
-            again.run()
-        if again.is_out_of_memory:
-            raise _out_of_memory(megabytes, again.n_nodes)
-        (option, low, high), root, is_ordered = again.arrays(), again.root, True
+        is_ordered = True
+        option, low, high, root = reordered(
+            option, low, high, root, order.astype(np.uint32), megabytes
+        )
     in_order = None
     if is_ordered:
         in_order = np.concatenate([left.chosen, left.options[order]])
         in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
-    nodes = _below(left.chosen, _renamed(option, left.options), low, high, root)
+    option = np.concatenate([option[:2], left.options[option[2:]].astype(np.uint32)])
+    nodes = _below(left.chosen, option, low, high, root)
     return SolutionGraph(problem, *nodes, in_order)
 
 
-def _race(problem: ExactCover, most_bytes: int) -> tuple[_Racer, npt.NDArray[np.int64]]:
+def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, npt.NDArray[np.int64]]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
     A search that has used up its share of the memory waits; when all of them wait, the one furthest
     behind gives up, and its memory goes to the others.
     """
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
-    racers = [_Racer(problem, natural), _Racer(problem, None)]
+    racers = [GraphSearch(problem, natural), GraphSearch(problem)]
     if not np.array_equal(natural, narrow):
-        racers.insert(0, _Racer(problem, narrow))
+        racers.insert(0, GraphSearch(problem, narrow))
     fixed = [racer for racer in racers if racer.is_ordered]
     turn, n_turns = FIRST_TURN, 0
     while True:
         for racer in racers:
-            racer.search.may_take(most_bytes // len(racers))
+            racer.may_take(most_bytes // len(racers))
         for racer in _whose_turn_it_is(racers, n_turns):
-            racer.search.run(turn)
+            racer.run(turn)
             check_interrupt()
-            if racer.search.is_done:
-                best = max(fixed, key=lambda each: each.search.share)
+            if racer.is_done:
+                best = max(fixed, key=lambda each: each.share)
                 return racer, (racer if racer.is_ordered else best).options
-        if all(racer.search.is_out_of_memory for racer in racers):
+        if all(racer.is_out_of_memory for racer in racers):
             if len(racers) == 1:
-                raise _out_of_memory(most_bytes // MEGABYTE, racers[0].search.n_nodes)
-            last = min(racers, key=lambda each: each.search.share)
+                raise out_of_memory(most_bytes // MEGABYTE, racers[0].n_nodes)
+            last = min(racers, key=lambda each: each.share)
             racers.remove(last)
-            last.search.forget_tables()
+            last.forget_tables()
         turn, n_turns = min(2 * turn, LONGEST_TURN), n_turns + 1
 
 
-def _whose_turn_it_is(racers: list[_Racer], n_turns: int) -> list[_Racer]:
+def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSearch]:
     """Return the searches that go on in a turn; none if all have used up their memory."""
-    able = [racer for racer in racers if not racer.search.is_out_of_memory]
+    able = [racer for racer in racers if not racer.is_out_of_memory]
     if n_turns < TURNS_OF_ALL or not able:
         return able
-    front = max(able, key=lambda each: each.search.share)
+    front = max(able, key=lambda each: each.share)
     if n_turns >= TURNS_OF_MANY:
         return [front]
-    return [each for each in able if each.search.share >= FAR_BEHIND * front.search.share]
+    return [each for each in able if each.share >= FAR_BEHIND * front.share]
 
 
 def _below(
@@ -251,15 +220,108 @@ def _below(
     )
 
 
-def _renamed(
-    option: npt.NDArray[np.uint32], names: npt.NDArray[np.int64]
-) -> npt.NDArray[np.uint32]:
-    """Return the options of the nodes of a diagram, renumbered; terminals have none."""
-    return np.concatenate([np.zeros(2, np.uint32), names[option[2:]].astype(np.uint32)])
+# ---- a narrow order of the items -------------------------------------------------------------
 
 
-def _out_of_memory(megabytes: int, n_nodes: int) -> InputError:
-    return InputError(
-        f"the graph of all covers takes more than {counted(megabytes, 'megabyte')}, and had "
-        f"{counted(n_nodes, 'node')} by then; allow it more memory"
-    )
+@kernel
+def _neighbours(indptr, indices, n_items):
+    """Return the items with which each has an option in common, a bit each."""
+    words = (n_items + 63) // 64
+    near = np.zeros((n_items, words), np.uint64)
+    for o in range(indptr.size - 1):
+        for x in range(indptr[o], indptr[o + 1]):
+            for y in range(indptr[o], indptr[o + 1]):
+                if x != y:
+                    near[indices[x], indices[y] >> 6] |= W(1) << W(indices[y] & 63)
+    return near
+
+
+@kernel
+def _greedy(near, n_primary, first):
+    """Return the primary items from a first one on; the next widens the frontier least.
+
+    Ties go to the item that has been in the frontier for longest, then to the first.
+    """
+    words = near.shape[1]
+    n_items = near.shape[0]
+    met = np.zeros(words, np.uint64)  # placed, or in the frontier
+    since = np.full(n_items, n_items, np.int64)  # when an item came into the frontier
+    placed = np.zeros(n_primary, np.bool_)
+    order = np.zeros(n_primary, np.int64)
+    item = first
+    for n in range(n_primary):
+        if n > 0:
+            item, least = -1, 0
+            for i in range(n_primary):
+                if not placed[i]:
+                    more = 0
+                    for w in range(words):
+                        more += popcount(near[i, w] & ~met[w])
+                    if since[i] < n_items:
+                        more -= 1
+                    if item < 0 or more < least or (more == least and since[i] < since[item]):
+                        item, least = i, more
+        order[n] = item
+        placed[item] = True
+        met[item >> 6] |= W(1) << W(item & 63)
+        for w in range(words):
+            new = near[item, w] & ~met[w]
+            met[w] |= new
+            while new:
+                since[64 * w + trailing_zeros(new)] = n
+                new &= new - W(1)
+    return order
+
+
+@kernel
+def _widths(near, order):
+    """Return the number of items in the frontier after each item of an order."""
+    n_items = near.shape[0]
+    begin, end = np.full(n_items, order.size, np.int64), np.zeros(n_items, np.int64)
+    for n in range(order.size):
+        end[order[n]] = n  # a primary item stays until its turn, others until that of the last
+    for n in range(order.size):
+        for j in range(n_items):
+            if (near[order[n], j >> 6] >> W(j & 63)) & W(1):
+                begin[j] = min(begin[j], n)
+                if j >= order.size:
+                    end[j] = n
+    widths = np.zeros(order.size, np.int64)
+    for j in range(n_items):
+        for n in range(begin[j], end[j]):
+            widths[n] += 1
+    return widths
+
+
+def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
+    """Return the primary items in an order with a narrow frontier.
+
+    Parameters
+    ----------
+    problem : ExactCover
+        If it has more than `MOST_ITEMS` items, they keep their order.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_primary,)
+
+    Examples
+    --------
+    >>> from batchsolve.problems.families import family
+    >>> board = family("dominoes:2x4")
+    >>> [board.item_names[i] for i in narrow_order(board)]  # not row by row
+    ['r1c1', 'r2c1', 'r1c2', 'r2c2', 'r1c3', 'r2c3', 'r1c4', 'r2c4']
+    """
+    given = np.arange(problem.n_primary)
+    if not 0 < problem.n_primary <= problem.n_items <= MOST_ITEMS:
+        return given
+    near = _neighbours(problem.indptr, problem.indices, problem.n_items)
+    fewest = int(np.argmin([np.bitwise_count(row).sum() for row in near[: problem.n_primary]]))
+    firsts = dict.fromkeys([0, fewest, problem.n_primary - 1])
+    orders = [given, *(_greedy(near, problem.n_primary, first) for first in firsts)]
+    return min(orders, key=lambda order: _subsets(_widths(near, order)))
+
+
+def _subsets(widths: npt.NDArray[np.int64]) -> float:
+    """Return the logarithm of the number of subsets of all frontiers."""
+    return float(np.logaddexp2.reduce(widths.astype(np.float64)))

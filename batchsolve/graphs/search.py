@@ -3,7 +3,7 @@
 The covers below a node are the union, over the options of its branch item, of the covers below each
 child with that option added. So the search, on leaving a node, makes a chain of diagram nodes:
 *(option, low, high)* stands for the covers of *low*, and those of *high* with the option added.
-If two partial covers leave the same items (`batchsolve.engines.remainders`), the second has the
+If two partial covers leave the same items (`batchsolve.engines.links`), the second has the
 diagram of the first. M. Nishino, N. Yasuda, S. Minato and M. Nagata, *Dancing with Decision
 Diagrams: A Combined Approach to Exact Cover*, AAAI 2017, call this DXZ; Knuth has it in TAOCP
 7.2.2.1.
@@ -34,27 +34,25 @@ from batchsolve.engines.links import (
     choose,
     commit_others,
     cover,
-    links_of,
-    reselect,
-    uncommit_others,
-    uncover,
-)
-from batchsolve.engines.remainders import (
     flip,
     hash_of,
-    list_uncovered,
+    links_of,
+    uncommit_others,
+    uncover,
     words_of_key,
-    words_of_set,
     write_key,
 )
+from batchsolve.engines.priced import in_order
 from batchsolve.graphs.diagrams import (
     BYTES_OF_A_NODE,
+    FIRST_NODES,
     SLOTS_OF_EACH,
     lengthened,
     make,
     place_of,
     put,
     room_for_nodes,
+    size_of_next,
     slots_for,
     with_room,
 )
@@ -63,9 +61,7 @@ from batchsolve.problems.exact_cover import ExactCover
 
 W = uint64
 
-FIRST_KEYS, FIRST_NODES = 4096, 8192
-_GROWTH = 2
-_LEAST_GROWTH = 1.05  # less is not worth copying
+FIRST_KEYS = 4096
 
 DONE, SPENT, NODES_FULL, KEYS_FULL = range(4)
 """The events that end a walk: the search is over, all nodes allowed are visited, or the room for
@@ -267,48 +263,56 @@ def _share(links, choice, level):
     return share
 
 
-@kernel
-def _begin(links, stack, uncovered):
-    """Select the options of a stack; return where one clashes, or -1."""
-    covered = np.zeros(links.size.size, np.uint32)
-    clash, _ = reselect(stack[:0], stack, links, covered)
-    list_uncovered(links, covered, uncovered)
-    return clash
+def _with_items_in_order(
+    problem: ExactCover, items: npt.NDArray[np.int64]
+) -> tuple[ExactCover, npt.NDArray[np.int64]]:
+    """Return a problem with its primary items in this order and its options sorted by first item.
+
+    Also returns the old number of each of its options.
+    """
+    rank = np.arange(problem.n_items)
+    rank[items] = np.arange(problem.n_primary)
+    entries = rank[problem.indices]
+    first = np.minimum.reduceat(entries, problem.indptr[:-1])
+    options = np.argsort(first, kind="stable")
+    n_items, n_primary = problem.n_items, problem.n_primary
+    again = ExactCover(problem.indptr, entries, n_items, n_primary, colors=problem.colors)
+    return in_order(again, options), options
 
 
 class GraphSearch:
-    """A search that draws the diagram of the covers below a stack, in several runs.
+    """A search that draws the diagram of all covers, in several runs.
 
     Parameters
     ----------
     problem : ExactCover
-    stack : ndarray of uint32
-        A partial cover.
-    is_ordered : bool
-        True if the branch item is always the first uncovered one; options must then ascend as
-        their first items do. Otherwise it is the one with the fewest options.
+    items : ndarray of int64, shape (n_primary,), optional
+        The primary items in a fixed order: the branch item is always the first uncovered one. By
+        default it is the one with the fewest options.
 
     Attributes
     ----------
+    is_ordered : bool
+        True if the order of items is fixed; then options come in one order on all paths.
+    options : ndarray of int64, shape (n_options,)
+        The options in that order.
     is_done : bool
     is_out_of_memory : bool
         True if it ended because it may take no more memory.
-    visited : int
-        Nodes of the tree that were visited.
     """
 
-    def __init__(
-        self,
-        problem: ExactCover,
-        stack: npt.NDArray[np.uint32],
-        is_ordered: bool,
-    ) -> None:
+    def __init__(self, problem: ExactCover, items: npt.NDArray[np.int64] | None = None) -> None:
+        self.is_ordered = items is not None
+        self.options = np.arange(problem.n_options)
+        if items is not None and problem.n_options:
+            problem, self.options = _with_items_in_order(problem, items)
         self._links: Links = links_of(problem)
         self._n_primary = problem.n_primary
-        self._is_ordered = is_ordered
         self._most_bytes = 0
         words = words_of_key(problem)
-        self._uncovered = np.zeros(words, np.uint64)
+        is_item = np.zeros(64 * words, np.bool_)
+        is_item[1 : problem.n_items + 1] = True
+        self._uncovered = np.packbits(is_item, bitorder="little").view(np.uint64)
         self._key = np.zeros(words, np.uint64)
         n_levels = problem.n_items + 2
         self._choice = np.zeros(n_levels, np.uint32)
@@ -326,19 +330,6 @@ class GraphSearch:
         )
         self._here = Standing(0, True, 0, 2, 0, 0, 0)
         self.is_done = self.is_out_of_memory = False
-        clash = _begin(self._links, stack, self._uncovered)
-        assert clash < 0, "a stack that was not checked"
-        assert words >= words_of_set(problem)
-
-    @property
-    def visited(self) -> int:
-        """Nodes of the tree that were visited."""
-        return self._here.visited
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory that the diagram and its tables take."""
-        return sum(array.nbytes for array in (*self._diagram, *self._memory))
 
     @property
     def n_nodes(self) -> int:
@@ -374,7 +365,7 @@ class GraphSearch:
             event, here = _walk(
                 self._links,
                 self._n_primary,
-                self._is_ordered,
+                self.is_ordered,
                 self._uncovered,
                 self._key,
                 self._choice,
@@ -397,32 +388,30 @@ class GraphSearch:
     def arrays(self) -> tuple[npt.NDArray[np.uint32], ...]:
         """Return option, low and high of all diagram nodes, the terminals first."""
         n = self._here.n_nodes
-        return self._diagram.option[:n], self._diagram.low[:n], self._diagram.high[:n]
+        option = np.zeros(n, np.uint32)
+        option[2:] = self.options[self._diagram.option[2:n]]
+        return option, self._diagram.low[:n], self._diagram.high[:n]
 
-    def _longer(self, n: int, bytes_of_each: int, least: int) -> int:
-        """Return the next size of a table of n entries; 0 if the memory does not suffice."""
-        free = self._most_bytes - self.n_bytes
-        most = min(n + max(free, 0) // bytes_of_each, 2**32 - 2)
-        wanted = max(_GROWTH * n, least)
-        longer = min(wanted, most)
-        return int(longer) if longer >= max(_LEAST_GROWTH * n, least) else 0
+    @property
+    def _free(self) -> int:
+        """Bytes that the diagram and its tables may take in addition."""
+        taken = sum(array.nbytes for array in (*self._diagram, *self._memory))
+        return self._most_bytes - taken
 
     def _lengthen_diagram(self) -> bool:
-        n = self._here.n_nodes
-        least = n + self._here.n_pending  # a chain may be longer than the diagram
-        size = self._longer(self._diagram.option.size, BYTES_OF_A_NODE, least)
+        n, here = self._diagram.option.size, self._here
+        least = here.n_nodes + here.n_pending  # a chain may be longer than the diagram
+        size = size_of_next(n, least, self._free, BYTES_OF_A_NODE)
         if size:
-            self._diagram = with_room(self._diagram, n, size)
+            self._diagram = with_room(self._diagram, here.n_nodes, size)
         return size > 0
 
     def _lengthen_memory(self) -> bool:
         old, n = self._memory, self._here.n_keys
-        words = old.keys.shape[1]
-        size = self._longer(n, 8 * words + 4 * (1 + SLOTS_OF_EACH), n + 1)
-        if not size:
-            return False
-        self._memory = Memory(
-            lengthened(old.keys, n, size), lengthened(old.nodes, n, size), slots_for(size)
-        )
-        _fill_slots_of_keys(self._memory, n)
-        return True
+        bytes_of_each = 8 * old.keys.shape[1] + 4 * (1 + SLOTS_OF_EACH)
+        size = size_of_next(n, n + 1, self._free, bytes_of_each)
+        if size:
+            keys, nodes = (lengthened(part, n, size) for part in old[:2])
+            self._memory = Memory(keys, nodes, slots_for(size))
+            _fill_slots_of_keys(self._memory, n)
+        return size > 0

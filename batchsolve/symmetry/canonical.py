@@ -198,30 +198,28 @@ def forms_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> CanonicalFor
     assert isinstance(problem, Sudoku)
     m, n = len(grids), problem.n_digits
     square = np.ascontiguousarray(grids).reshape(m, n, n)
-    made = CanonicalForms(
-        np.zeros((m, n * n), np.uint8),
+    made = (
+        np.zeros((m, n, n), np.uint8),
         np.zeros(m, np.int64),
         np.zeros(m, np.bool_),
         np.zeros((m, n), np.uint8),
         np.zeros((m, n), np.uint8),
     )
-    full = square.all(axis=(1, 2)) & ((problem.box_rows, problem.box_columns) == (3, 3))
-    for which, by_table in ((full, True), (~full, False)):
+    shape = problem.box_rows, problem.box_columns
+    is_full = square.all(axis=(1, 2)) & (shape == (3, 3))
+    for which, by_table in ((is_full, True), (~is_full, False)):
         if not which.any():
             continue
         some = slice(None) if which.all() else which
-        parts = [made.symmetries, made.transposed, made.rows, made.columns]
-        few = [square[some], made.grids.reshape(m, n, n)[some], *(part[some] for part in parts)]
+        parts = [part[some] for part in made]
         if by_table:
-            search_grids(*few)
+            search_grids(square[some], *parts)
         else:
-            shape = problem.box_rows, problem.box_columns
-            search_forms(few[0], *shape, _orders(n // shape[1]), MOST_STATES, *few[1:])
+            search_forms(square[some], *shape, _orders(n // shape[1]), MOST_STATES, *parts)
         if not which.all():
-            made.grids.reshape(m, n, n)[some] = few[1]
-            for part, found in zip(parts, few[2:], strict=True):
+            for part, found in zip(made, parts, strict=True):
                 part[some] = found
-    return made
+    return CanonicalForms(made[0].reshape(m, n * n), *made[1:])
 
 
 @cache

@@ -44,17 +44,19 @@ def _rank(moved):
 
 
 @kernel
-def _fill_table(orders, places, numbers, second_rows, firsts, ways):
+def _fill_table(moves, orders, places, numbers, second_rows, firsts, ways):
     """Fill the table of second rows; return the number of ways.
 
     Parameters
     ----------
+    moves : uint8 array, shape (12096, 9)
+        The permutations that leave no column in its stack.
     orders : uint8 array, shape (1296, 9)
         The orders of columns: which column stands at each position.
     places : uint8 array, shape (1296, 9)
         Their inverses.
     numbers : int16 array, shape (9!,)
-        Receives the number of each permutation that leaves no column in its stack, by its rank.
+        Receives the number of each permutation, by its rank.
     second_rows : int64 array, shape (12096,)
         Receives the least second row, 4 bits a label.
     firsts : int32 array, shape (12097,)
@@ -62,39 +64,21 @@ def _fill_table(orders, places, numbers, second_rows, firsts, ways):
     ways : int16 array
         Receives the orders that lead to the least second row.
     """
-    moved = np.zeros(9, np.uint8)
-    tried = np.full(9, -1, np.int64)
-    used = np.zeros(9, np.bool_)
-    n_moves, n_ways, x = 0, 0, 0
-    while x >= 0:
-        if x == 9:
-            least, first = np.int64(1) << 62, n_ways
-            for k in range(orders.shape[0]):
-                row = np.int64(0)
-                for y in range(9):
-                    row = row << 4 | places[k, moved[orders[k, y]]]
-                if row < least:
-                    least, n_ways = row, first
-                if row == least:
-                    ways[n_ways] = k
-                    n_ways += 1
-            numbers[_rank(moved)] = n_moves
-            second_rows[n_moves], firsts[n_moves] = least, first
-            n_moves += 1
-            x -= 1
-            continue
-        if tried[x] >= 0:
-            used[tried[x]] = False
-        to = tried[x] + 1
-        while to < 9 and (used[to] or to // 3 == x // 3):
-            to += 1
-        if to == 9:
-            tried[x] = -1
-            x -= 1
-            continue
-        tried[x], moved[x], used[to] = to, to, True
-        x += 1
-    firsts[n_moves] = n_ways
+    n_ways = 0
+    for n in range(moves.shape[0]):
+        moved, least, first = moves[n], np.int64(1) << 62, n_ways
+        for k in range(orders.shape[0]):
+            row = np.int64(0)
+            for y in range(9):
+                row = row << 4 | places[k, moved[orders[k, y]]]
+            if row < least:
+                least, n_ways = row, first
+            if row == least:
+                ways[n_ways] = k
+                n_ways += 1
+        numbers[_rank(moved)] = n
+        second_rows[n], firsts[n] = least, first
+    firsts[moves.shape[0]] = n_ways
     return n_ways
 
 
@@ -111,9 +95,14 @@ def _table() -> tuple[Any, ...]:
         np.uint8,
     )
     places = np.argsort(orders, axis=1).astype(np.uint8)
+    moves = np.empty((1, 0), np.uint8)
+    for x in range(9):
+        others = np.array([to for to in range(9) if to // 3 != x // 3], np.uint8)
+        moves = np.column_stack([np.repeat(moves, 6, axis=0), np.tile(others, len(moves))])
+        moves = moves[(moves[:, :-1] != moves[:, -1:]).all(axis=1)]
     numbers, second_rows = np.full(362_880, -1, np.int16), np.empty(12_096, np.int64)
     firsts, ways = np.empty(12_097, np.int32), np.empty(12_096 * 108, np.int16)
-    n_ways = _fill_table(orders, places, numbers, second_rows, firsts, ways)
+    n_ways = _fill_table(moves, orders, places, numbers, second_rows, firsts, ways)
     return orders, numbers, second_rows, firsts, ways[:n_ways].copy()
 
 
@@ -127,19 +116,8 @@ def _row(grid, r, order, labels):
 
 
 @kernel
-def _search(
-    grids,
-    orders,
-    numbers,
-    second_rows,
-    firsts,
-    ways,
-    forms,
-    symmetries,
-    transposed,
-    rows,
-    columns,
-):
+def _search(grids, table, forms, symmetries, transposed, rows, columns):
+    orders, numbers, second_rows, firsts, ways = table
     both = np.empty((2, 9, 9), np.uint8)
     where, moved = np.empty(10, np.uint8), np.empty(9, np.uint8)
     labels, least = np.zeros(10, np.int64), np.empty(9, np.int64)
@@ -217,4 +195,4 @@ def search_grids(grids, forms, symmetries, transposed, rows, columns):
     """Find the canonical forms of completed 9×9 grids; see `search_forms`."""
     with _LOCK:  # otherwise threads would make the table several times
         table = _table()
-    _search(grids, *table, forms, symmetries, transposed, rows, columns)
+    _search(grids, table, forms, symmetries, transposed, rows, columns)

@@ -19,7 +19,7 @@ from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import Printing, WorkerOptions
 from batchsolve.cli.parameters import HEADINGS
-from batchsolve.engines.registry import engine_names
+from batchsolve.engines.contract import engine_names
 from batchsolve.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings
 

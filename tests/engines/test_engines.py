@@ -410,7 +410,7 @@ def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch
 @pytest.mark.parametrize(
     ("load", "engine"),
     [
-        ("get_engine('algorithm-x')", "algorithm-x"),
+        ("get_engine('memo')", "memo"),
         ("choice.engine_for_rows('auto', Sudoku(3, 3))", "lanes"),
     ],
 )

@@ -86,7 +86,7 @@ def test_stacks_that_leave_too_much_are_left_to_dancing_links(engine, monkeypatc
     assert outcome_of(engine, problem, keep=10) == expected
     monkeypatch.undo()
     monkeypatch.setattr(module, "MOST_OPTIONS", 20)
-    monkeypatch.setattr(module, "DancingLinks", None)
+    monkeypatch.setattr(module, "dlx", None)
     stack = Stacks.from_lists([[1, 9]])
     outcome = get_engine(engine).search(problem, Task.of(stack))
     assert outcome.counts.tolist() == [len(covers(problem, (1, 9)))]

@@ -15,8 +15,8 @@ from batchsolve.graphs import (
     search as graph_search,
     solution_graph as graphs,
 )
-from batchsolve.graphs.item_order import narrow_order
-from batchsolve.graphs.reordering import Reordering
+from batchsolve.graphs.diagrams import reordered
+from batchsolve.graphs.drawing import narrow_order
 from batchsolve.graphs.search import GraphSearch
 
 EIGHT = 12_988_816
@@ -67,20 +67,15 @@ def test_with_and_without_an_option(problem, data):
 
 @given(problem=problems(most_options=20) | coloured_problems())
 def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
-    racers = [graph_drawing._Racer(problem, items) for items in (narrow_order(problem), None)]
+    searches = [GraphSearch(problem, items) for items in (narrow_order(problem), None)]
     nodes = []
-    for racer in racers:
-        racer.search.may_take(2**24)
-        racer.search.run(2**40)
-        option, low, high = racer.search.arrays()
-        option = graph_drawing._renamed(option, racer.options)
-        nodes.append((option, low, high, racer.search.root))
-    order = racers[0].options.astype(np.uint32)
-    again = Reordering(*nodes[1], order, 2**26)
-    while not again.is_done:
-        again.run(5)
+    for search in searches:
+        search.may_take(2**24)
+        search.run(2**40)
+        nodes.append((*search.arrays(), search.root))
+    order = searches[0].options.astype(np.uint32)
     fixed = bs.SolutionGraph(problem, *nodes[0], order)
-    drawn = bs.SolutionGraph(problem, *again.arrays(), again.root, order)
+    drawn = bs.SolutionGraph(problem, *reordered(*nodes[1], order, 64, steps=5), order)
     assert (fixed.count, fixed.n_nodes) == (drawn.count, drawn.n_nodes)
     assert sets(fixed) == sets(drawn)  # equal lists, so the order is the same
 
@@ -159,7 +154,7 @@ def test_a_search_can_be_interrupted():
 
 
 def test_a_search_knows_its_share():
-    search = GraphSearch(bs.family("queens:6"), np.empty(0, np.uint32), False)
+    search = GraphSearch(bs.family("queens:6"))
     search.may_take(2**24)
     shares = []
     while not search.is_done:

@@ -66,18 +66,18 @@ def test_auto_is_the_engine_that_suits_the_problem(problem, engine):
 
 
 def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
-    from batchsolve.engines.dlx import DancingLinks
+    from batchsolve.engines import dlx
 
-    search, sizes = DancingLinks.search, []
+    search, sizes = dlx.search, []
 
-    def noted(self, problem, task):
+    def noted(problem, task):
         sizes.append(len(task.stacks))
-        return search(self, problem, task)
+        return search(problem, task)
 
     def check():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(DancingLinks, "search", noted)
+    monkeypatch.setattr(dlx, "search", noted)
     monkeypatch.setattr("batchsolve.runs.estimate.STOPS_AT_ONCE", 7)
     begin = Stacks.from_lists([[]] * 300)
     rng = np.random.default_rng(5)

@@ -108,16 +108,16 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
 
 
 def test_runs_that_disagree_are_an_error(monkeypatch):
-    from batchsolve.engines.dlx import DancingLinks
+    from batchsolve.engines import dlx
 
-    search, calls = DancingLinks.search, []
+    search, calls = dlx.search, []
 
-    def miscounts(self, problem, task):
-        outcome = search(self, problem, task)
+    def miscounts(problem, task):
+        outcome = search(problem, task)
         calls.append(1)
         return dataclasses.replace(outcome, nodes=outcome.nodes + len(calls))
 
-    monkeypatch.setattr(DancingLinks, "search", miscounts)
+    monkeypatch.setattr(dlx, "search", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
         list(run_plan([read_workload("queens:6")], Plan(jobs=(1,), repeat=2)))
 
@@ -125,19 +125,19 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
     """Such a check raises a Ctrl-C that came while numba loaded a kernel; see `interrupts`."""
-    from batchsolve.engines.dlx import DancingLinks
+    from batchsolve.engines import dlx
 
-    search, calls = DancingLinks.search, []
+    search, calls = dlx.search, []
 
-    def noted(self, problem, task):
+    def noted(problem, task):
         calls.append(1)
-        return search(self, problem, task)
+        return search(problem, task)
 
     def check():
         if len(calls) >= before:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(DancingLinks, "search", noted)
+    monkeypatch.setattr(dlx, "search", noted)
     grid = Plan(jobs=(1,), engines=("dlx",), repeat=1, budget=100)
     with pytest.raises(KeyboardInterrupt), asking(check):
         list(run_plan([read_workload("queens:8")], grid))
@@ -173,17 +173,17 @@ def press_in_numba():
 
 
 def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, monkeypatch):
-    from batchsolve.engines.dlx import DancingLinks
+    from batchsolve.engines import dlx
 
-    search, calls = DancingLinks.search, []
+    search, calls = dlx.search, []
 
-    def interrupted(self, problem, task):
+    def interrupted(problem, task):
         if not calls:
             press_in_numba()
         calls.append(1)
-        return search(self, problem, task)
+        return search(problem, task)
 
-    monkeypatch.setattr(DancingLinks, "search", interrupted)
+    monkeypatch.setattr(dlx, "search", interrupted)
     command = ["scale", "queens:8", "--jobs", "1", "--engine", "dlx", "-o", str(tmp_path / "x")]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 130

@@ -25,7 +25,8 @@ from typing import cast
 import numpy as np
 from llvmlite import binding
 
-from batchsolve.engines.contract import Outcome, Task, check_support
+from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines.frame import prepared
 from batchsolve.engines.lanes.form import form_of
 from batchsolve.engines.lanes.memory import (
     LaneOutput,
@@ -39,8 +40,6 @@ from batchsolve.engines.lanes.memory import (
 )
 from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
-from batchsolve.engines.prepared import Prepared
-from batchsolve.engines.registry import registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.jigsaws import Jigsaws
@@ -48,7 +47,7 @@ from batchsolve.problems.jigsaws import Jigsaws
 WIDTHS = (8, 16, 32)
 
 
-_FORMS = {width: Prepared(partial(form_of, width=width)) for width in WIDTHS}
+_FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
 
 
 @lru_cache
@@ -80,7 +79,7 @@ class SudokuLanes:
         check_support(self, problem)
         grids = cast(GridProblem, problem)
         width = self.width or best_width(grids.n_digits)
-        form = _FORMS[width].of(problem)
+        form = _FORMS[width](problem)
         stacks = task.stacks
         memory = workspace(form, task)
         # lanes that share a root go broad before one goes deep: a small budget would end there,

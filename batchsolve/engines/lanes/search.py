@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint32
 
-from batchsolve.engines.borrowing import borrowed
-from batchsolve.engines.intrinsics import popcount
+from batchsolve.engines.intrinsics import borrowed, popcount
 from batchsolve.engines.lanes.memory import (
     BAD,
     BUDGET,
