@@ -269,10 +269,10 @@ def _report(
     printing: Printing,
 ) -> None:
     """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
-    from batchsolve.scaling import fits, plots
-    from batchsolve.scaling.doubts import doubts
+    from batchsolve.scaling import plots
     from batchsolve.scaling.forecast import forecast
     from batchsolve.scaling.report import write_report
+    from batchsolve.scaling.speedup import can_fit, doubts
 
     forecasts = []
     for workload in workloads:
@@ -285,7 +285,7 @@ def _report(
     for series in experiment.series():
         for doubt in doubts(series):
             printing.note(f"batchsolve: {series.name}: {doubt}")
-    if not (plots.available() and fits.available()):
+    if not (plots.available() and can_fit()):
         printing.note(f"batchsolve: no pictures or no curves; they need {plots.HOW_TO_GET}")
     if not printing.quiet:
         print(printable(str(path)))
