@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.cli.commands import all_commands
-from batchsolve.cli.parameters import by_heading
+from batchsolve.cli.options import by_heading
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
 HEAD = """# Commands

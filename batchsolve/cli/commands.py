@@ -18,8 +18,7 @@ from click.exceptions import Exit
 
 import batchsolve
 from batchsolve.cli.completion import completion_options
-from batchsolve.cli.options import Parameters
-from batchsolve.cli.parameters import by_heading
+from batchsolve.cli.options import by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
@@ -31,8 +30,8 @@ COLUMN = 24  # characters, of the flags in a help text
 # Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
 # arrays, scaling.
 _MODULES = {
-    "solve": "solve",
-    "dedupe": "dedupe",
+    "solve": "rows",
+    "dedupe": "rows",
     "count": "trees",
     "enumerate": "trees",
     "export": "trees",
@@ -40,7 +39,7 @@ _MODULES = {
     "graph": "graphs",
     "sample": "graphs",
     "show": "problems",
-    "draw": "draw",
+    "draw": "problems",
     "estimate": "problems",
     "engines": "problems",
     "split": "trees",
@@ -77,7 +76,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name, or None."""
         if cmd_name in _MODULES:
-            _add_commands_of(_MODULES[cmd_name])
+            import_module(f"batchsolve.cli.{_MODULES[cmd_name]}")  # which adds its commands
         else:
             all_commands()  # so that click can suggest similar names
         return super().get_command(ctx, cmd_name)
@@ -99,13 +98,8 @@ click.version_option(
 def all_commands() -> dict[str, click.Command]:
     """Import all commands; return them by their names, in the order of their list."""
     for module in set(_MODULES.values()):
-        _add_commands_of(module)
+        import_module(f"batchsolve.cli.{module}")
     return {name: app.commands[name] for name in _MODULES}
-
-
-def _add_commands_of(module: str) -> None:
-    """Import a module, so that it adds its commands to the app."""
-    import_module(f"batchsolve.cli.{module}")
 
 
 class _Command(click.Command):
@@ -147,18 +141,23 @@ def command(
     """
 
     def add(function: Function) -> Function:
-        parameters = Parameters.of(function)
+        parameters, groups = parameters_of(function)
 
         def run(**given: Any) -> None:
-            quiet = given.get("quiet", False)
-            raise Exit(_exit_code(lambda: function(**parameters.arguments(given)), quiet))
+            def answer() -> int:
+                rest = dict(given)
+                for name, (settings, offered) in groups.items():
+                    rest[name] = settings(**{field: rest.pop(field) for field in offered})
+                return function(**rest)
+
+            raise Exit(_exit_code(answer, given.get("quiet", False)))
 
         below = "\n\n".join([_shown(examples), epilog or ""])
         app.add_command(
             _Command(
                 name or function.__name__,
                 callback=run,
-                params=parameters.shown,
+                params=parameters,
                 help=inspect.getdoc(function),
                 epilog=below,
             )

@@ -42,19 +42,8 @@ class _OrFiles(ShellComplete):
         return found or [CompletionItem(incomplete, type="file")]
 
 
-@add_completion_class
-class _Bash(_OrFiles, BashComplete):
-    pass
-
-
-@add_completion_class
-class _Zsh(_OrFiles, ZshComplete):
-    pass
-
-
-@add_completion_class
-class _Fish(_OrFiles, FishComplete):
-    pass
+for _of_shell in (BashComplete, ZshComplete, FishComplete):
+    add_completion_class(type(_of_shell.__name__, (_OrFiles, _of_shell), {}))
 
 
 class CannotInstallError(click.ClickException):

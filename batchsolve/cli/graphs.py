@@ -9,8 +9,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import Json, Printing, Problem, Puzzles, Quiet
-from batchsolve.cli.parameters import Argument, Option
+from batchsolve.cli.options import (
+    Json,
+    Printing,
+    Problem,
+    Puzzles,
+    Quiet,
+    argument,
+    option,
+    output_to,
+)
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, disk_errors, listed, quoted
@@ -26,8 +34,8 @@ if TYPE_CHECKING:
 
 BLOCK = 4096  # solutions written at a time
 
-Seed = Annotated[int, Option(metavar="N", heading="Solutions", help="Seed of the random numbers.")]
-Distinct = Annotated[bool, Option(heading="Solutions", help="Draw no solution twice.")]
+Seed = Annotated[int, option(metavar="N", heading="Solutions", help="Seed of the random numbers.")]
+Distinct = Annotated[bool, option(heading="Solutions", help="Draw no solution twice.")]
 
 
 def draw_to_file(
@@ -65,11 +73,11 @@ def draw_to_file(
 def graph(
     problem: Problem,
     file: Annotated[
-        str, Argument(metavar="FILE", help="The graph that count --memo --graph FILE wrote.")
+        str, argument(metavar="FILE", help="The graph that count --memo --graph FILE wrote.")
     ],
     with_: Annotated[
         tuple[str, ...],
-        Option(
+        option(
             "--with",
             heading="Solutions",
             metavar="OPTION",
@@ -78,11 +86,11 @@ def graph(
     ] = (),
     without: Annotated[
         tuple[str, ...],
-        Option(heading="Solutions", metavar="OPTION", help="Keep solutions without this option."),
+        option(heading="Solutions", metavar="OPTION", help="Keep solutions without this option."),
     ] = (),
     sample: Annotated[
         int | None,
-        Option(
+        option(
             heading="Solutions",
             metavar="N",
             help="Print N solutions, each drawn with the same probability.",
@@ -91,11 +99,11 @@ def graph(
     seed: Seed = 0,
     distinct: Distinct = False,
     list_: Annotated[
-        bool, Option("--list", heading="Solutions", help="Print all solutions, as JSON lines.")
+        bool, option("--list", heading="Solutions", help="Print all solutions, as JSON lines.")
     ] = False,
     output: Annotated[
         str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the graph of the kept solutions."),
+        output_to("FILE", help="Write the graph of the kept solutions."),
     ] = None,
     *,
     puzzles: Puzzles,
@@ -152,7 +160,7 @@ def sample(
     problem: Problem,
     n: Annotated[
         int,
-        Option(
+        option(
             "--number", "-n", heading="Solutions", metavar="N", help="Number of solutions to draw."
         ),
     ] = 1,
@@ -160,22 +168,20 @@ def sample(
     distinct: Distinct = False,
     weighted: Annotated[
         bool,
-        Option(
+        option(
             heading="Solutions",
             help="Draw by random probes, with unequal probabilities; each comes with its weight.",
         ),
     ] = False,
     memory: Annotated[
         int,
-        Option(
+        option(
             heading="Solutions",
             metavar="MB",
             help="Megabytes that the graph of all solutions may take.",
         ),
     ] = GRAPH_MEGABYTES,
-    output: Annotated[
-        str, Option("--output", "-o", metavar="FILE", help="The file; - is stdout.")
-    ] = "-",
+    output: Annotated[str, output_to("FILE", help="The file; - is stdout.")] = "-",
     *,
     puzzles: Puzzles,
     printing: Quiet,

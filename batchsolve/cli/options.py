@@ -1,4 +1,9 @@
-"""The options of the commands, each declared once.
+"""The options and arguments of the commands, each declared once.
+
+They are notes of `Annotated` parameters, whose types and defaults say the rest::
+
+    def count(problem: Annotated[str, argument(metavar="PROBLEM", help="…")],
+              probes: Annotated[int, option(metavar="N", help="…")] = 1000) -> int:
 
 The classes of `batchsolve.settings` declare the settings of searches and files, with default,
 bounds and help. A command takes such a class as one parameter; on the command line it stands for an
@@ -13,7 +18,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -21,11 +26,105 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import click
 from click import BadParameter
 
-from batchsolve.cli.parameters import Argument, Option, click_parameter
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import printable
 from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import FileSettings, SearchSettings, setting
+
+Note = Callable[[str, Any, Any], click.Parameter]
+"""The declaration of a parameter: it makes one of click of a name, a type and a default."""
+
+HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output")
+"""The headings of a help text, in order."""
+
+
+def argument(metavar: str, help: str) -> Note:
+    """Declare an argument of a command; of the type ``tuple[str, ...]`` it takes several words."""
+
+    def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
+        many = get_origin(kind) is tuple
+        return click.Argument(
+            [name],
+            type=get_args(kind)[0] if many else kind,
+            nargs=-1 if many else 1,
+            help=help,
+            metavar=metavar,
+            **_unless_given(default),
+        )
+
+    return parameter
+
+
+def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> Note:
+    """Declare an option of a command.
+
+    One of the type ``tuple[str, ...]`` can be given several times, and a bool is a flag.
+
+    Parameters
+    ----------
+    *flags : str
+        By default the name of the parameter with dashes.
+    help : str
+    heading : str
+        One of `HEADINGS`.
+    **declared
+        Other arguments of `click.Option`: ``metavar``, and a ``type`` if that of the parameter does
+        not tell how to convert the text.
+    """
+
+    def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
+        many = "type" not in declared and get_origin(kind) is tuple
+        usual = {"type": get_args(kind)[0] if many else kind, "multiple": many}
+        return _HeadedOption(
+            [*(flags or (f"--{name.replace('_', '-')}",)), name],
+            is_flag=kind is bool or None,  # False would make the value optional
+            help=help,
+            heading=heading,
+            **{**usual, **declared, **_unless_given(default)},
+        )
+
+    return parameter
+
+
+def output_to(metavar: str, help: str) -> Note:
+    """Declare the option of the file or directory that a command writes."""
+    return option("--output", "-o", metavar=metavar, help=help)
+
+
+class _HeadedOption(click.Option):
+    def __init__(self, *declarations: Any, heading: str, **declared: Any) -> None:
+        super().__init__(*declarations, **declared)
+        self.heading = heading
+
+
+def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
+    """Return parameters under their headings; arguments are input, and ``--help`` is output."""
+    found: dict[str, list[click.Parameter]] = {heading: [] for heading in HEADINGS}
+    for each in parameters:
+        default = "Input" if isinstance(each, click.Argument) else "Output"
+        found[getattr(each, "heading", default)].append(each)
+    return {heading: those for heading, those in found.items() if those}
+
+
+def _unless_given(default: Any) -> dict[str, Any]:
+    return {"required": True} if default is inspect.Parameter.empty else {"default": default}
+
+
+def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
+    """Return the parameter of click for a parameter that has one of these notes.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> hint = Annotated[int | None, option("--number", "-n", help="Number of solutions.")]
+    >>> click_parameter("n", hint, None).opts
+    ['--number', '-n']
+    """
+    kind, note = get_args(hint)
+    if type(None) in get_args(kind):
+        [kind] = (each for each in get_args(kind) if each is not type(None))
+    parameter: click.Parameter = note(name, kind, default)
+    return parameter
 
 
 @dataclass(frozen=True)
@@ -122,7 +221,7 @@ _HEADINGS = {
     WorkerOptions: "Workers",
     Printing: "Output",
 }
-# Arguments of the `Option` of a field, beside its declaration and the heading of its class.
+# Arguments of the `option` of a field, beside its declaration and the heading of its class.
 _ADDED: dict[str, dict[str, Any]] = {
     "jobs": {"flags": ("--jobs", "-j")},
     "address": {"flags": ("--scheduler", "--address")},
@@ -147,83 +246,57 @@ def meaning(name: str, **changes: Any) -> dict[str, dict[str, Any]]:
     name : str
         The field.
     **changes
-        Its default, or other arguments of its `Option`.
+        Its default, or other arguments of its `option`.
     """
     return {name: changes}
 
 
-@dataclass(frozen=True)
-class _Group:
-    """A parameter that stands for the options of a class of settings."""
+Groups = dict[str, tuple[type, list[str]]]
+"""Parameters that stand for a class of settings: the class, and the fields that are options."""
 
-    settings: type
-    names: list[str]
-    changes: Mapping[str, Mapping[str, Any]]
 
-    @classmethod
-    def of(cls, hint: Any) -> _Group | None:
-        """Return the group that a type stands for, or None if it is the type of one option."""
-        settings, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if not is_dataclass(settings):
-            return None
-        assert isinstance(settings, type)
-        names = [name for note in notes if isinstance(note, tuple) for name in note]
-        changes = {name: note[name] for note in notes if isinstance(note, dict) for name in note}
-        return cls(settings, names or [declared.name for declared in fields(settings)], changes)
-
-    def parameters(self) -> Iterator[click.Parameter]:
-        types = get_type_hints(self.settings)
-        declared = {each.name: each for each in fields(self.settings)}
-        for name in self.names:
-            said = {
-                "default": declared[name].default,
-                "flags": (),
-                "heading": _HEADINGS[self.settings],
-                **declared[name].metadata,
-                **_ADDED.get(name, {}),
-                **self.changes.get(name, {}),
+def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], Groups]:
+    """Return the parameters of the command that a function becomes, and its classes of settings."""
+    shown: list[click.Parameter] = []
+    groups: Groups = {}
+    hints = get_type_hints(function, include_extras=True)
+    for name, declared in inspect.signature(function).parameters.items():
+        hint = hints[name]
+        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if is_dataclass(kind):
+            assert isinstance(kind, type)
+            offered = [field for note in notes if isinstance(note, tuple) for field in note]
+            offered = offered or [field.name for field in fields(kind)]
+            changes = {
+                field: said
+                for note in notes
+                if isinstance(note, dict)
+                for field, said in note.items()
             }
-            default, flags, _ = (said.pop(each) for each in ("default", "flags", "least"))
-            yield click_parameter(name, Annotated[types[name], Option(*flags, **said)], default)
+            groups[name] = kind, offered
+            shown += _options_of(kind, offered, changes)
+        else:
+            shown.append(click_parameter(name, hint, declared.default))
+    return shown, groups
 
-    def take(self, given: dict[str, Any]) -> Any:
-        """Take the values of the options out of those given; return the settings."""
-        return self.settings(**{name: given.pop(name) for name in self.names})
 
-
-@dataclass(frozen=True)
-class Parameters:
-    """The parameters of a command: those of a function, its classes of settings taken apart."""
-
-    shown: list[click.Parameter]
-    groups: dict[str, _Group]
-
-    @classmethod
-    def of(cls, function: Callable[..., Any]) -> Parameters:
-        """Return the parameters of the command that a function becomes."""
-        shown: list[click.Parameter] = []
-        groups: dict[str, _Group] = {}
-        hints = get_type_hints(function, include_extras=True)
-        for name, declared in inspect.signature(function).parameters.items():
-            group = _Group.of(hints[name])
-            if group is None:
-                shown.append(click_parameter(name, hints[name], declared.default))
-            else:
-                groups[name] = group
-                shown += group.parameters()
-        return cls(shown, groups)
-
-    def arguments(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments for the function, put together from the values of the options.
-
-        Raises
-        ------
-        InputError
-            If a setting is out of bounds.
-        """
-        rest = dict(given)
-        settings = {name: group.take(rest) for name, group in self.groups.items()}
-        return {**rest, **settings}
+def _options_of(
+    settings: type, names: list[str], changes: Mapping[str, Mapping[str, Any]]
+) -> Iterator[click.Parameter]:
+    """Yield the options of fields of a class of settings."""
+    types = get_type_hints(settings)
+    declared = {each.name: each for each in fields(settings)}
+    for name in names:
+        said = {
+            "default": declared[name].default,
+            "flags": (),
+            "heading": _HEADINGS[settings],
+            **declared[name].metadata,
+            **_ADDED.get(name, {}),
+            **changes.get(name, {}),
+        }
+        default, flags, _ = (said.pop(each) for each in ("default", "flags", "least"))
+        yield click_parameter(name, Annotated[types[name], option(*flags, **said)], default)
 
 
 def how_written(puzzles: FileSettings) -> dict[str, Any]:
@@ -237,7 +310,7 @@ _HOW_WRITTEN = ("box", "alphabet", "blank", "column")
 
 Problem = Annotated[
     str,
-    Argument(
+    argument(
         metavar="PROBLEM",
         help="A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or "
         ".tiling file, or a family such as queens:12 or sudoku:2x3.",

@@ -15,11 +15,13 @@ from batchsolve.cli.options import (
     Puzzles,
     Quiet,
     WorkerOptions,
+    argument,
     how_written,
     meaning,
     only,
+    option,
+    output_to,
 )
-from batchsolve.cli.parameters import Argument, Option
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted, printable
 from batchsolve.interrupts import check_interrupt
@@ -77,7 +79,7 @@ def names(text: str) -> tuple[str, ...]:
 
 ForecastWorkers = Annotated[
     tuple[int, ...] | None,
-    Option(
+    option(
         heading="Workers",
         metavar="LIST",
         type=numbers,
@@ -87,12 +89,7 @@ ForecastWorkers = Annotated[
 ]
 Latency = Annotated[
     float,
-    Option(heading="Workers", metavar="S", help="Forecast: seconds a network adds to a task."),
-]
-EachRun = Annotated[
-    SearchSettings,
-    only("budget", "time_limit"),
-    meaning("time_limit", help="Stop each run after S seconds."),
+    option(heading="Workers", metavar="S", help="Forecast: seconds a network adds to a task."),
 ]
 
 
@@ -107,18 +104,16 @@ EachRun = Annotated[
 def scale(
     problems: Annotated[
         tuple[str, ...],
-        Argument(
+        argument(
             metavar="PROBLEM...",
             help="Problems as of count, each searched alone; with --weak also a corpus.",
         ),
     ],
-    output: Annotated[
-        str, Option("--output", "-o", metavar="DIR", help="A new directory for the results.")
-    ],
+    output: Annotated[str, output_to("DIR", help="A new directory for the results.")],
     *,
     jobs: Annotated[
         tuple[int, ...] | None,
-        Option(
+        option(
             "--jobs",
             "-j",
             heading="Workers",
@@ -129,7 +124,7 @@ def scale(
     ] = None,
     split_depth: Annotated[
         tuple[int | None, ...] | None,
-        Option(
+        option(
             heading="Search",
             metavar="LIST",
             type=depths,
@@ -137,19 +132,23 @@ def scale(
         ),
     ] = None,
     backend: Annotated[
-        str, Option(heading="Workers", metavar="LIST", help="Backends, such as threading,loky.")
+        str, option(heading="Workers", metavar="LIST", help="Backends, such as threading,loky.")
     ] = "threading",
     workers: Annotated[WorkerOptions, only("address")],
     engine: Annotated[
-        str, Option(heading="Search", metavar="LIST", help="Engines, such as auto,dlx.")
+        str, option(heading="Search", metavar="LIST", help="Engines, such as auto,dlx.")
     ] = "auto",
-    search: EachRun,
+    search: Annotated[
+        SearchSettings,
+        only("budget", "time_limit"),
+        meaning("time_limit", help="Stop each run after S seconds."),
+    ],
     repeat: Annotated[
-        int, Option(heading="Search", metavar="N", help="Runs of every combination.")
+        int, option(heading="Search", metavar="N", help="Runs of every combination.")
     ] = 3,
     weak: Annotated[
         int | None,
-        Option(
+        option(
             heading="Search",
             metavar="N",
             help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
@@ -157,7 +156,7 @@ def scale(
     ] = None,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
-    resume: Annotated[bool, Option(help="Go on with an interrupted experiment.")] = False,
+    resume: Annotated[bool, option(help="Go on with an interrupted experiment.")] = False,
     puzzles: Puzzles,
     printing: Quiet,
 ) -> int:
@@ -222,7 +221,7 @@ def scale(
 )
 def report(
     directory: Annotated[
-        str, Argument(metavar="DIR", help="The results of scale, complete or not.")
+        str, argument(metavar="DIR", help="The results of scale, complete or not.")
     ],
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
@@ -269,10 +268,10 @@ def _report(
     printing: Printing,
 ) -> None:
     """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
-    from batchsolve.scaling import fits, plots
-    from batchsolve.scaling.doubts import doubts
+    from batchsolve.scaling import plots
     from batchsolve.scaling.forecast import forecast
     from batchsolve.scaling.report import write_report
+    from batchsolve.scaling.speedup import can_fit, doubts
 
     forecasts = []
     for workload in workloads:
@@ -285,7 +284,7 @@ def _report(
     for series in experiment.series():
         for doubt in doubts(series):
             printing.note(f"batchsolve: {series.name}: {doubt}")
-    if not (plots.available() and fits.available()):
+    if not (plots.available() and can_fit()):
         printing.note(f"batchsolve: no pictures or no curves; they need {plots.HOW_TO_GET}")
     if not printing.quiet:
         print(printable(str(path)))

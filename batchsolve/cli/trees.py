@@ -12,8 +12,18 @@ from click import BadParameter
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.graphs import draw_to_file
-from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, WorkerOptions, only
-from batchsolve.cli.parameters import Argument, Option
+from batchsolve.cli.options import (
+    Engine,
+    Json,
+    Printing,
+    Problem,
+    Puzzles,
+    WorkerOptions,
+    argument,
+    only,
+    option,
+    output_to,
+)
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
@@ -26,21 +36,21 @@ if TYPE_CHECKING:
 
 UpToSymmetry = Annotated[
     bool,
-    Option(
+    option(
         heading="Search",
         help="Count solutions that are equal up to turning and reflecting the board as one.",
     ),
 ]
 Generators = Annotated[
     str | None,
-    Option(
+    option(
         heading="Search",
         metavar="FILE",
         help="Count solutions that are equal up to these symmetries as one: a JSON list of "
         "objects, each of which maps items to items.",
     ),
 ]
-Resume = Annotated[bool, Option(help="Go on with the run in DIR, or start it.")]
+Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
 
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
@@ -59,12 +69,12 @@ EPILOG = (
 def count(
     problem: Problem,
     run: Annotated[
-        str | None, Option(metavar="DIR", help="Keep the run in DIR, to resume it.")
+        str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
     ] = None,
     resume: Resume = False,
     stacks: Annotated[
         str | None,
-        Option(
+        option(
             heading="Input", metavar="FILE", help="Search only the stacks in this file; see split."
         ),
     ] = None,
@@ -73,11 +83,11 @@ def count(
     symmetries: Generators = None,
     search: SearchSettings,
     memo: Annotated[
-        bool, Option(heading="Search", help="Count equal subproblems once (--engine memo:MB).")
+        bool, option(heading="Search", help="Count equal subproblems once (--engine memo:MB).")
     ] = False,
     memo_size: Annotated[
         int | None,
-        Option(
+        option(
             heading="Search",
             metavar="MB",
             help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
@@ -85,7 +95,7 @@ def count(
     ] = None,
     graph: Annotated[
         str | None,
-        Option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
+        option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
     ] = None,
     workers: WorkerOptions,
     puzzles: Puzzles,
@@ -123,7 +133,7 @@ def count(
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
         else:
-            kept = Run(
+            with Run(
                 run,
                 reading.problem,
                 begin,
@@ -131,8 +141,7 @@ def count(
                 up_to_symmetry=group,
                 engine=search.engine,
                 name=reading.name,
-            )
-            with kept:
+            ) as kept:
                 result = kept.search(**how)
     if not printing.as_json:
         print(result.count)
@@ -175,17 +184,15 @@ def enumerate_(
     problem: Problem,
     output: Annotated[
         str,
-        Option(
-            "--output",
-            "-o",
-            metavar="DIR",
+        output_to(
+            "DIR",
             help="The directory of the run and its solutions; - prints JSON lines instead.",
         ),
     ],
     resume: Resume = False,
     best: Annotated[
         int | None,
-        Option(
+        option(
             heading="Search",
             metavar="K",
             help="Find only the K cheapest, by the costs of options; K is 100,000 at most.",
@@ -224,7 +231,7 @@ def enumerate_(
                 *task, out, notation=reading.notation, up_to_symmetry=group, **how
             )
         else:
-            kept = Run(
+            with Run(
                 output,
                 *task,
                 collect=best is None,
@@ -234,8 +241,7 @@ def enumerate_(
                 engine=search.engine,
                 notation=reading.notation,
                 name=reading.name,
-            )
-            with kept:
+            ) as kept:
                 result = kept.search(**how)
     return _report(result, printing, output)
 
@@ -269,10 +275,10 @@ def _nothing_as_json(
     "far; 2 wrong usage, or a file that cannot be read or written.",
 )
 def export(
-    directory: Annotated[str, Argument(metavar="DIR", help="A run of enumerate.")],
+    directory: Annotated[str, argument(metavar="DIR", help="A run of enumerate.")],
     output: Annotated[
         str,
-        Option("--output", "-o", metavar="FILE", help=".parquet, .csv, .tsv or .jsonl"),
+        output_to("FILE", help=".parquet, .csv, .tsv or .jsonl"),
     ],
     *,
     workers: Annotated[WorkerOptions, only("jobs")],
@@ -292,7 +298,7 @@ def export(
 
 @command(examples=("batchsolve runs counting", "batchsolve runs counting --json"))
 def runs(
-    directory: Annotated[str, Argument(metavar="DIR", help="A run.")], *, printing: Json
+    directory: Annotated[str, argument(metavar="DIR", help="A run.")], *, printing: Json
 ) -> int:
     """Print the finished and the remaining work of a run."""
     from batchsolve.runs.run import describe_run
@@ -312,13 +318,11 @@ def runs(
 def split(
     problem: Problem,
     depth: Annotated[
-        int, Option(metavar="D", heading="Search", help="The depth to which the tree is expanded.")
+        int, option(metavar="D", heading="Search", help="The depth to which the tree is expanded.")
     ],
-    output: Annotated[
-        str, Option("--output", "-o", metavar="DIR", help="The directory of the files.")
-    ],
+    output: Annotated[str, output_to("DIR", help="The directory of the files.")],
     files: Annotated[
-        int | None, Option(metavar="N", help="Number of files; by default one for each stack.")
+        int | None, option(metavar="N", help="Number of files; by default one for each stack.")
     ] = None,
     *,
     search: Engine,
@@ -347,7 +351,7 @@ def split(
 def merge(
     results: Annotated[
         tuple[str, ...],
-        Argument(metavar="RESULT...", help="The output of count --stacks PART --json."),
+        argument(metavar="RESULT...", help="The output of count --stacks PART --json."),
     ],
     *,
     printing: Json,

@@ -130,15 +130,23 @@ def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
         for k, drawing in enumerate(drawings, 1)
     )
     script = f"<script>{_SCRIPT}</script>\n" if several else ""
-    heading = f"{escape(title)}"
+    return html_page(
+        f"{title}: {counted(len(drawings), 'drawing')}",
+        f"{STYLE}{_STYLE}",
+        f"<h1>{escape(title)}</h1>\n<p>{escape(note)}</p>\n"
+        f"{_VIEWER if several else ''}"
+        f'<main id="{"all" if several else "one"}">\n{figures}</main>\n'
+        f"{script}",
+    )
+
+
+def html_page(title: str, style: str, body: str) -> str:
+    """Return a page of HTML that needs no other file: a title in plain text, CSS, and its body."""
     return (
         "<!DOCTYPE html>\n"
         '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{heading}: {counted(len(drawings), 'drawing')}</title>\n"
-        f"<style>{STYLE}{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{heading}</h1>\n<p>{escape(note)}</p>\n"
-        f"{_VIEWER if several else ''}"
-        f'<main id="{"all" if several else "one"}">\n{figures}</main>\n'
-        f"{script}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n"
+        f"<style>{style}</style>\n</head>\n<body>\n"
+        f"{body}</body>\n</html>\n"
     )

@@ -260,11 +260,6 @@ def write_above(axes: Axes, text: str) -> None:
     axes.set_title(lines, loc="left", fontsize=SMALL, color=DARK_GREY, pad=3)
 
 
-def write_beside(axes: Axes, text: str, x: float, y: float) -> None:
-    """Write a text right of the end of a bar."""
-    axes.annotate(text, (x, y), (3, 0), textcoords="offset points", va="center", fontsize=SMALL)
-
-
 def write_legend(figure: Figure, axes: Axes) -> None:
     """Write the legend below the picture, and make room for it."""
     lines, names = axes.get_legend_handles_labels()

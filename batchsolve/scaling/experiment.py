@@ -6,10 +6,9 @@ import json
 import os
 import platform
 import shlex
-import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, get_type_hints
@@ -20,11 +19,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import MeasuredRun
+from batchsolve.scaling.speedup import Series
 from batchsolve.scaling.task_log import TaskLog
+from batchsolve.whole_files import whole_file
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
 TASK_SCHEMA = pa.schema(
@@ -69,73 +69,6 @@ class Experiment:
     def widest(self) -> MeasuredRun:
         """Return the first run with the most workers, which the Gantt chart shows."""
         return max(self.runs, key=lambda run: (run.jobs, -run.run))
-
-
-@dataclass(eq=False)
-class Series:
-    """Runs that differ only in the number of workers."""
-
-    runs: list[MeasuredRun]
-
-    @property
-    def first(self) -> MeasuredRun:
-        """The first run; the fields other than times and workers hold for all runs."""
-        return self.runs[0]
-
-    @property
-    def name(self) -> str:
-        """The name of the series: problem, kind, engine, backend and split depth."""
-        run = self.first
-        depth = "auto" if run.split_depth is None else run.split_depth
-        weak = ", weak" if run.kind == "weak" else ""
-        return f"{short_name(run.problem)}{weak}, {run.engine}, {run.backend}, depth {depth}"
-
-    @property
-    def workers(self) -> list[int]:
-        """The numbers of workers, ascending."""
-        return sorted({run.jobs for run in self.runs})
-
-    def at(self, jobs: int) -> list[MeasuredRun]:
-        """Return the runs with this number of workers."""
-        return [run for run in self.runs if run.jobs == jobs]
-
-    def wall(self, jobs: int) -> float:
-        """Return the median time with this number of workers."""
-        return statistics.median(run.wall for run in self.at(jobs))
-
-    @property
-    def work_is_known(self) -> bool:
-        """True if the work of every run is known: it did all of it, or its nodes measure it."""
-        return visits_the_same_nodes(self.first.engine) or all(run.complete for run in self.runs)
-
-    def speedups(self) -> dict[int, float]:
-        """Return the speed-up at every number of workers: the ratio of work done per second.
-
-        Work is counted in nodes if they are reproducible, else in stacks. The reference is one
-        worker, or else the fewest workers, whose efficiency is then taken to be 1. The result is
-        empty if the work is not known, because a stopped run did not search all its stacks.
-        """
-        if not self.work_is_known:
-            return {}
-        by_nodes = visits_the_same_nodes(self.first.engine)
-
-        def speed(jobs: int) -> float:
-            runs = self.at(jobs)
-            return statistics.median((r.nodes if by_nodes else r.stacks) / r.wall for r in runs)
-
-        least = self.workers[0]
-        return {jobs: least * speed(jobs) / speed(least) for jobs in self.workers}
-
-
-def short_name(problem: str) -> str:
-    """Return the name of a problem without the folders of its file.
-
-    Examples
-    --------
-    >>> short_name("datasets/many16.csv#3")
-    'many16.csv#3'
-    """
-    return problem.rpartition("/")[2]
 
 
 def directory_for(path: str, resume: bool = False) -> Path:
@@ -190,8 +123,8 @@ def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
     place = home / "machine.json"
     if not place.exists():
         text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
-        with disk_errors(str(home)):
-            _replaced(place, lambda path: path.write_text(text, encoding="utf-8"))
+        with disk_errors(str(home)), whole_file(place) as file:
+            file.write(text.encode())
         return experiment
     before = read_experiment(str(home))
     mine = json.loads(json.dumps(experiment.about))
@@ -220,28 +153,20 @@ def write_experiment(home: Path, experiment: Experiment) -> None:
     """Write the tables of an experiment; the old ones stay if the process is killed meanwhile."""
     runs, tasks = runs_table(experiment.runs), tasks_table(experiment)
     with disk_errors(str(home)):
-        _replaced(
-            home / "subproblems.parquet", lambda p: pq.write_table(tasks, p, compression="zstd")
-        )
+        with whole_file(home / "subproblems.parquet") as file:
+            pq.write_table(tasks, file, compression="zstd")
         # last, because only runs that it lists count as made
-        _replaced(home / "runs.csv", lambda path: pacsv.write_csv(runs, path))
+        with whole_file(home / "runs.csv") as file:
+            pacsv.write_csv(runs, file)
 
 
-def _replaced(path: Path, write: Callable[[Path], object]) -> None:
-    """Replace a file atomically."""
-    unfinished = path.with_name(f".{path.name}")
-    write(unfinished)
-    unfinished.replace(path)
-
-
-def runs_table(runs: Iterable[MeasuredRun]) -> pa.Table:
+def runs_table(runs: Sequence[MeasuredRun]) -> pa.Table:
     """Return runs as a table; an automatic depth is ``auto``."""
     rows = [asdict(run) for run in runs]
-    for row in rows:
-        row["split_depth"] = "auto" if row["split_depth"] is None else str(row["split_depth"])
-        row["count"] = str(row["count"])  # may be too large for an integer column
-    columns = {f.name: [row[f.name] for row in rows] for f in fields(MeasuredRun)}
-    return pa.table(columns)
+    for row, run in zip(rows, runs, strict=True):
+        row["split_depth"] = str(run.depth)
+        row["count"] = str(run.count)  # may be too large for an integer column
+    return pa.Table.from_pylist(rows)
 
 
 def tasks_table(experiment: Experiment) -> pa.Table:
@@ -249,13 +174,9 @@ def tasks_table(experiment: Experiment) -> pa.Table:
     tables = []
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
         n = len(log.begin)
-        columns = [
-            np.full(n, run.run),
-            np.arange(n),
-            *map(np.asarray, (getattr(log, name) for name in TASK_SCHEMA.names[2:])),
-        ]
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, TASK_SCHEMA, strict=True)]
-        tables.append(pa.Table.from_arrays(arrays, schema=TASK_SCHEMA))
+        numbers = {"run": np.full(n, run.run), "task": np.arange(n)}
+        columns = {name: getattr(log, name) for name in TASK_SCHEMA.names[2:]}
+        tables.append(pa.table({**numbers, **columns}, schema=TASK_SCHEMA))
     return pa.concat_tables(tables)
 
 
@@ -298,8 +219,7 @@ def _damage(path: Path) -> Iterator[BinaryIO]:
 
 
 def _read_runs(file: BinaryIO) -> list[MeasuredRun]:
-    hints = get_type_hints(MeasuredRun)
-    kinds = {field.name: hints[field.name] for field in fields(MeasuredRun)}
+    kinds = get_type_hints(MeasuredRun)
     text = pacsv.ConvertOptions(column_types=dict.fromkeys(kinds, pa.string()))
     rows = pacsv.read_csv(file, convert_options=text)
     if rows.column_names != list(kinds) or not len(rows):

@@ -24,7 +24,7 @@ from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
-from batchsolve.scaling import usage
+from batchsolve.scaling import machine
 from batchsolve.scaling.task_log import TaskLog
 from batchsolve.search.pieces import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
@@ -167,6 +167,11 @@ class Plan:
         return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
 
 
+def depth_or_auto(depth: int | None) -> int | str:
+    """Return a split depth as reports show it: ``auto`` for None."""
+    return "auto" if depth is None else depth
+
+
 @dataclass(frozen=True)
 class MeasuredRun:
     """One run and its measurements: a row of ``runs.csv``.
@@ -237,11 +242,16 @@ class MeasuredRun:
     peak_mb: float
 
     def __str__(self) -> str:
-        depth = "auto" if self.split_depth is None else self.split_depth
         return (
             f"{self.problem}: {self.engine}, {self.backend}, {counted(self.jobs, 'worker')}, depth "
-            f"{depth}: {self.wall:.3f} s, {counted(self.nodes, 'node')}, idle {self.idle_share:.1%}"
+            f"{self.depth}: {self.wall:.3f} s, {counted(self.nodes, 'node')}, "
+            f"idle {self.idle_share:.1%}"
         )
+
+    @property
+    def depth(self) -> int | str:
+        """The split depth, or ``auto``."""
+        return depth_or_auto(self.split_depth)
 
     @property
     def rate(self) -> float:
@@ -350,15 +360,15 @@ def measure(
         goal = TreeGoal(workload.problem, settings, Piece.whole(stacks))
         search = TreeSearch(goal, engines, pool)
         check_interrupt()
-        usage.forget_peak()
-        cpu = usage.cpu_seconds()
+        machine.forget_peak()
+        cpu = machine.cpu_seconds()
         epoch, begin = time.time(), time.perf_counter()
         log = TaskLog()
         for done in search.run():
             log.add(done, epoch)
             check_interrupt()
         wall = time.perf_counter() - begin
-        cpu, peak = usage.cpu_seconds() - cpu, usage.peak_bytes(log.processes())
+        cpu, peak = machine.cpu_seconds() - cpu, machine.peak_bytes(log.processes())
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
     shares = log.shares(wall, jobs)

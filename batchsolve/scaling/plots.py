@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import counted
-from batchsolve.scaling import drawing, fits as curves
-from batchsolve.scaling.doubts import kinds_of_doubt, why_no_speedup
-from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, Label, Range, Style
-from batchsolve.scaling.experiment import Experiment, Series, short_name
-from batchsolve.scaling.fits import Fit
-from batchsolve.scaling.task_plots import gantt_figure, sizes_figure
+from batchsolve.scaling import drawing
+from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, TEXT, Label, Style
+from batchsolve.scaling.experiment import Experiment
+from batchsolve.scaling.speedup import (
+    Fit,
+    Series,
+    fits,
+    kinds_of_doubt,
+    short_name,
+    speedup_ranges,
+    why_no_speedup,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +35,9 @@ MOST_LINEAR = 8  # largest ratio of greatest to least value on an axis that begi
 DASHES = {"Amdahl": ("--", "╌"), "Universal Scalability": (":", "┈")}  # style of line and label
 BARS = "points: medians; bars: range of the repeats"
 MOST_NAMED = 3  # series in a note
+MOST_BARS = 3000  # of a Gantt chart; more cannot be told apart
+PANEL, ROW = 0.65, 0.22  # the heights of a histogram and of a worker's row, in inches
+MOST_ROWS = 24  # rows of a Gantt chart that leave room for a number each
 TINY = 1e-9  # smaller parameters are shown as 0
 GOOD = 0.9  # the efficiency that a reference line marks
 IDEAL = Style(GREY, "", DARK_GREY)
@@ -57,21 +65,6 @@ def draw_all(
     list of (str, str)
         The name of each picture's files, and its title.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    drawn = []
-    for name, title, figure in _figures(experiment, forecasts):
-        if figure is not None:
-            drawing.save(figure, home / f"{name}.png")
-            drawing.save(figure, home / f"{name}.svg")
-            drawn.append((name, title))
-    return drawn
-
-
-def _figures(
-    experiment: Experiment, forecasts: list[Forecast]
-) -> list[tuple[str, str, Figure | None]]:
     series = experiment.series()
     pictures = [
         ("speedup", "Speed-up", speedup_figure(series)),
@@ -83,48 +76,50 @@ def _figures(
     for k, found in enumerate(forecasts, 1):
         title = f"Forecast: {short_name(found.name)}"
         pictures.append((f"forecast{k}", title, forecast_figure(found)))
-    return pictures
-
-
-def fits(series: Series) -> list[Fit]:
-    """Return the curves that can be fitted to a series."""
-    if not curves.available() or why_no_speedup(series):
-        return []
-    speedups = series.speedups()
-    workers, values = list(speedups), list(speedups.values())
-    found = [curves.fit(law, workers, values) for law in curves.LAWS]
-    return [fit for fit in found if fit is not None]
-
-
-def speedup_ranges(series: Series) -> dict[int, Range]:
-    """Return the least and the greatest speed-up of a run at every number of workers."""
-    by_nodes = visits_the_same_nodes(series.first.engine)
-
-    def speeds(jobs: int) -> list[float]:
-        return [(r.nodes if by_nodes else r.stacks) / r.wall for r in series.at(jobs)]
-
-    least = series.workers[0]
-    unit = statistics.median(speeds(least)) / least
-    return {jobs: (min(speeds(jobs)) / unit, max(speeds(jobs)) / unit) for jobs in series.workers}
+    drawn = []
+    for name, title, figure in pictures:
+        if figure is not None:
+            drawing.save(figure, home / f"{name}.png")
+            drawing.save(figure, home / f"{name}.svg")
+            drawn.append((name, title))
+    return drawn
 
 
 def speedup_figure(series: list[Series]) -> Figure | None:
     """Draw speed-up against workers: measured with ranges, ideal, and fitted curves."""
-    drawn = _scalable(series)
+    return _against_workers(series, "Speed-up", "times one worker")
+
+
+def efficiency_figure(series: list[Series]) -> Figure | None:
+    """Draw efficiency, the speed-up divided by the number of workers, with ranges."""
+    return _against_workers(series, "Efficiency", "speed-up / workers", per_worker=True)
+
+
+def _against_workers(
+    series: list[Series], title: str, y: str, *, per_worker: bool = False
+) -> Figure | None:
+    """Draw speed-up against workers with curves; or that of each worker, joined by lines."""
+    drawn = [one for one in series if len(one.workers) > 1 and not why_no_speedup(one)]
     if not drawn:
         return None
     names, common = _names(drawn)
-    found = [fits(one) for one in drawn]
+    found = [[] if per_worker else fits(one) for one in drawn]
     brackets = "in brackets: 95 % intervals" if any(found) else ""
-    figure, (axes,) = drawing.new_figure("Speed-up", _lines(common, _bars(drawn), brackets))
+    figure, (axes,) = drawing.new_figure(title, _lines(common, _bars(drawn), brackets))
     most = max(max(one.workers) for one in drawn)
     line = np.linspace(1, most, 200)
-    axes.plot(line, line, color=GREY, label="ideal")
-    labels = [Label("ideal", most, most, IDEAL)]
+    if per_worker:
+        axes.axhline(1, color=GREY, label="ideal")
+    else:
+        axes.plot(line, line, color=GREY, label="ideal")
+    labels = [Label("ideal", most, 1.0 if per_worker else most, IDEAL)]
     for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
         text, style = _told(k, names, one)
-        points = one.speedups()
-        drawing.draw_measured(axes, points, speedup_ranges(one), style, name)
+        of = {jobs: jobs if per_worker else 1 for jobs in one.workers}
+        points = {jobs: value / of[jobs] for jobs, value in one.speedups().items()}
+        ranges = {j: (low / of[j], high / of[j]) for j, (low, high) in speedup_ranges(one).items()}
+        joined = one.workers if per_worker else ()
+        drawing.draw_measured(axes, points, ranges, style, name, joined)
         for fit in found[k]:
             dash, sample = DASHES[fit.law]
             numbers = fit.speedup(line)
@@ -133,30 +128,7 @@ def speedup_figure(series: list[Series]) -> Figure | None:
         end = max(points)
         labels.append(Label(text, end, points[end], style))
     drawing.begin_at_zero(axes)
-    _name_workers(axes, series, drawn, "times one worker")
-    drawing.write_labels(axes, labels)
-    return figure
-
-
-def efficiency_figure(series: list[Series]) -> Figure | None:
-    """Draw efficiency, the speed-up divided by the number of workers, with ranges."""
-    drawn = _scalable(series)
-    if not drawn:
-        return None
-    names, common = _names(drawn)
-    figure, (axes,) = drawing.new_figure("Efficiency", _lines(common, _bars(drawn)))
-    axes.axhline(1, color=GREY, label="ideal")
-    most = max(max(one.workers) for one in drawn)
-    labels = [Label("ideal", most, 1.0, IDEAL)]
-    for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
-        text, style = _told(k, names, one)
-        shares = {jobs: value / jobs for jobs, value in one.speedups().items()}
-        ranges = {j: (low / j, high / j) for j, (low, high) in speedup_ranges(one).items()}
-        drawing.draw_measured(axes, shares, ranges, style, name, joined=list(shares))
-        end = max(shares)
-        labels.append(Label(text, end, shares[end], style))
-    drawing.begin_at_zero(axes)
-    _name_workers(axes, series, drawn, "speed-up / workers")
+    _name_workers(axes, series, drawn, y)
     drawing.write_labels(axes, labels)
     return figure
 
@@ -228,14 +200,63 @@ def forecast_figure(found: Forecast) -> Figure:
     return figure
 
 
-def _scalable(series: list[Series]) -> list[Series]:
-    return [one for one in series if len(one.workers) > 1 and not why_no_speedup(one)]
+def sizes_figure(experiment: Experiment) -> Figure | None:
+    """Draw histograms of task durations, one below the other, with both axes logarithmic."""
+    seconds: dict[tuple[str, ...], list[float]] = {}
+    for run, log in zip(experiment.runs, experiment.logs, strict=True):
+        key = (short_name(run.problem), run.engine, counted(run.jobs, "worker"))
+        seconds.setdefault(key, []).extend(log.of_workers()[1].tolist())
+    positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}
+    if not positive:
+        return None
+    names, common = drawing.told_apart(list(positive))
+    height = drawing.AROUND + PANEL * len(names)
+    figure, panels = drawing.new_figure("Task durations", common, len(names), height)
+    low = min(s[s > 0].min() for s in positive.values())
+    high = max(s.max() for s in positive.values())
+    bins = np.geomspace(low * 0.99, high * 1.01, 40)
+    for axes, name, values in zip(panels, names, positive.values(), strict=True):
+        axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
+        axes.set(yscale="log", ylim=(0.7, None))  # so that a single task is visible
+        drawing.make_logarithmic(axes, "y", between=(1,))
+        drawing.write_above(axes, f"{name}: {counted(values.size, 'task')}")
+    panels[-1].set(xscale="log", xlim=(bins[0], bins[-1]))
+    drawing.make_logarithmic(panels[-1], "x")
+    drawing.name_axes(panels[-1], "seconds of a task", "")
+    figure.supylabel("tasks", fontsize=TEXT)
+    return figure
+
+
+def gantt_figure(experiment: Experiment) -> Figure | None:
+    """Draw the times when each worker was busy, in the run with the most workers."""
+    run = experiment.widest()
+    log = experiment.logs[experiment.runs.index(run)]
+    if not log.begin:
+        return None
+    begin, seconds, worker = map(np.array, (log.begin, log.seconds, log.worker))
+    numbers = np.unique(worker).tolist()
+    subtitle = f"{short_name(run.problem)}, {run.engine}, {run.backend}, run {run.run}"
+    if begin.size > MOST_BARS:
+        keep = np.argsort(seconds)[-MOST_BARS:]
+        begin, seconds, worker = begin[keep], seconds[keep], worker[keep]
+        subtitle += f"\nthe {MOST_BARS:,} longest of {len(log.begin):,} tasks"
+    height = drawing.AROUND + ROW * max(4, min(MOST_ROWS, len(numbers)))
+    figure, (axes,) = drawing.new_figure("Worker timeline", subtitle, height=height)
+    for number in numbers:
+        mine = worker == number
+        bars = list(zip(begin[mine].tolist(), seconds[mine].tolist(), strict=True))
+        colors = [DARK_GREY] if number < 0 else [COLORS[0], COLORS[5]]
+        axes.broken_barh(bars, (number - 0.4, 0.8), facecolors=colors, rasterized=True)
+    if len(numbers) <= MOST_ROWS:
+        axes.set_yticks(numbers, ["main" if n < 0 else str(n) for n in numbers])
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(left=0)
+    drawing.name_axes(axes, "seconds; colours alternate from task to task", "worker")
+    return figure
 
 
 def _names(series: list[Series]) -> tuple[list[str], str]:
     """Return a name for each series by its differences, and the properties that all share."""
-    runs = [one.first for one in series]
-    depths = ["auto" if run.split_depth is None else run.split_depth for run in runs]
     return drawing.told_apart(
         [
             (
@@ -243,9 +264,9 @@ def _names(series: list[Series]) -> tuple[list[str], str]:
                 "weak scaling" if run.kind == "weak" else "",
                 run.engine,
                 run.backend,
-                f"depth {depth}",
+                f"depth {run.depth}",
             )
-            for run, depth in zip(runs, depths, strict=True)
+            for run in (one.first for one in series)
         ]
     )
 
@@ -270,9 +291,7 @@ def _numbers(fit: Fit) -> str:
     """Return the parameters of a curve with their intervals, each on its own lines."""
     return "".join(
         f"\n    {name} {_short(value)}\n    ({_short(low)} – {_short(high)})"
-        for (name, value), (low, high) in zip(
-            fit.parameters.items(), fit.intervals.values(), strict=True
-        )
+        for name, value, (low, high) in fit.numbers()
     )
 
 

@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import base64
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from batchsolve.errors import disk_errors
-from batchsolve.scaling import fits, plots
-from batchsolve.scaling.doubts import doubts, why_no_speedup
-from batchsolve.scaling.experiment import Experiment, short_name
-from batchsolve.scaling.forecast import Forecast
+from batchsolve.pictures.page import html_page
+from batchsolve.scaling import plots
+from batchsolve.scaling.experiment import Experiment
+from batchsolve.scaling.forecast import Choice, Forecast
+from batchsolve.scaling.measure import depth_or_auto
+from batchsolve.scaling.simulation import Simulated
+from batchsolve.scaling.speedup import (
+    LAWS,
+    can_fit,
+    doubts,
+    fits,
+    missing,
+    short_name,
+    why_no_speedup,
+)
 from batchsolve.search.pieces import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = """
@@ -36,8 +46,6 @@ th:first-child, td:first-child { text-align: left; white-space: normal; min-widt
 pre { overflow-x: auto; background: #8882; padding: .6rem; }
 .note { border-left: 4px solid #d80; padding: .2rem .8rem; }
 """
-
-Cells = Sequence[Any]
 
 
 def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) -> Path:
@@ -86,23 +94,7 @@ def render(
     ]
     for found in forecasts:
         parts += _forecast(found)
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            "<body>",
-            *parts,
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    return html_page(title, STYLE, "\n".join([*parts, ""]))
 
 
 def _command(experiment: Experiment) -> list[str]:
@@ -111,10 +103,11 @@ def _command(experiment: Experiment) -> list[str]:
         name: value for name, value in about.items() if name not in ("command", "plan", "packages")
     }
     packages = ", ".join(f"{name} {v}" for name, v in about.get("packages", {}).items())
-    rows = [(name, "–" if value is None else value) for name, value in facts.items()]
+    facts["packages"] = packages
+    rows = [{"machine": name, "": "–" if v is None else v} for name, v in facts.items()]
     return [
         f"<pre>{escape(str(about.get('command', '')))}</pre>",
-        _table(("machine", ""), [*rows, ("packages", packages)], "facts"),
+        _table(rows, "facts"),
         "<p>Beside this page lie <code>runs.csv</code>, <code>subproblems.parquet</code> and "
         "<code>machine.json</code>, from which every number here comes.</p>",
     ]
@@ -147,19 +140,19 @@ def _summary(experiment: Experiment) -> list[str]:
         for jobs in series.workers:
             runs = series.at(jobs)
             walls = [run.wall for run in runs]
+            nodes = sorted({run.nodes for run in runs})  # a range, if runs were stopped or vary
             rows.append(
-                (
-                    series.name,
-                    jobs,
-                    len(runs),
-                    _seconds(statistics.median(walls)),
-                    f"{_seconds(min(walls))} – {_seconds(max(walls))}",
-                    why or f"{speedups[jobs]:.2f}",
-                    why or f"{speedups[jobs] / jobs:.3f}",
-                    _nodes(run.nodes for run in runs),
-                )
+                {
+                    "": series.name,
+                    "workers": jobs,
+                    "runs": len(runs),
+                    "median s": _seconds(statistics.median(walls)),
+                    "range s": f"{_seconds(min(walls))} – {_seconds(max(walls))}",
+                    "speed-up": why or f"{speedups[jobs]:.2f}",
+                    "efficiency": why or f"{speedups[jobs] / jobs:.3f}",
+                    "nodes": " – ".join(f"{n:,}" for n in dict.fromkeys([nodes[0], nodes[-1]])),
+                }
             )
-    head = ("", "workers", "runs", "median s", "range s", "speed-up", "efficiency", "nodes")
     return [
         "<h2>Speed-up</h2>",
         "<p>Medians over the runs of a row. Speed is nodes in a second (stacks, where an engine's "
@@ -171,36 +164,34 @@ def _summary(experiment: Experiment) -> list[str]:
             for series in experiment.series()
             for doubt in doubts(series)
         ),
-        _table(head, rows),
+        _table(rows),
     ]
-
-
-def _nodes(nodes: Iterable[int]) -> str:
-    """Return the nodes of runs, or their range if runs were stopped or are not reproducible."""
-    values = sorted(set(nodes))
-    return f"{values[0]:,}" if len(values) == 1 else f"{values[0]:,} – {values[-1]:,}"
 
 
 def _curves(experiment: Experiment) -> list[str]:
     rows = []
     for series in experiment.series():
-        for fit in plots.fits(series):
+        for fit in fits(series):
             numbers = ", ".join(
                 f"{name} {value:.4g} ({low:.4g} – {high:.4g})"
-                for (name, value), (low, high) in zip(
-                    fit.parameters.items(), fit.intervals.values(), strict=True
-                )
+                for name, value, (low, high) in fit.numbers()
             )
-            rows.append((series.name, fit.law, numbers, f"{fit.error:.3g}"))
+            rows.append(
+                {
+                    "": series.name,
+                    "law": fit.law,
+                    "parameters (95 % interval)": numbers,
+                    "rms error of the speed-up": f"{fit.error:.3g}",
+                }
+            )
     parts = ["<h2>Fitted curves</h2>"]
     if rows:
-        head = ("", "law", "parameters (95 % interval)", "rms error of the speed-up")
-        parts.append(_table(head, rows))
-    if not fits.available():
+        parts.append(_table(rows))
+    if not can_fit():
         how = escape(plots.HOW_TO_GET)
         return [*parts, f'<p class="note">Curves are left out; they need <code>{how}</code>.</p>']
     workers = {run.jobs for run in experiment.runs}
-    few = [f"{law}: {n} more" for law in fits.LAWS if (n := fits.missing(law, [*workers]))]
+    few = [f"{law}: {n} more" for law in LAWS if (n := missing(law, [*workers]))]
     if few:
         parts.append(
             "<p>A curve needs one more number of workers above 1 than it has parameters; otherwise "
@@ -210,47 +201,27 @@ def _curves(experiment: Experiment) -> list[str]:
 
 
 def _runs(experiment: Experiment) -> list[str]:
-    head = (
-        "run",
-        "problem",
-        "engine",
-        "backend",
-        "workers",
-        "depth",
-        "wall s",
-        "CPU s",
-        "count",
-        "subproblems",
-        "tasks",
-        "rounds",
-        "median task s",
-        "99 % s",
-        "longest s",
-        "idle",
-        "serial",
-        "peak MB",
-    )
     rows = [
-        (
-            run.run,
-            short_name(run.problem) + ("" if run.complete else " (stopped)"),
-            run.engine,
-            run.backend,
-            run.jobs,
-            "auto" if run.split_depth is None else run.split_depth,
-            _seconds(run.wall),
-            _seconds(run.cpu),
-            f"{run.count:,}",
-            f"{run.subproblems:,}",
-            f"{run.tasks:,}",
-            run.rounds,
-            _seconds(run.task_median),
-            _seconds(run.task_p99),
-            _seconds(run.task_max),
-            _percent(run.idle_share),
-            _percent(run.serial_share),
-            f"{run.peak_mb:.0f}",
-        )
+        {
+            "run": run.run,
+            "problem": short_name(run.problem) + ("" if run.complete else " (stopped)"),
+            "engine": run.engine,
+            "backend": run.backend,
+            "workers": run.jobs,
+            "depth": run.depth,
+            "wall s": _seconds(run.wall),
+            "CPU s": _seconds(run.cpu),
+            "count": f"{run.count:,}",
+            "subproblems": f"{run.subproblems:,}",
+            "tasks": f"{run.tasks:,}",
+            "rounds": run.rounds,
+            "median task s": _seconds(run.task_median),
+            "99 % s": _seconds(run.task_p99),
+            "longest s": _seconds(run.task_max),
+            "idle": f"{run.idle_share:.1%}",
+            "serial": f"{run.serial_share:.1%}",
+            "peak MB": f"{run.peak_mb:.0f}",
+        }
         for run in experiment.runs
     ]
     return [
@@ -258,7 +229,7 @@ def _runs(experiment: Experiment) -> list[str]:
         "<p><b>Idle</b> is the share of the workers' time that no task took. <b>Serial</b> is the "
         "share of the time in which no worker was busy, because the tree was being split or "
         "results collected.</p>",
-        _table(head, rows),
+        _table(rows),
     ]
 
 
@@ -267,21 +238,20 @@ def _forecast(found: Forecast) -> list[str]:
     work = found.nodes / found.costs.rate
     errors = [abs(check.error) for check in found.checks]
     checks = [
-        (
-            check.run.run,
-            check.run.jobs,
-            "auto" if check.run.split_depth is None else check.run.split_depth,
-            _seconds(check.measured),
-            _seconds(check.simulated),
-            f"{check.error:+.1%}",
-            f"{check.run.tasks:,}" if check.run.complete else "–",
-            f"{check.simulated_tasks:,}",
-        )
+        {
+            "run": check.run.run,
+            "workers": check.run.jobs,
+            "depth": check.run.depth,
+            "measured s": _seconds(check.measured),
+            "simulated s": _seconds(check.simulated),
+            "error": f"{check.error:+.1%}",
+            "tasks": f"{check.run.tasks:,}" if check.run.complete else "–",
+            "simulated": f"{check.simulated_tasks:,}",
+        }
         for check in found.checks
     ]
-    head = ("run", "workers", "depth", "measured s", "simulated s", "error", "tasks", "simulated")
     curve = [
-        (f"{p.workers:,}", _seconds(p.wall), f"{p.efficiency:.3f}", f"{p.tasks:,}", p.rounds)
+        {"workers": f"{p.workers:,}", **_simulated(p), "tasks": f"{p.tasks:,}", "rounds": p.rounds}
         for p in found.curve
     ]
     parts = [
@@ -290,11 +260,11 @@ def _forecast(found: Forecast) -> list[str]:
         f"follows the events of a search on any number of workers.</p>",
         *_assumptions(found),
         "<h3>Beside the measured runs</h3>",
-        f"<p>The simulated time differs from the measured one by {_percent(max(errors))} at most "
-        f"and by {_percent(statistics.median(errors))} in the median.</p>",
-        _table(head, checks),
+        f"<p>The simulated time differs from the measured one by {max(errors):.1%} at most "
+        f"and by {statistics.median(errors):.1%} in the median.</p>",
+        _table(checks),
         "<h3>More workers, automatic settings</h3>",
-        _table(("workers", "simulated s", "efficiency", "tasks", "rounds"), curve),
+        _table(curve),
     ]
     for choice in found.choices:
         parts += _choice(choice)
@@ -315,7 +285,7 @@ def _assumptions(found: Forecast) -> list[str]:
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
         "Budgets, pieces and draws follow the constants of "
-        "<code>batchsolve/search/rules.py</code>. No worker is lost, and all are equally fast.",
+        "<code>batchsolve.search.pieces.py</code>. No worker is lost, and all are equally fast.",
     ]
     return [
         "<h3>Assumptions</h3>",
@@ -323,21 +293,18 @@ def _assumptions(found: Forecast) -> list[str]:
     ]
 
 
-def _choice(choice: Any) -> list[str]:
+def _choice(choice: Choice) -> list[str]:
     sizing = Sizing.of(choice.workers)
-    depth = "auto" if choice.best_depth is None else choice.best_depth
+    depth = depth_or_auto(choice.best_depth)
     budget = choice.best_budget
     said = "automatic" if budget is None else f"{budget:g} s of nodes"
     what_if = [
-        (name, _seconds(run.wall), f"{run.efficiency:.3f}", f"{run.tasks:,}")
+        {"": name, **_simulated(run), "tasks": f"{run.tasks:,}"}
         for name, run in choice.what_if.items()
     ]
-    depths = [
-        ("auto" if d is None else d, _seconds(run.wall), f"{run.efficiency:.3f}")
-        for d, run in choice.depths
-    ]
+    depths = [{"depth": depth_or_auto(d), **_simulated(run)} for d, run in choice.depths]
     budgets = [
-        ("auto" if b is None else f"{b:g} s", _seconds(run.wall), f"{run.efficiency:.3f}")
+        {"budget": "auto" if b is None else f"{b:g} s", **_simulated(run)}
         for b, run in choice.budgets
     ]
     return [
@@ -346,19 +313,26 @@ def _choice(choice: Any) -> list[str]:
         f"time, to show what limits the efficiency. Tasks take {sizing.least_seconds:.3g} to "
         f"{sizing.full_seconds:.3g} s, the longest while {sizing.pieces:,} pieces wait; in the "
         f"last row up to {TASK_SECONDS:g} s and {PIECES_PER_WORKER * choice.workers:,}.</p>",
-        _table(("", "simulated s", "efficiency", "tasks"), what_if),
-        _table(("depth", "simulated s", "efficiency"), depths),
-        _table(("budget", "simulated s", "efficiency"), budgets),
+        _table(what_if),
+        _table(depths),
+        _table(budgets),
     ]
 
 
-def _table(head: Cells, rows: Iterable[Cells], kind: str = "numbers") -> str:
-    def row(tag: str, cells: Cells) -> str:
+def _simulated(run: Simulated) -> dict[str, str]:
+    """Return the cells of a simulation."""
+    return {"simulated s": _seconds(run.wall), "efficiency": f"{run.efficiency:.3f}"}
+
+
+def _table(rows: Sequence[Mapping[str, object]], kind: str = "numbers") -> str:
+    """Return a table; its rows, one or more, have the heads of the columns as keys."""
+
+    def row(tag: str, cells: Iterable[object]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in cells) + "</tr>"
 
-    body = "\n".join(row("td", cells) for cells in rows)
+    body = "\n".join(row("td", cells.values()) for cells in rows)
     return (
-        f'<div class="scroll {kind}"><table><thead>{row("th", head)}</thead>\n'
+        f'<div class="scroll {kind}"><table><thead>{row("th", rows[0])}</thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>"
     )
 
@@ -369,7 +343,3 @@ def _seconds(value: float) -> str:
 
 def _micro(value: float) -> str:
     return f"{value * 1e6:,.3g} µs"
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}"

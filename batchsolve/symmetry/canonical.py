@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 from math import factorial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -198,7 +199,7 @@ def forms_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> CanonicalFor
     assert isinstance(problem, Sudoku)
     m, n = len(grids), problem.n_digits
     square = np.ascontiguousarray(grids).reshape(m, n, n)
-    made = (
+    made: tuple[npt.NDArray[Any], ...] = (
         np.zeros((m, n, n), np.uint8),
         np.zeros(m, np.int64),
         np.zeros(m, np.bool_),

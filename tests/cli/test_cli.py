@@ -17,8 +17,7 @@ from click.testing import CliRunner
 
 from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
-from batchsolve.cli.options import Printing, WorkerOptions
-from batchsolve.cli.parameters import HEADINGS
+from batchsolve.cli.options import HEADINGS, Printing, WorkerOptions
 from batchsolve.engines.contract import engine_names
 from batchsolve.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from batchsolve.scaling import doubts as module
-from batchsolve.scaling.doubts import doubts, is_too_short, outliers
-from batchsolve.scaling.experiment import Experiment, Series
+from batchsolve.scaling import speedup as module
+from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Plan, read_workload, run_plan
-from batchsolve.scaling.plots import fits, speedup_figure
+from batchsolve.scaling.plots import speedup_figure
 from batchsolve.scaling.report import write_report
+from batchsolve.scaling.speedup import Series, doubts, fits, is_too_short, outliers
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from batchsolve.cli import app
-from batchsolve.scaling import drawing, plots, task_plots
+from batchsolve.scaling import drawing, plots
 from batchsolve.scaling.drawing import Style
-from batchsolve.scaling.experiment import Series, read_experiment
+from batchsolve.scaling.experiment import read_experiment
+from batchsolve.scaling.speedup import Series
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "gantt", "forecast1")
 with_matplotlib = pytest.mark.skipif(
@@ -56,7 +57,7 @@ def scale(out, *more):
 @pytest.fixture(scope="module", autouse=True)
 def _short_runs_are_enough():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("batchsolve.scaling.doubts.LEAST_SECONDS", 0.0)
+        patch.setattr("batchsolve.scaling.speedup.LEAST_SECONDS", 0.0)
         yield
 
 
@@ -147,7 +148,7 @@ def several(home):
 
 
 def least_seconds(monkeypatch):
-    monkeypatch.setattr("batchsolve.scaling.doubts.LEAST_SECONDS", 0.5)
+    monkeypatch.setattr("batchsolve.scaling.speedup.LEAST_SECONDS", 0.5)
 
 
 @with_matplotlib
@@ -244,7 +245,7 @@ def test_the_same_data_make_the_same_file(home, tmp_path):
 @with_matplotlib
 def test_the_gantt_chart_has_a_bar_for_every_task(home):
     experiment = read_experiment(str(home))
-    (axes,) = task_plots.gantt_figure(experiment).axes
+    (axes,) = plots.gantt_figure(experiment).axes
     bars = sum(len(bars.get_paths()) for bars in axes.collections)
     assert bars == len(experiment.logs[experiment.widest().run].begin)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from batchsolve.scaling.task_log import covered
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
@@ -18,7 +19,6 @@ from batchsolve.cli import app
 from batchsolve.interrupts import asking
 from batchsolve.scaling.experiment import (
     Experiment,
-    Series,
     about,
     begin_experiment,
     directory_for,
@@ -26,12 +26,11 @@ from batchsolve.scaling.experiment import (
     runs_table,
     write_experiment,
 )
-from batchsolve.scaling.fits import fit
 from batchsolve.scaling.forecast import forecast, measured_costs
 from batchsolve.scaling.measure import Plan, ScalingError, read_workload, run_plan
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import simulate
-from batchsolve.scaling.task_log import covered
+from batchsolve.scaling.speedup import Series, fit
 
 SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 

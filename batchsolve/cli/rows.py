@@ -1,23 +1,23 @@
-"""``batchsolve solve``."""
+"""The commands of tables of puzzles: solve and dedupe."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from enum import StrEnum
 from typing import Annotated
 
+import click
+
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import JsonSummary, WorkerOptions, meaning, only
-from batchsolve.cli.parameters import Argument, Option
+from batchsolve.cli.options import (
+    JsonSummary,
+    WorkerOptions,
+    argument,
+    meaning,
+    only,
+    option,
+    output_to,
+)
 from batchsolve.settings import FileSettings, SearchSettings
-
-
-class OnInvalid(StrEnum):
-    """The effect of an invalid row on the run."""
-
-    report = "report"
-    stop = "stop"
-
 
 RowSearch = Annotated[
     SearchSettings,
@@ -35,6 +35,7 @@ Files = Annotated[
         *("canonical", "resume"),
     ),
 ]
+KeptFiles = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
 
 
 @command(
@@ -50,7 +51,7 @@ Files = Annotated[
 def solve(
     inputs: Annotated[
         tuple[str, ...],
-        Argument(
+        argument(
             metavar="INPUT...",
             help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
             "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
@@ -59,10 +60,8 @@ def solve(
     ],
     output: Annotated[
         str,
-        Option(
-            "--output",
-            "-o",
-            metavar="OUT",
+        output_to(
+            "OUT",
             help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or .npy "
             "for the solutions alone; - is CSV on stdout; out/ or s3://bucket/out is a folder of "
             "Parquet files.",
@@ -73,13 +72,14 @@ def solve(
     workers: WorkerOptions,
     files: Files,
     on_invalid: Annotated[
-        OnInvalid,
-        Option(
+        str,
+        option(
             heading="Input",
             metavar="report|stop",
+            type=click.Choice(["report", "stop"]),
             help="Report invalid rows in their place, or stop at the first.",
         ),
-    ] = OnInvalid.report,
+    ] = "report",
     printing: JsonSummary,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
@@ -97,7 +97,7 @@ def solve(
             **asdict(workers),
             on_progress=on_progress,
             search=search,
-            files=replace(files, stop_on_invalid=on_invalid is OnInvalid.stop),
+            files=replace(files, stop_on_invalid=on_invalid == "stop"),
         )
     facts = asdict(summary)
     advice = facts.pop("advice")
@@ -106,4 +106,81 @@ def solve(
     printing.summary(facts, summary, summary.columns, output=output)
     if advice:
         printing.note(f"{summary.unfinished:,} unfinished: {advice}")
+    return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+@command(
+    examples=(
+        "batchsolve dedupe puzzles.csv -o kept.csv",
+        "batchsolve dedupe 'corpora/*.parquet' -o kept.parquet --up-to-symmetry",
+        "batchsolve dedupe train.csv --against test.csv -o clean.csv",
+        "batchsolve dedupe train.csv --against test.csv --mark -o marked.csv",
+    ),
+    epilog="Exit codes: 0 every puzzle compared; 1 some row invalid or without a canonical form; "
+    "2 wrong usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
+    "terminated.",
+)
+def dedupe(
+    inputs: Annotated[
+        tuple[str, ...],
+        argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
+    ],
+    output: Annotated[
+        str,
+        output_to(
+            "OUT",
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
+            "- is CSV on stdout.",
+        ),
+    ] = "-",
+    *,
+    up_to_symmetry: Annotated[
+        bool,
+        option(
+            heading="Search",
+            help="Compare puzzles up to relabelling, permuting rows, columns, bands and stacks, "
+            "and transposing.",
+        ),
+    ] = False,
+    against: Annotated[
+        tuple[str, ...],
+        option(
+            heading="Input",
+            metavar="FILE",
+            help="Leave out the puzzles of FILE, too; can be given several times.",
+        ),
+    ] = (),
+    mark: Annotated[
+        bool,
+        option(
+            help="Leave out nothing, but add a first column: the place of the first equal puzzle, "
+            "such as test.csv#17.",
+        ),
+    ] = False,
+    workers: WorkerOptions,
+    files: KeptFiles,
+    printing: JsonSummary,
+) -> int:
+    """Leave out the repeated puzzles of a table.
+
+    The first row of every puzzle is kept with all its columns, in the order of the input, unless
+    the puzzle is in a file of --against. Invalid rows are kept. The number of rows left out is
+    printed on stderr.
+    """
+    from batchsolve.runs.dedupe import dedupe as leave_out, kept_on
+    from batchsolve.runs.progress import ROW_BAR
+
+    with printing.progress(ROW_BAR, kept_on) as on_progress:
+        summary = leave_out(
+            inputs,
+            output,
+            up_to_symmetry=up_to_symmetry,
+            against=against,
+            mark=mark,
+            **asdict(workers),
+            on_progress=on_progress,
+            files=files,
+        )
+    facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
+    printing.summary(facts, summary, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE

@@ -1,0 +1,305 @@
+"""Speed-up: the runs of a series, what they show, doubts about them, and curves through them.
+
+Amdahl's law has a serial share s: S(P) = 1 / (s + (1 - s) / P) (G. M. Amdahl, AFIPS 1967). The
+Universal Scalability Law has contention α and coherency β: S(P) = P / (1 + α (P - 1) + β P (P - 1))
+(N. J. Gunther, *Guerrilla Capacity Planning*, 2007). With β = 0 it is Amdahl's law with s = α.
+
+A curve needs one more measurement than it has parameters; otherwise it would go through all of
+them, however wrong. One worker does not count, because its speed-up is 1 by definition.
+
+As in hyperfine, outliers are found by their distance from the median, in units of the median
+absolute deviation (B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*, 1993).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines.choice import visits_the_same_nodes
+from batchsolve.errors import counted
+from batchsolve.scaling.measure import MeasuredRun
+
+Floats = npt.NDArray[np.float64]
+Range = tuple[float, float]
+LAWS = {  # law -> parameter -> its upper bound
+    "Amdahl": {"serial share": 1.0},
+    "Universal Scalability": {"contention": 1.0, "coherency": np.inf},
+}
+CONFIDENCE = 0.95
+LEAST_SECONDS = 0.5  # of a run; starts of threads and page faults distort shorter ones
+MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally distributed
+STEADY = 0.05  # a run within this share of the median is never an outlier
+LEAST_OF_CPU = 0.9  # the least share of the tasks' time in which they had processors
+KNOWN_CPU = 0.3  # a smaller share means that workers run on other machines
+
+
+@dataclass(eq=False)
+class Series:
+    """Runs that differ only in the number of workers."""
+
+    runs: list[MeasuredRun]
+
+    @property
+    def first(self) -> MeasuredRun:
+        """The first run; the fields other than times and workers hold for all runs."""
+        return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """The name of the series: problem, kind, engine, backend and split depth."""
+        run = self.first
+        weak = ", weak" if run.kind == "weak" else ""
+        return f"{short_name(run.problem)}{weak}, {run.engine}, {run.backend}, depth {run.depth}"
+
+    @property
+    def workers(self) -> list[int]:
+        """The numbers of workers, ascending."""
+        return sorted({run.jobs for run in self.runs})
+
+    def at(self, jobs: int) -> list[MeasuredRun]:
+        """Return the runs with this number of workers."""
+        return [run for run in self.runs if run.jobs == jobs]
+
+    def wall(self, jobs: int) -> float:
+        """Return the median time with this number of workers."""
+        return statistics.median(run.wall for run in self.at(jobs))
+
+    @property
+    def work_is_known(self) -> bool:
+        """True if the work of every run is known: it did all of it, or its nodes measure it."""
+        return visits_the_same_nodes(self.first.engine) or all(run.complete for run in self.runs)
+
+    def speeds(self, jobs: int) -> list[float]:
+        """Return the work done per second in each run with this number of workers.
+
+        Work is counted in nodes if they are reproducible, else in stacks.
+        """
+        by_nodes = visits_the_same_nodes(self.first.engine)
+        return [(run.nodes if by_nodes else run.stacks) / run.wall for run in self.at(jobs)]
+
+    @property
+    def unit(self) -> float:
+        """The median speed of one worker, or else that of the fewest, divided by their number."""
+        least = self.workers[0]
+        return statistics.median(self.speeds(least)) / least
+
+    def speedups(self) -> dict[int, float]:
+        """Return the median speed at every number of workers, in units of that of one worker.
+
+        The result is empty if the work is not known, because a stopped run did not search all its
+        stacks.
+        """
+        if not self.work_is_known:
+            return {}
+        return {jobs: statistics.median(self.speeds(jobs)) / self.unit for jobs in self.workers}
+
+
+def short_name(problem: str) -> str:
+    """Return the name of a problem without the folders of its file.
+
+    Examples
+    --------
+    >>> short_name("datasets/many16.csv#3")
+    'many16.csv#3'
+    """
+    return problem.rpartition("/")[2]
+
+
+def speedup_ranges(series: Series) -> dict[int, Range]:
+    """Return the least and the greatest speed-up of a run at every number of workers."""
+    speeds = {jobs: series.speeds(jobs) for jobs in series.workers}
+    return {jobs: (min(of) / series.unit, max(of) / series.unit) for jobs, of in speeds.items()}
+
+
+def is_too_short(series: Series) -> bool:
+    """Return True if runs are too short for their times to show how the search scales."""
+    return min(series.wall(jobs) for jobs in series.workers) < LEAST_SECONDS
+
+
+def why_no_speedup(series: Series) -> str:
+    """Return a few words on why runs show no speed-up; an empty text if they show one."""
+    if is_too_short(series):
+        return "too short"
+    return "" if series.work_is_known else "stopped"
+
+
+def doubts(series: Series) -> Iterator[str]:
+    """Yield the doubts about the runs of a series, each with advice."""
+    return (advice for _, advice in _found(series))
+
+
+def kinds_of_doubt(series: Series) -> list[str]:
+    """Return the kinds of doubt about the runs of a series, each once and in a few words."""
+    return list(dict.fromkeys(kind for kind, _ in _found(series)))
+
+
+def _found(series: Series) -> Iterator[tuple[str, str]]:
+    """Yield the kind of every doubt, and advice."""
+    shortest = min(series.wall(jobs) for jobs in series.workers)
+    if is_too_short(series):
+        yield (
+            "too short",
+            f"its runs end within {shortest:.3g} s, so that a speed-up would say nothing; "
+            f"measure a problem that takes one worker {2 * LEAST_SECONDS:g} s or more for each "
+            f"of the most workers",
+        )
+        return
+    if not series.work_is_known:
+        yield (
+            "stopped",
+            f"a run was stopped, and nodes of the engine {series.first.engine!r} do not show how "
+            f"much of the work it did, so its speed-up is unknown; raise the time limit, or take "
+            f"another engine",
+        )
+        return
+    for jobs in series.workers:
+        runs = series.at(jobs)
+        walls = [run.wall for run in runs]
+        odd = outliers(walls)
+        if odd:
+            each = ", ".join(f"{walls[k]:.3g} s" for k in odd)
+            yield (
+                "outliers",
+                f"with {counted(jobs, 'worker')}, {len(odd)} of {len(walls)} runs took much longer "
+                f"or shorter than the median of {statistics.median(walls):.3g} s: {each}; measure "
+                f"again on an idle machine",
+            )
+        share = cpu_share(runs)
+        if KNOWN_CPU < share < LEAST_OF_CPU:
+            yield (
+                "processors shared",
+                f"with {counted(jobs, 'worker')}, tasks had processors for {share:.0%} of the time "
+                f"that they took, because something else ran beside them or there are fewer cores; "
+                f"measure again on an idle machine, with no more workers than cores",
+            )
+
+
+def outliers(walls: Sequence[float]) -> list[int]:
+    """Return the indices of times that are far from the median.
+
+    Examples
+    --------
+    >>> outliers([1.0, 1.01, 0.99, 1.02, 1.9])
+    [4]
+    """
+    if len(walls) < 3:
+        return []
+    middle = statistics.median(walls)
+    deviation = statistics.median(abs(wall - middle) for wall in walls)
+    far = max(MOST_DEVIATIONS * deviation, STEADY * middle)
+    return [k for k, wall in enumerate(walls) if abs(wall - middle) > far]
+
+
+def cpu_share(runs: Sequence[MeasuredRun]) -> float:
+    """Return the share of the tasks' time in which they had processors: the median over runs."""
+    return statistics.median(run.cpu / run.busy if run.busy else 1.0 for run in runs)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted curve.
+
+    Attributes
+    ----------
+    law : str
+    parameters : dict of str to float
+    intervals : dict of str to (float, float)
+        Confidence intervals of about 95 %.
+    error : float
+        Root mean square of the residuals of the speed-up.
+    """
+
+    law: str
+    parameters: dict[str, float]
+    intervals: dict[str, Range]
+    error: float
+
+    def numbers(self) -> Iterator[tuple[str, float, Range]]:
+        """Yield the name of each parameter, its value and its interval."""
+        for name, value in self.parameters.items():
+            yield name, value, self.intervals[name]
+
+    def speedup(self, workers: npt.ArrayLike) -> Floats:
+        """Return the speed-up of the curve at these numbers of workers."""
+        return _curve(np.array(list(self.parameters.values())), np.asarray(workers, np.float64))
+
+
+def can_fit() -> bool:
+    """Return True if scipy is installed, which fits the curves."""
+    return find_spec("scipy") is not None
+
+
+def missing(law: str, workers: npt.ArrayLike) -> int:
+    """Count the numbers of workers still to be measured before a law can be fitted.
+
+    Examples
+    --------
+    >>> missing("Amdahl", [1, 2]), missing("Universal Scalability", [1, 2, 4, 8])
+    (1, 0)
+    """
+    beyond_one = np.unique([p for p in np.asarray(workers) if p > 1]).size
+    return max(0, len(LAWS[law]) + 1 - beyond_one)
+
+
+def fits(series: Series) -> list[Fit]:
+    """Return the curves that can be fitted to a series."""
+    if not can_fit() or why_no_speedup(series):
+        return []
+    speedups = series.speedups()
+    found = [fit(law, list(speedups), list(speedups.values())) for law in LAWS]
+    return [curve for curve in found if curve is not None]
+
+
+def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
+    """Fit a law to the speed-up at some numbers of workers; return None if there are too few.
+
+    Examples
+    --------
+    >>> found = fit("Amdahl", [1, 2, 4, 8], [1, 1 / 0.55, 1 / 0.325, 1 / 0.2125])
+    >>> round(found.parameters["serial share"], 6)
+    0.1
+    """
+    if missing(law, workers):
+        return None
+    from scipy.optimize import least_squares
+    from scipy.stats import t
+
+    p, s = np.asarray(workers, np.float64), np.asarray(speedup, np.float64)
+    p, s = p[p > 1], s[p > 1]
+    names, most = list(LAWS[law]), np.array(list(LAWS[law].values()))
+    terms = _terms(len(names), p)
+    # P / S - 1 is linear in the parameters: linear least squares give the starting point
+    start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
+
+    def residuals(parameters: Floats) -> Floats:
+        return _curve(parameters, p) - s
+
+    def slopes(parameters: Floats) -> Floats:
+        return -p[:, None] * terms / (1 + terms @ parameters)[:, None] ** 2
+
+    tolerance = {"ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15}
+    best = least_squares(residuals, start, slopes, bounds=(0.0, most), x_scale="jac", **tolerance)
+    squares, free = 2 * best.cost, p.size - len(names)
+    spread = np.sqrt(np.diag(np.linalg.pinv(best.jac.T @ best.jac)) * squares / free)
+    half = t.ppf((1 + CONFIDENCE) / 2, free) * spread
+    low, high = np.clip(best.x - half, 0.0, most), np.clip(best.x + half, 0.0, most)
+    return Fit(
+        law,
+        dict(zip(names, best.x.tolist(), strict=True)),
+        dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
+        float(np.sqrt(squares / p.size)),
+    )
+
+
+def _curve(parameters: Floats, workers: Floats) -> Floats:
+    return workers / (1 + _terms(parameters.size, workers) @ parameters)
+
+
+def _terms(n: int, workers: Floats) -> Floats:
+    return np.stack([workers - 1, workers * (workers - 1)][:n], axis=-1)
