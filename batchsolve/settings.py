@@ -308,6 +308,12 @@ class FileSettings:
         The characters of blank cells; by default those of ``.0*_-`` that are not digits.
     box : (int, int), optional
         Rows and columns of a box; by default from the size of the puzzles.
+    rules : str, optional
+        Rules beyond rows, columns and boxes, joined by ``+``: ``x+antiknight``. A column ``rules``
+        gives rows more.
+    regions : str, optional
+        The region of each cell, in place of boxes: N² characters, or labels with spaces between
+        them. A column ``regions`` gives rows others.
     chunk : int, optional
         The upper bound of rows that a task reads; by default up to 1.75 MB of text.
     filename : bool
@@ -346,6 +352,18 @@ class FileSettings:
     box: tuple[int, int] | None = setting(
         None, "Rows and columns of a box, such as 2x3; by default from the size.", metavar="RxC"
     )
+    rules: str | None = setting(
+        None,
+        "Rules beyond rows, columns and boxes, such as x+antiknight; a column rules gives rows "
+        "more.",
+        metavar="NAMES",
+    )
+    regions: str | None = setting(
+        None,
+        "File with the region of each cell, in place of boxes, a letter or number a cell; a column "
+        "regions gives rows others.",
+        metavar="FILE",
+    )
     chunk: int | None = setting(
         None, "Most rows a task reads; by default up to 1.75 MB of text.", least=1
     )
@@ -359,7 +377,7 @@ class FileSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        names = ("column", "solution_column", "alphabet", "blank")
+        names = ("column", "solution_column", "alphabet", "blank", "rules", "regions")
         texts = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "box", checked_box(self.box, **texts))
 
@@ -383,6 +401,8 @@ class FileFields(TypedDict, total=False):
     alphabet: str | None
     blank: str | None
     box: tuple[int, int] | None
+    rules: str | None
+    regions: str | None
     chunk: int | None
     filename: bool
     stats: bool

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 import batchsolve
+from batchsolve.problems.grids import GridProblem
 from batchsolve.scaling.machine import machine
 from batchsolve.symmetry.canonical import forms_of
 from batchsolve.tables.corpus import Corpus
@@ -31,7 +32,7 @@ ROWS = 20_000  # of a corpus at most
 Grids = npt.NDArray[np.uint8]
 
 
-def forms_per_second(problem: batchsolve.Sudoku, grids: Grids, repeat: int) -> float:
+def forms_per_second(problem: GridProblem, grids: Grids, repeat: int) -> float:
     """Return the number of canonical forms that one thread finds per second."""
     forms_of(problem, grids[:2])  # compiles the kernel and builds the table
     seconds = []
@@ -42,7 +43,7 @@ def forms_per_second(problem: batchsolve.Sudoku, grids: Grids, repeat: int) -> f
     return len(grids) / statistics.median(seconds)
 
 
-def shuffled(problem: batchsolve.Sudoku, grids: Grids) -> Grids:
+def shuffled(problem: GridProblem, grids: Grids) -> Grids:
     """Return the grids with bands, stacks, rows and columns permuted at random."""
     n, rng = problem.n_digits, np.random.default_rng(1)
 

@@ -32,6 +32,7 @@ from peers import KNOW_BOUNDS, KNOW_COSTS, PEERS, is_graph, yardstick
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.reading import read_problem
@@ -147,7 +148,7 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
     return compared
 
 
-def rate_of(engine: Engine, problem: Sudoku, stacks: Stacks) -> tuple[float, int]:
+def rate_of(engine: Engine, problem: GridProblem, stacks: Stacks) -> tuple[float, int]:
     """Return the stacks an engine searches per second, and the nodes of all of them."""
     n_rows = TASK_CELLS // problem.n_cells
     begin, n_times, spent = time.perf_counter(), 0, 0.0

@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
@@ -206,6 +207,15 @@ def box_shape(text: str) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
+def regions_of_file(name: str) -> str:
+    """Return the text of a file of regions."""
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "is not UTF-8 text"
+        raise BadParameter(f"{name}: {why}; name a file with the region of each cell") from error
+
+
 def depth_or_auto(text: str) -> int | None:
     """Return a depth; None is automatic."""
     if text == "auto":
@@ -228,6 +238,7 @@ _ADDED: dict[str, dict[str, Any]] = {
     "as_json": {"flags": ("--json",)},
     "quiet": {"flags": ("--quiet", "-q")},
     "box": {"type": box_shape},
+    "regions": {"type": regions_of_file},
     "split_depth": {"type": depth_or_auto},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }
@@ -306,7 +317,7 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
 
 # Options and arguments that several commands share
 
-_HOW_WRITTEN = ("box", "alphabet", "blank", "column")
+_HOW_WRITTEN = ("box", "rules", "regions", "alphabet", "blank", "column")
 
 Problem = Annotated[
     str,

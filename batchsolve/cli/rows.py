@@ -31,11 +31,14 @@ RowSearch = Annotated[
 Files = Annotated[
     FileSettings,
     only(
-        *("box", "alphabet", "blank", "column", "solution_column", "filename", "chunk", "stats"),
-        *("canonical", "resume"),
+        *("box", "rules", "regions", "alphabet", "blank", "column", "solution_column", "filename"),
+        *("chunk", "stats", "canonical", "resume"),
     ),
 ]
-KeptFiles = Annotated[FileSettings, only("box", "alphabet", "blank", "column", "filename", "chunk")]
+KeptFiles = Annotated[
+    FileSettings,
+    only("box", "rules", "regions", "alphabet", "blank", "column", "filename", "chunk"),
+]
 
 
 @command(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
     Notation,
@@ -27,8 +28,8 @@ from batchsolve.problems.notation import (
     numbers,
     usual_notation,
 )
-from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
 
 _COMMENT = re.compile(r"(^|\s+)#.*")
@@ -70,7 +71,9 @@ def read_grid(
     alphabet: str | None = None,
     name: str = "FILE",
     blank: str | None = None,
-) -> tuple[Sudoku, Notation, npt.NDArray[np.uint8]]:
+    rules: str | None = None,
+    regions: str | None = None,
+) -> tuple[GridProblem, Notation, npt.NDArray[np.uint8]]:
     r"""Read the one grid of a text.
 
     Parameters
@@ -84,10 +87,12 @@ def read_grid(
         The name of the text, for a message that shows how to name one of its rows.
     blank : str, optional
         The characters of blank cells; by default, all of `BLANKS`.
+    rules, regions : str, optional
+        Rules beyond the usual; see `batchsolve.problems.variant.grid_problem`.
 
     Returns
     -------
-    problem : Sudoku
+    problem : GridProblem
     notation : Notation
     grid : ndarray of uint8, shape (N²,)
         Digits, 0 for blank cells.
@@ -107,15 +112,13 @@ def read_grid(
     (Sudoku(2, 2), '1-4', [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
     """
     text_of("a puzzle", text)
-    box = checked_box(box, alphabet=alphabet, blank=blank)
+    box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
     rows = _rows(text)
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in row.characters for row in rows):
         rows = _rows(text, dashes_are_cells=True)
     cells, are_words = _find_cells(rows, box, alphabet, name)
     n = isqrt(len(cells))
-    shape = box or default_box(n)
-    assert shape is not None  # `_find_cells` sees to that
     notation, written = _notation(cells, are_words, n, alphabet, blank)
     for k, cell in enumerate(cells):
         # an alphabet takes one byte per cell, and control characters are trimmed like blanks
@@ -128,10 +131,10 @@ def read_grid(
     grids, faults = notation.encode(pa.array([written]))
     if (fault := int(faults[0])) != -1:
         raise InputError(f"line {_line(rows, n, fault)}: {notation.explain(written, fault)}")
-    return sudoku(*shape), notation, grids[0]
+    return grid_problem(n, box, rules, regions), notation, grids[0]
 
 
-def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
+def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:
     """Return a drawing of a grid, which `read_grid` can read.
 
     Examples
@@ -145,7 +148,7 @@ def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
     | 1 . | . . |
     +-----+-----+
     """
-    n, width = problem.n_digits, problem.box_columns
+    n, (height, width) = problem.n_digits, problem.frame
     blank = notation.blank if "." in notation.symbols else "."  # zeros hide the clues
     symbols = [blank, *notation.names]
     longest = max(map(len, symbols))
@@ -155,7 +158,7 @@ def draw_grid(problem: Sudoku, notation: Notation, grid: npt.ArrayLike) -> str:
     for r in range(n):
         row = cells[r * n : (r + 1) * n]
         boxes = [" ".join(row[c : c + width]) for c in range(0, n, width)]
-        drawing += rule * (r % problem.box_rows == 0) + f"| {' | '.join(boxes)} |\n"
+        drawing += rule * (r % height == 0) + f"| {' | '.join(boxes)} |\n"
     return drawing + rule
 
 
@@ -163,7 +166,7 @@ _CELL = "width:1.8em;height:1.8em;padding:0;text-align:center;border:1px solid #
 
 
 def html_grid(
-    problem: Sudoku,
+    problem: GridProblem,
     notation: Notation,
     grid: npt.ArrayLike,
     clues: npt.ArrayLike | None = None,
@@ -172,7 +175,7 @@ def html_grid(
 
     Parameters
     ----------
-    problem : Sudoku
+    problem : GridProblem
     notation : Notation
     grid : array_like of int, shape (N²,)
         Digits, 0 for blank cells.
@@ -184,7 +187,7 @@ def html_grid(
     >>> html_grid(sudoku(1, 2), usual_notation(2), [1, 0, 0, 1]).count("<td")
     4
     """
-    n, rows, columns = problem.n_digits, problem.box_rows, problem.box_columns
+    n, (rows, columns) = problem.n_digits, problem.frame
     symbols = ["", *notation.names]
     digits = problem.as_grids(np.atleast_2d(grid))[0].tolist()
     is_clue = np.asarray(digits if clues is None else clues) > 0

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.kernels import kernel
-from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
 
 
@@ -62,22 +61,6 @@ class Answers:
 
     def __len__(self) -> int:
         return self.counts.size
-
-    def messages(
-        self, problem: GridProblem, puzzles: npt.NDArray[np.uint8]
-    ) -> dict[int, str | None]:
-        """Return the messages about rows: the reason of a failed search, or the clues that clash.
-
-        Parameters
-        ----------
-        problem : GridProblem
-        puzzles : ndarray of uint8, shape (n, N²)
-        """
-        clashes: dict[int, str | None] = {
-            row: problem.explain_clash(problem.stack(puzzles[row]).tolist(), int(self.clash[row]))
-            for row in np.flatnonzero(self.clash >= 0).tolist()
-        }
-        return self.unfinished | clashes
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""

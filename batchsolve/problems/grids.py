@@ -185,6 +185,24 @@ class GridProblem(ExactCover):
         """Number of options of every cover."""
         return self.n_cells
 
+    @property
+    def frame(self) -> tuple[int, int]:
+        """Rows and columns between the thick lines of a drawing."""
+        return self.n_digits, self.n_digits
+
+    @property
+    def described(self) -> str:
+        """The problem in words, for messages."""
+        return f"grids of {self.n_cells} cells with rules of their own"
+
+    def of_row(self, row: int) -> GridProblem:
+        """Return the problem of the grid with this root."""
+        return self
+
+    def at(self, roots: npt.NDArray[np.int64]) -> GridProblem:
+        """Return the problem of the grids with these roots; the roots are counted anew."""
+        return self
+
     def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         return np.empty((len(grids), 0), np.uint32)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import isqrt
 from typing import Any
 
 from batchsolve.errors import ProblemError, quoted
@@ -173,6 +174,20 @@ def layout(text: str, n: int) -> list[str]:
     """
     labels = re.split(r"[\s,;]+", text.strip())
     return labels if len(labels) == n * n else list("".join(labels))
+
+
+def n_regions(text: str) -> int:
+    """Return the number of regions of a layout, given as text.
+
+    Examples
+    --------
+    >>> n_regions("AABB AABB CCDD CCDD"), n_regions("1 1 1 10 10 2 10 2 2")
+    (4, 3)
+    """
+    labels = re.split(r"[\s,;]+", text.strip())
+    each = isqrt(len(labels))
+    is_labelled = each * each == len(labels) > each == len(set(labels))
+    return each if is_labelled else len(set("".join(labels)))
 
 
 def regions_of(labels: Sequence[Any], n: int) -> list[Cells]:

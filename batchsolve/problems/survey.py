@@ -110,12 +110,13 @@ class Survey:
             text = column[int(separated[0])].as_py()
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
 
-    def size(self) -> int | None:
+    def size(self, needs_boxes: bool = True) -> int | None:
         """Return the most frequent N of values that can be N × N grids, or None if none can."""
         votes: Counter[int] = Counter()
         for (length, tokens, _), count in self._kinds.items():
             n = isqrt(tokens or length)
-            if n * n == (tokens or length) and n <= MOST_DIGITS and default_box(n):
+            has_boxes = default_box(n) is not None or not needs_boxes
+            if n * n == (tokens or length) and n <= MOST_DIGITS and has_boxes:
                 votes[n] += count
         return max(votes, key=lambda n: (votes[n], -n)) if votes else None
 

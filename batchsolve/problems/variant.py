@@ -162,6 +162,15 @@ class Variant(GridProblem):
             first += len(sets)
         return others
 
+    def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        """Return True for each full grid that follows the rules; its digits are 1 .. N."""
+        right = super().follow_rules(grids)  # sees all rules but sums and marks
+        for cage in self.rules.cages:
+            right &= grids[:, list(cage.cells)].sum(axis=1) == cage.total
+        for cell, mask in self.rules.marks:
+            right &= (mask >> (grids[:, cell].astype(np.int64) - 1) & 1).astype(np.bool_)
+        return right
+
     def cell_name(self, cell: int) -> str:
         """Return the row and the column of a cell, in words."""
         row, column = self.rules.places[cell]
@@ -278,3 +287,10 @@ def grid_problem(
     else:
         made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
     return Variant(made if rules is None else made + named(rules, *(shape or (1, n_digits))))
+
+
+def shared_rules(n_digits: int, box: tuple[int, int] | None, rules: str) -> Rules:
+    """Return the rules of rows and columns, and of named rules, of grids whose regions differ."""
+    lines = Rules.square(n_digits, ())
+    shape = box or default_box(n_digits) or (1, n_digits)
+    return lines + named(rules, *shape) if rules else lines

@@ -44,8 +44,8 @@ class FilePlace:
 
 def corpus_of(paths: Sequence[str], settings: FileSettings, **more: Any) -> Corpus:
     """Return the corpus in some files, in the notation of the settings; see `Corpus`."""
-    how = settings.column, settings.box, settings.alphabet, settings.blank
-    return Corpus(paths, *how, **more)
+    names = ("column", "box", "alphabet", "blank", "rules", "regions")
+    return Corpus(paths, **{name: getattr(settings, name) for name in names}, **more)
 
 
 def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:

@@ -287,7 +287,7 @@ class _Dedupe:
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
         corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
-        keyed = Keyed(corpus.reader, GridHash.drawn(corpus.problem.n_cells), self.up_to_symmetry)
+        keyed = Keyed(corpus.reader, GridHash.drawn(corpus.rules.key_width), self.up_to_symmetry)
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
@@ -306,12 +306,9 @@ class _Dedupe:
         """Add the keys of files of ``against``."""
         other = corpus_of(paths, self.settings)
         ours, theirs = corpus.problem, other.problem
-        if (ours.box_rows, ours.box_columns) != (theirs.box_rows, theirs.box_columns):
-            n, boxes = theirs.n_digits, f"{theirs.box_rows}×{theirs.box_columns}"
+        if corpus.rules.kind != other.rules.kind:
             raise InputError(
-                f"{', '.join(paths)}: holds grids of {n}×{n} with boxes of {boxes}, and the input "
-                f"of {ours.n_digits}×{ours.n_digits} with boxes of "
-                f"{ours.box_rows}×{ours.box_columns}"
+                f"{', '.join(paths)}: holds {theirs.described}, and the input {ours.described}"
             )
         theirs_keyed = replace(keyed, reader=other.reader)
 

@@ -45,6 +45,7 @@ from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.variant import grid_problem
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
 
@@ -108,6 +109,8 @@ def read_problem(
     alphabet: str | None = None,
     column: str | None = None,
     blank: str | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
 ) -> Reading:
     """Read the problem that `text` names.
 
@@ -128,6 +131,8 @@ def read_problem(
     alphabet : str, optional
         For grids: the alphabet; by default found from the grid, or from the whole column of a
         corpus.
+    rules, regions : str, optional
+        For grids: rules beyond the usual, as in `solve_file`.
     column : str, optional
         For a row of a corpus: the puzzle column.
     blank : str, optional
@@ -149,7 +154,13 @@ def read_problem(
             f"a problem is text, such as 'queens:8' or the name of a file, {not_but(text)}"
         )
     text = os.fsdecode(text)
-    written = {"box": box, "alphabet": alphabet, "blank": blank}
+    written = {
+        "box": box,
+        "alphabet": alphabet,
+        "blank": blank,
+        "rules": rules,
+        "regions": regions,
+    }
     if text == "-" or os.path.exists(text):
         if column is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
@@ -164,11 +175,17 @@ def read_problem(
                 f"or - for standard input (in Python, solve takes the grid itself)"
             )
         raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
-    if any(each is not None for each in (column, *written.values())):
+    if any(each is not None for each in (column, box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )
-    return _reading(family(text), text)
+    problem = family(text)
+    if rules is not None or regions is not None:
+        if not isinstance(problem, Sudoku):
+            raise InputError(f"{text}: only grids, such as sudoku:3x3, have rules and regions")
+        shape = problem.box_rows, problem.box_columns
+        problem = grid_problem(problem.n_digits, shape, rules, regions)
+    return _reading(problem, text)
 
 
 def _is_grid(text: str) -> bool:
@@ -422,9 +439,8 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
     name = f"{name_of(path)}#{row}"
     if place in batch.faults:
         raise InputError(f"{name}: {batch.faults[place]}")
-    return Reading(
-        corpus.problem, corpus.problem.stack(batch.puzzles[place]), name, corpus.notation
-    )
+    problem = next(p for p, rows in batch.parts if place in rows).of_row(place)
+    return Reading(problem, problem.stack(batch.puzzles[place]), name, corpus.notation)
 
 
 def _find_row(path: str, row: str) -> int:

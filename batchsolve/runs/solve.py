@@ -16,7 +16,7 @@ from batchsolve.engines.choice import engines_for_rows
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import html_grid, read_grid
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
-from batchsolve.problems.grids import as_grids_array
+from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.search.rows import Read, Write, search_rows
@@ -45,8 +45,8 @@ class Answer:
         Solutions found, at most the limit.
     nodes : int
         Nodes visited.
-    box : (int, int)
-        Rows and columns of a box.
+    box : (int, int) or None
+        Rows and columns of a box; None if other rules hold.
     alphabet : str
         The alphabet of the solution.
     message : str or None
@@ -65,7 +65,7 @@ class Answer:
     solution: str | None
     n_solutions: int
     nodes: int
-    box: tuple[int, int] = field(repr=False)
+    box: tuple[int, int] | None = field(repr=False)
     alphabet: str = field(repr=False)
     message: str | None = field(default=None, repr=False)
 
@@ -146,7 +146,7 @@ class BatchResult:
 
 def solve_batch(
     grids: Any,
-    problem: Sudoku | None = None,
+    problem: GridProblem | None = None,
     *,
     alphabet: str | None = None,
     blank: str | None = None,
@@ -164,8 +164,8 @@ def solve_batch(
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
         Digits 1 .. N; blank cells hold 0 or -1, or are masked. Or a list, an Arrow array, or a
         series of pandas or polars with the puzzles as text.
-    problem : Sudoku, optional
-        The shape of the boxes; by default the usual one for N.
+    problem : GridProblem, optional
+        Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N.
     alphabet : str, optional
         The alphabet of texts that leave it open.
     blank : str, optional
@@ -229,7 +229,7 @@ def solve_batch(
 class _Rows:
     """Grids in memory, as blocks and the function that workers read them with."""
 
-    problem: Sudoku
+    problem: GridProblem
     notation: Notation
     blocks: Iterable[Any]
     read: Read
@@ -247,8 +247,10 @@ def _answered(rows: _Rows, write: Write, settings: SearchSettings, pool: Pool) -
         yield written
 
 
-def _rows_of(grids: Any, problem: Sudoku | None, alphabet: str | None, blank: str | None) -> _Rows:
-    if problem is not None and not isinstance(problem, Sudoku):
+def _rows_of(
+    grids: Any, problem: GridProblem | None, alphabet: str | None, blank: str | None
+) -> _Rows:
+    if problem is not None and not isinstance(problem, GridProblem):
         raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
     is_column = any(
         hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
@@ -257,9 +259,8 @@ def _rows_of(grids: Any, problem: Sudoku | None, alphabet: str | None, blank: st
         raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
     texts = text_column(grids)
     if texts is not None:
-        box = (problem.box_rows, problem.box_columns) if problem else None
         table = TableSource(pa.table({"puzzle": texts}))
-        return _Rows.of(Corpus([table], "puzzle", box, alphabet, blank))
+        return _Rows.of(Corpus([table], "puzzle", None, alphabet, blank, problem=problem))
     array = _array_of(grids)
     problem = problem or _problem_of(array)
     digits, size = problem.as_grids(array), max(64, BLOCK_CELLS // problem.n_cells)
@@ -267,13 +268,13 @@ def _rows_of(grids: Any, problem: Sudoku | None, alphabet: str | None, blank: st
     return _Rows(problem, usual_notation(problem.n_digits), blocks, partial(_batch_of, problem))
 
 
-def _batch_of(problem: Sudoku, grids: npt.NDArray[np.uint8]) -> Batch:
+def _batch_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> Batch:
     """Return grids of an array as rows without other columns."""
-    return Batch(pa.table({}), grids, None, None, {}, problem)
+    return Batch(pa.table({}), grids, None, None, {}, [(problem, np.arange(len(grids)))])
 
 
 def _arrays(
-    problem: Sudoku, notation: Notation, limit: int, batch: Batch, answers: Answers
+    problem: GridProblem, notation: Notation, limit: int, batch: Batch, answers: Answers
 ) -> BatchResult:
     """Return the answers to a block of rows as arrays."""
     solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
@@ -281,7 +282,7 @@ def _arrays(
     status = answers.status(limit)
     status[list(batch.faults)] = Status.INVALID
     counts = np.minimum(answers.counts, limit)
-    messages = answers.messages(problem, batch.puzzles) | batch.faults
+    messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
     return BatchResult(solutions, STATUS_NAMES[status], counts, answers.nodes, messages, notation)
 
 
@@ -292,6 +293,8 @@ def solve(
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
 ) -> Answer:
     """Solve one puzzle.
 
@@ -307,6 +310,10 @@ def solve(
         The alphabet, where the text leaves it open.
     blank : str, optional
         The characters of blank cells; by default those of ``.0*_-`` that are not digits.
+    rules : str, optional
+        As in `solve_file`.
+    regions : str, optional
+        As in `solve_file`.
 
     Returns
     -------
@@ -323,14 +330,16 @@ def solve(
     >>> solve("1.....2..3.....4")
     Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=1)
     """
-    problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
+    problem, notation, grid = read_grid(
+        text, box, alphabet, blank=blank, rules=rules, regions=regions
+    )
     result = solve_batch(grid[None], problem, limit=limit, jobs=1)
     return Answer(
         status=str(result.status[0]),
         solution=replace(result, notation=notation).text()[0],
         n_solutions=int(result.n_solutions[0]),
         nodes=int(result.nodes[0]),
-        box=(problem.box_rows, problem.box_columns),
+        box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
         message=result.messages.get(0),
     )
@@ -384,6 +393,8 @@ class TableFields(TypedDict, total=False):
     box: tuple[int, int] | None
     alphabet: str | None
     blank: str | None
+    rules: str | None
+    regions: str | None
     stats: bool
     canonical: bool
     limit: int
@@ -410,6 +421,8 @@ def solve_table(
     box: tuple[int, int] | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
     stats: bool = False,
     canonical: bool = False,
     limit: int = 2,
@@ -434,6 +447,10 @@ def solve_table(
         Symbols of the digits; by default found from the whole column.
     blank : str, optional
         The characters of blank cells; by default those of ``.0*_-`` that are not digits.
+    rules : str, optional
+        As in `solve_file`.
+    regions : str, optional
+        As in `solve_file`.
     stats : bool
         Add the columns ``nodes`` and ``seconds``.
     canonical : bool
@@ -479,7 +496,8 @@ def solve_table(
 
     limit = whole_number("limit", limit, 1)
     source = TableSource(arrow_table(table))
-    corpus = Corpus([source], column, box, alphabet, blank, solution_column=solution_column)
+    how = column, box, alphabet, blank, rules, regions
+    corpus = Corpus([source], *how, solution_column=solution_column)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     answers = AnswerTable(corpus.reader, limit, stats, canonical)
     with Pool(jobs, backend, address) as pool:

@@ -58,6 +58,8 @@ SAME_FILES = (
     "solution_column",
     "alphabet",
     "blank",
+    "rules",
+    "regions",
     "filename",
     "stats",
     "canonical",

@@ -11,7 +11,9 @@ a node limit, so only its tree decides whether it moves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +24,7 @@ from batchsolve.kernels import kernel
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import SolvedGrids
+from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
@@ -167,6 +170,45 @@ class OpenRows:
         return False
 
 
+def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
+    """Search a task; one row after another if their regions differ and the engine takes none."""
+    if not isinstance(problem, Jigsaws) or engine.capabilities.rules:
+        return engine.search(problem, task)
+    stacks, left = task.stacks, task.budget
+    outcomes = []
+    begins = np.flatnonzero(np.diff(stacks.roots, prepend=-1)).tolist()
+    for begin, end in pairwise([*begins, len(stacks)]):
+        some = np.arange(begin, end)
+        part = replace(
+            task,
+            stacks=stacks.take(some),
+            limits=task.limits[some],
+            allowances=task.allowances[some],
+            budget=left,
+        )
+        outcome = engine.search(problem.of_row(int(stacks.roots[begin])), part)
+        outcomes.append(replace(outcome, parents=outcome.parents + begin))
+        left = max(0, left - int(outcome.nodes.sum()))
+    return _joined(outcomes)
+
+
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of a task from those of its parts; their parents are the task's."""
+
+    def arrays(name: str) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(outcome, name) for outcome in outcomes])
+
+    return Outcome(
+        arrays("counts"),
+        arrays("nodes"),
+        arrays("clash"),
+        Stacks.concatenate([outcome.solutions for outcome in outcomes]),
+        Stacks.concatenate([outcome.frontier for outcome in outcomes]),
+        arrays("weights"),
+        arrays("parents"),
+    )
+
+
 def with_order_where_left(
     outcome: Outcome, stacks: Stacks, engine: Engine, problem: ExactCover
 ) -> Outcome:
@@ -188,7 +230,7 @@ def with_order_where_left(
     rows = covers.roots[is_left]
     places = np.searchsorted(stacks.roots, rows).tolist()
     ordered = [
-        _in_order_of_choice(cover, stacks[place], engine, problem)
+        _in_order_of_choice(cover, stacks.take([place]), engine, problem)
         for cover, place in zip(covers.take(is_left), places, strict=True)
     ]
     parts = [covers.take(~is_left), Stacks.from_lists(ordered, rows)]
@@ -197,19 +239,20 @@ def with_order_where_left(
 
 def _in_order_of_choice(
     cover: npt.NDArray[np.uint32],
-    stack: npt.NDArray[np.uint32],
+    stack: Stacks,
     engine: Engine,
     problem: ExactCover,
 ) -> list[int]:
     """Walk down from a stack to a cover, level by level; return its options in order of choice."""
     options = set(cover.tolist())
     while True:
-        one = Stacks.from_lists([stack.tolist()])
-        below = engine.search(problem, Task.of(one, depth=1, keep=UNLIMITED))
+        below = search_each(engine, problem, Task.of(stack, depth=1, keep=UNLIMITED))
         for found in below.solutions:
             if options.issuperset(found.tolist()):
                 return list(map(int, found))
-        stack = next(left for left in below.frontier if options.issuperset(left.tolist()))
+        places = range(len(below.frontier))
+        at = next(k for k in places if options.issuperset(below.frontier[k].tolist()))
+        stack = below.frontier.take([at])
 
 
 @kernel

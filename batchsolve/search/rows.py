@@ -22,7 +22,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group
 from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
-from batchsolve.search.open_rows import LatePiece, OpenRows, with_order_where_left
+from batchsolve.search.open_rows import LatePiece, OpenRows, search_each, with_order_where_left
 from batchsolve.search.pieces import Piece
 from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED, SearchSettings
@@ -71,7 +71,7 @@ class RowWork:
         if isinstance(task, StackTask):  # only the fallback engine searches whole stacks
             engine = self.handover.engine if self.handover and task.task.whole else self.engine
             begin = time.perf_counter()
-            outcome = engine.search(task.problem, task.task)
+            outcome = search_each(engine, task.problem, task.task)
             seconds = time.perf_counter() - begin
             return Result(None, int(outcome.nodes.sum()), seconds, outcome)
         try:
@@ -121,7 +121,7 @@ class RowWork:
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole)
         task = replace(task, depth=depth, unordered=unordered)
-        outcome = self.engine.search(piece.problem, task)
+        outcome = search_each(self.engine, piece.problem, task)
         return with_order_where_left(outcome, piece.stacks, self.engine, piece.problem)
 
 

@@ -35,6 +35,7 @@ from batchsolve.symmetry.canonical_search import search_forms
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
 
+NO_SYMMETRY = "only grids of rows, columns and boxes, without other rules, have canonical forms"
 NO_ROOM = f"no canonical form: more than {MOST_STATES:,} ways to begin one are equally good"
 
 _MOST_ORDERS = factorial(8)  # of stacks, all of which are tried
@@ -182,7 +183,7 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
     """
     if not isinstance(problem, Sudoku):
         check_kind(problem, GridProblem)
-        raise ProblemError("only grids of rows, columns and boxes have canonical forms here")
+        raise ProblemError(NO_SYMMETRY)
     height, width, n = problem.box_rows, problem.box_columns, problem.n_digits
     stacks, bands = n // width, n // height
     symmetries = factorial(stacks) * factorial(width) ** stacks * (1 + (height == width))

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.errors import ProblemError
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.symmetry.canonical import NO_ROOM, check_shape, forms_of
+from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import is_list
 from batchsolve.tables.reader import Batch, Reader
 
@@ -137,6 +138,8 @@ class AnswerTable:
     ) -> None:
         if canonical:
             check_shape(reader.problem)
+            if reader.rules.names:
+                raise ProblemError(NO_SYMMETRY)
         self.reader, self._problem = reader, reader.problem
         kind = reader.input_schema.field(reader.column).type
         self._grids = GridColumn.like(kind, reader.notation)
@@ -189,7 +192,7 @@ class AnswerTable:
             agrees, known = self._agreement(batch, status, solved, answers.covers.roots)
             columns.append(pa.array(agrees, mask=~known))
             disagree = int(np.count_nonzero(known & ~agrees))
-        messages = answers.messages(self._problem, batch.puzzles) | batch.faults
+        messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
         if self._canonical:
             forms = self._forms(batch, status, messages)
             columns += [_sparse_text(messages, n), forms]
@@ -212,7 +215,7 @@ class AnswerTable:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
         valid = np.flatnonzero(status != Status.INVALID)
         # a search that failed has not checked the clues
-        valid = valid[self._problem.first_clashes(batch.puzzles[valid]) < 0]
+        valid = valid[batch.first_clashes()[valid] < 0]
         forms = forms_of(self._problem, batch.puzzles[valid])
         for row in valid[~forms.found].tolist():
             messages[row] = messages.get(row) or NO_ROOM
@@ -240,7 +243,7 @@ class AnswerTable:
         _compare_rows(solved, batch.given, rows, agrees)
         others = np.flatnonzero(status != Status.UNIQUE)
         if others.size:
-            agrees[others] = self._problem.check(batch.puzzles[others], batch.given[others])
+            agrees[others] = batch.check(others)
             agrees &= status != Status.UNSOLVABLE
         return agrees, batch.has_given & (status != Status.INVALID)
 

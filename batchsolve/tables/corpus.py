@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from itertools import accumulate, chain
 from queue import SimpleQueue
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, listed, quoted, shortened, twice
-from batchsolve.problems.notation import Notation, default_box, usual_notation
+from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened, twice
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line, number_kinds
+from batchsolve.tables.rule_columns import REGIONS, RULES, RuleColumns
 from batchsolve.tables.sources import Source, TextSource, name_of, open_source
 
 PUZZLE_NAMES = (
@@ -71,6 +75,11 @@ class Corpus:
         The alphabet; by default found from the whole column.
     blank : str, optional
         The characters of blank cells; by default all common ones.
+    rules, regions : str, optional
+        The rules and the regions of all rows; see `batchsolve.problems.variant.grid_problem`. The
+        columns `RULES` and `REGIONS` give rows others.
+    problem : GridProblem, optional
+        The problem of all rows, in place of the box, the rules and the regions.
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     filename : bool
@@ -102,7 +111,10 @@ class Corpus:
         box: tuple[int, int] | None = None,
         alphabet: str | None = None,
         blank: str | None = None,
+        rules: str | None = None,
+        regions: str | None = None,
         *,
+        problem: GridProblem | None = None,
         solution_column: str | None = None,
         filename: bool = False,
         size: BlockSize | None = None,
@@ -110,7 +122,9 @@ class Corpus:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
         named = {"column": column, "solution_column": solution_column}
-        box = checked_box(box, **named, alphabet=alphabet, blank=blank)
+        texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
+        box = checked_box(box, **named, **texts)
+        given = RuleColumns(0, box, rules, regions, problem)
         self._size = size or TASKS
         self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
@@ -133,11 +147,12 @@ class Corpus:
             try:
                 self.column = column or self._puzzle_column(solution_column)
                 self.solution_column = solution_column or self._solution_column(self.column)
-                self.problem, self.notation = self._choose_notation(box, alphabet)
+                self.rules, self.notation = self._choose_notation(given, alphabet)
                 break
             except InputError:
                 if is_last:
                     raise
+        self.problem = self.rules.main_problem
         self.reader = Reader(
             self.schema,
             self.column,
@@ -145,6 +160,7 @@ class Corpus:
             self.problem,
             self.notation,
             self._choose_solution_notation(),
+            self.rules,
             filename,
         )
 
@@ -331,11 +347,11 @@ class Corpus:
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
     def _choose_notation(
-        self, box: tuple[int, int] | None, alphabet: str | None
-    ) -> tuple[Sudoku, Notation]:
+        self, given: RuleColumns, alphabet: str | None
+    ) -> tuple[RuleColumns, Notation]:
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
-        size = box[0] * box[1] if box else survey.size()
+        size = given.known_digits or survey.size(needs_boxes=False)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
             alphabet = alphabet or usual_notation(size).name
@@ -344,19 +360,33 @@ class Corpus:
                 f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
                 f"81 characters, a 16×16 grid 256"
             )
-        shape = box or default_box(size)
-        if shape is None:
-            raise InputError(f"there are no boxes for {size} digits; say which with `box`")
-        problem = sudoku(*shape)
+        columns = replace(given, n_digits=size)
+        columns = replace(
+            columns,
+            has_rules=self._are_known(RULES, columns.problem),
+            has_regions=self._are_known(REGIONS, partial(columns.problem, "")),
+        )
         if alphabet is not None:
-            return problem, Notation.from_name(alphabet, size, self._blank)
+            return columns, Notation.from_name(alphabet, size, self._blank)
         try:
-            return problem, survey.notation(size)
+            return columns, survey.notation(size)
         except AmbiguousNotationError as error:
             notation = self._notation_of_whole_column(size, error)
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
-        return problem, notation
+        return columns, notation
+
+    def _are_known(self, name: str, use: Callable[[str], object]) -> bool:
+        """Tell whether a column is there and most of its first values make a problem."""
+        if name not in self.columns or name in (self.column, self.solution_column):
+            return False
+        texts = [t for t in _texts(self._sample, name)[:100].to_pylist() if t]
+        n_known = 0
+        for text in texts:
+            with suppress(InputError, ProblemError):
+                use(text)
+                n_known += 1
+        return 2 * n_known > len(texts)
 
     def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
         """Read the whole column in an extra pass to find its alphabet."""

@@ -15,6 +15,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, buffers
 from batchsolve.problems.stacks import Group
 from batchsolve.tables.blocks import Block, is_list, one_chunk, with_values
+from batchsolve.tables.rule_columns import Part, RuleColumns
 
 AS_TEXT = (
     "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
@@ -39,8 +40,10 @@ class Batch:
         True in rows whose given solution is not empty.
     faults : dict of int to str
         The faults of malformed rows.
-    problem : GridProblem
-        The shape of the grids.
+    parts : list of (GridProblem, ndarray of int64)
+        The problems of the rows, and the numbers of the rows that are their grids.
+    own : dict of str to pyarrow.Array
+        The columns that give rows rules of their own, as text.
     number : int
         The number of the block in the output.
     records : bytes or pyarrow.Table
@@ -52,7 +55,8 @@ class Batch:
     given: npt.NDArray[np.uint8] | None
     has_given: npt.NDArray[np.bool_] | None
     faults: dict[int, str]
-    problem: GridProblem
+    parts: list[Part]
+    own: dict[str, pa.Array] = field(default_factory=dict)
     number: int = 0
     records: bytes | pa.Table = b""
 
@@ -61,12 +65,44 @@ class Batch:
 
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
-        if not self.faults:
-            return [Group(self.problem, self.problem.stacks(self.puzzles))]
         good = np.ones(len(self), np.bool_)
         good[list(self.faults)] = False
-        rows = np.flatnonzero(good)
-        return [Group(self.problem, self.problem.stacks(self.puzzles[rows]).with_roots(rows))]
+        groups = []
+        for problem, rows in self.parts:
+            if self.faults:
+                rows = rows[good[rows]]
+            puzzles = self.puzzles if len(rows) == len(self) else self.puzzles[rows]
+            groups.append(Group(problem, problem.stacks(puzzles).with_roots(rows)))
+        return groups
+
+    def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
+        """Return the clues that clash in some rows, given the position of a clue or -1 for each."""
+        found: dict[int, str | None] = {}
+        for problem, rows in self.parts:
+            for row in rows[clashes[rows] >= 0].tolist():
+                one = problem.of_row(row)
+                stack = one.stack(self.puzzles[row]).tolist()
+                found[row] = one.explain_clash(stack, int(clashes[row]))
+        return found
+
+    def first_clashes(self) -> npt.NDArray[np.int64]:
+        """Return for each row the position of a clue that clashes, or -1; 0 for malformed rows."""
+        clashes = np.zeros(len(self), np.int64)
+        for problem, rows in self.parts:
+            clashes[rows] = problem.at(rows).first_clashes(self.puzzles[rows])
+        clashes[list(self.faults)] = 0
+        return clashes
+
+    def check(self, wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return True for each wanted row whose given solution is right, without any engine."""
+        assert self.given is not None
+        right = np.zeros(len(self), np.bool_)
+        is_wanted = np.zeros(len(self), np.bool_)
+        is_wanted[wanted] = True
+        for problem, rows in self.parts:
+            some = rows[is_wanted[rows]]
+            right[some] = problem.at(some).check(self.puzzles[some], self.given[some])
+        return right[wanted]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +120,8 @@ class Reader:
         The notations of puzzles and given solutions.
     filename : bool
         Add the column `FILENAME`.
+    rules : RuleColumns
+        The rules of all rows, and the columns of their own rules.
     numbers : mapping of str to pyarrow.DataType
         Text columns to convert to numbers; see `number_types`.
     """
@@ -94,6 +132,7 @@ class Reader:
     problem: GridProblem
     notation: Notation
     solution_notation: Notation
+    rules: RuleColumns
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
 
@@ -128,11 +167,13 @@ class Reader:
             if not has_given.all():
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+        own = {name: as_text(rows.table[name], name) for name in self.rules.names}
+        faults |= rows.faults
+        parts = self.rules.parts(len(text), own, faults)
         table = with_numbers(rows.table, self.numbers) if self.numbers else rows.table
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        faults |= rows.faults
-        return Batch(table, puzzles, given, has_given, faults, self.problem, block.number, records)
+        return Batch(table, puzzles, given, has_given, faults, parts, own, block.number, records)
 
 
 def _encoded(

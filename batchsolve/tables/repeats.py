@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, ProblemError
 from batchsolve.kernels import helper, kernel
-from batchsolve.symmetry.canonical import check_shape, forms_of
+from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.reader import Batch, Reader
 
 UNSEEN = -1
@@ -229,12 +229,13 @@ class Keyed:
     def __post_init__(self) -> None:
         if self.up_to_symmetry:
             check_shape(self.reader.problem)
+            if self.reader.rules.names:
+                raise ProblemError(NO_SYMMETRY)
 
     def keys(self, batch: Batch) -> RowKeys:
         """Return the keys of some rows."""
         puzzles = batch.puzzles
-        counted = self.reader.problem.first_clashes(puzzles) < 0
-        counted[list(batch.faults)] = False
+        counted = batch.first_clashes() < 0
         n_undecided = 0
         if self.up_to_symmetry:
             rows = np.flatnonzero(counted)
@@ -242,7 +243,8 @@ class Keyed:
             # a puzzle whose form was not found is not the form of another puzzle
             puzzles[rows[forms.found]] = forms.grids[forms.found]
             n_undecided = int(np.count_nonzero(~forms.found))
-        return RowKeys(self.hash.keys(puzzles), counted, n_undecided)
+        digits = self.reader.rules.key_digits(puzzles, batch.own)
+        return RowKeys(self.hash.keys(digits), counted, n_undecided)
 
 
 @dataclass
