@@ -26,11 +26,10 @@ from batchsolve.scaling.experiment import (
     write_experiment,
 )
 from batchsolve.scaling.forecast import forecast, measured_costs
-from batchsolve.scaling.measure import Plan, ScalingError, read_workload, run_plan
+from batchsolve.scaling.measure import Plan, ScalingError, covered, read_workload, run_plan
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import simulate
 from batchsolve.scaling.speedup import Series, fit
-from batchsolve.scaling.task_log import covered
 
 SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 
