@@ -43,7 +43,7 @@ def forms_per_second(problem: GridProblem, grids: Grids, repeat: int) -> float:
     return len(grids) / statistics.median(seconds)
 
 
-def shuffled(problem: GridProblem, grids: Grids) -> Grids:
+def shuffled(problem: batchsolve.Sudoku, grids: Grids) -> Grids:
     """Return the grids with bands, stacks, rows and columns permuted at random."""
     n, rng = problem.n_digits, np.random.default_rng(1)
 

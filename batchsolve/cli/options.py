@@ -33,7 +33,7 @@ from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import FileSettings, SearchSettings, setting
 
 Note = Callable[[str, Any, Any], click.Parameter]
-"""The declaration of a parameter: it makes one of click of a name, a type and a default."""
+"""The declaration of a parameter: it makes click's of a name, a type and a default."""
 
 HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output")
 """The headings of a help text, in order."""

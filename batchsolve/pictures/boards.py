@@ -1,6 +1,6 @@
-"""The places of items on a board, by which a problem is drawn.
+"""The places of items on a board, by which a problem is drawn, and the colours of pieces.
 
-They depend on names of items only, so a problem from a file is drawn as well as one of a family:
+Places depend on names of items only, so a problem from a file is drawn as well as one of a family:
 
 * ``r2c5`` is the cell in row 2 and column 5, and ``l3r2c5`` that of layer 3;
 * if there are none, ``s4`` is the fourth place of a line;
@@ -11,6 +11,9 @@ The cells that an option covers are a *piece*. Its label is the option's first i
 cell; of a name with ``#``, only the part behind it is shown: ``r1#3`` is a 3. Without such an item,
 the label is the first word of the option's name, unless that is a cell. A cell to which an option
 gives a colour shows the name of the colour, and is not part of the piece.
+
+A label has a colour of its own, and pieces that meet have different ones. There are twelve hues in
+six shades, all light enough for black letters and strong enough for a dark page.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
+from math import cos, pi, sin
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +41,12 @@ RULE = (
 MOST_CELLS = 100_000
 MOST_SIDE = 5_000  # rows or columns, empty ones included
 LINE_LENGTH = 12  # places side by side; a longer line goes on below
+
+N_HUES = 12
+_STRIDE = 5  # hues that follow each other are far apart on the circle
+_FIRST_HUE = 250.0  # degrees; a blue
+# lightness and chroma; hues beside each other on the circle begin with different ones
+_SHADES = ((0.83, 0.11), (0.67, 0.14), (0.92, 0.06), (0.75, 0.08), (0.87, 0.03), (0.62, 0.08))
 
 _CELL = re.compile(r"(?:l(\d{1,9}))?r(\d{1,9})c(\d{1,9})")
 _PLACE = re.compile(r"s(\d{1,9})")
@@ -142,12 +152,7 @@ class Board:
         """All places of the board, empty ones too."""
         if self.kind is not PlaceKind.SQUARES:
             return frozenset(self.place_of.values())
-        if not self.problem.n_options:
-            return frozenset()
-        each = [self._line_of_options(axis) for axis in (1, 2)]
-        marks = (each[0] >= 0) & (each[1] >= 0)
-        rows, columns = (line[marks].tolist() for line in each)
-        return frozenset((0, row, column) for row, column in zip(rows, columns, strict=True))
+        return frozenset(self._squares.values())
 
     @cached_property
     def layers(self) -> list[int]:
@@ -185,7 +190,7 @@ class Board:
         for o in sorted(map(int, cover)):
             places, label = [], ""
             if self.kind is PlaceKind.SQUARES:
-                places = self._squares(o)
+                places = [self._squares[o]] if o in self._squares else []
             else:
                 for item, color in self.problem.coloring(o).items():
                     if item not in self.place_of:
@@ -199,6 +204,16 @@ class Board:
                 pieces.append(BoardPiece(tuple(sorted(places)), label, self.problem.option_name(o)))
         return Filling(pieces, letters)
 
+    @cached_property
+    def _squares(self) -> dict[int, Place]:
+        """The square that each option with one row and one column marks."""
+        if not self.problem.n_options:
+            return {}
+        rows, columns = self._line_of_options(1), self._line_of_options(2)
+        marks = np.flatnonzero((rows >= 0) & (columns >= 0))
+        each = zip(marks.tolist(), rows[marks].tolist(), columns[marks].tolist(), strict=True)
+        return {o: (0, row, column) for o, row, column in each}
+
     def _line_of_options(self, axis: int) -> npt.NDArray[np.int64]:
         """Return the row (axis 1) or the column (axis 2) of every option; -1 unless it has one."""
         line = np.full(self.problem.n_items, -1)
@@ -208,13 +223,6 @@ class Board:
         starts = self.problem.indptr[:-1]
         n = np.add.reduceat(of_entries >= 0, starts, dtype=np.int64)
         return np.where(n == 1, np.maximum.reduceat(of_entries, starts), -1)
-
-    def _squares(self, o: int) -> list[Place]:
-        """Return the square that an option marks, if it has one row and one column."""
-        lines = [self.place_of[i] for i in self.problem.option(o).tolist() if i in self.place_of]
-        rows = [r for _, r, c in lines if c < 0]
-        columns = [c for _, r, c in lines if r < 0]
-        return [(0, rows[0], columns[0])] if len(rows) == len(columns) == 1 else []
 
     def _first_word(self, name: str) -> str:
         """Return the first word of the name of an option, unless it is the name of a cell."""
@@ -260,3 +268,78 @@ def _lines(names: Sequence[str]) -> dict[int, Place]:
 
 def _label(name: str) -> str:
     return name.rpartition("#")[2] or name
+
+
+def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
+    """Return a colour for every piece, as ``#rrggbb``.
+
+    A label has the same hue in every cover, and its own unless there are more labels than hues.
+    Pieces of one hue that meet have different shades. Pieces without labels have few hues,
+    different ones where they meet. If all six shades or all hues are taken, only outlines separate
+    two pieces that meet.
+
+    Parameters
+    ----------
+    pieces : sequence of BoardPiece
+    labels : dict of str to int
+        The number of every label.
+
+    Examples
+    --------
+    >>> left, right = BoardPiece(((0, 1, 1),), "A", "A"), BoardPiece(((0, 1, 2),), "A", "A")
+    >>> one, other = colored([left, right], {"A": 0})
+    >>> one != other
+    True
+    """
+    owner = {place: k for k, piece in enumerate(pieces) for place in piece.places}
+    chosen: list[tuple[int, int]] = []  # hue and shade
+    for k, piece in enumerate(pieces):
+        meets = {owner[place] for each in piece.places for place in _around(each) if place in owner}
+        taken = {chosen[other] for other in meets if other < k}
+        number = labels.get(piece.label, 0)
+        if piece.label:
+            first = number // N_HUES + number % 2
+            wished = [(number % N_HUES, (first + n) % len(_SHADES)) for n in range(len(_SHADES))]
+        else:
+            wished = [(hue, hue % 2) for hue in range(N_HUES)]
+        chosen.append(next((each for each in wished if each not in taken), wished[0]))
+    return [color(*each) for each in chosen]
+
+
+def _around(place: Place) -> list[Place]:
+    layer, r, c = place
+    flat = [(layer, r - 1, c), (layer, r + 1, c), (layer, r, c - 1), (layer, r, c + 1)]
+    return [*flat, (layer - 1, r, c), (layer + 1, r, c)]
+
+
+@cache
+def color(hue: int, shade: int) -> str:
+    """Return a colour as ``#rrggbb``.
+
+    Hues and shades are those of Oklch (B. Ottosson, *A perceptual color space for image
+    processing*, 2020), in which equal steps look equally large.
+
+    Examples
+    --------
+    >>> color(0, 0), color(1, 0)
+    ('#8fcdff', '#ffaf91')
+    """
+    lightness, chroma = _SHADES[shade]
+    angle = (_FIRST_HUE + hue * _STRIDE * 360 / N_HUES) * pi / 180
+    a, b = chroma * cos(angle), chroma * sin(angle)
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    linear = (
+        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
+    )
+    return "#" + "".join(f"{_byte(value):02x}" for value in linear)
+
+
+def _byte(linear: float) -> int:
+    """Return a channel of sRGB from 0 to 255."""
+    inside = min(max(linear, 0.0), 1.0)
+    gamma = 12.92 * inside if inside <= 0.0031308 else 1.055 * inside ** (1 / 2.4) - 0.055
+    return round(255 * gamma)

@@ -15,8 +15,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from batchsolve.errors import counted
-from batchsolve.pictures.boards import Board, Filling, Place, PlaceKind
-from batchsolve.pictures.colors import colored
+from batchsolve.pictures.boards import Board, BoardPiece, Filling, Place, PlaceKind, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.notation import Notation, usual_notation
@@ -31,6 +30,8 @@ WIDEST = 720  # pixels; upper bound of the width of a drawing
 MOST_TOOLTIPS = 200  # pieces; more names would be most of a file
 SIDE_BY_SIDE = 18  # cells of layers in a row
 DIGIT, LABEL, SMALLEST = 0.56, 0.46, 0.18  # sizes of letters, as parts of a cell
+
+_Part = tuple[BoardPiece, str, list[Cell]]  # a piece, its colour, its cells in one layer
 
 _UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
@@ -166,13 +167,12 @@ def _board(board: Board, filling: Filling) -> Drawing:
     across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
     captions = n_layers > 1 and not is_line
     step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION
-    fills = colored(filling.pieces, board.labels)
     tooltips = len(filling.pieces) <= MOST_TOOLTIPS
     cells = _by_layer(board, board.places)
-    of_layer: dict[int, list[tuple[int, list[Cell]]]] = {layer: [] for layer in board.layers}
-    for k, piece in enumerate(filling.pieces):
+    pieces: dict[int, list[_Part]] = {layer: [] for layer in board.layers}
+    for piece, fill in zip(filling.pieces, colored(filling.pieces, board.labels), strict=True):
         for layer, its in _by_layer(board, piece.places).items():
-            of_layer[layer].append((k, its))
+            pieces[layer].append((piece, fill, its))
     letters = {layer: dict[Cell, str]() for layer in board.layers}
     for place, letter in filling.letters.items():
         [(layer, [cell])] = _by_layer(board, [place]).items()
@@ -180,15 +180,10 @@ def _board(board: Board, filling: Filling) -> Drawing:
     shapes = []
     for k, layer in enumerate(board.layers):
         row, column = divmod(k, across)
-        drawn_pieces = [
-            _piece(fills[p], its, filling.pieces[p].name if tooltips else "")
-            for p, its in of_layer[layer]
-        ]
         if board.kind is PlaceKind.SQUARES:
-            body = _marks(cells[layer], of_layer[layer])
+            body = _marks(cells[layer], pieces[layer])
         else:
-            labels = [(filling.pieces[p].label, its) for p, its in of_layer[layer]]
-            body = _layer(cells[layer], of_layer[layer], drawn_pieces, labels, letters[layer])
+            body = _layer(cells[layer], pieces[layer], letters[layer], tooltips)
         x, y = MARGIN + column * step_x, MARGIN + row * step_y
         if captions:
             shapes.append(_note(x + wide / 2, y + 18, f"layer {layer}"))
@@ -209,26 +204,20 @@ def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
     return found
 
 
-def _layer(
-    cells: list[Cell],
-    pieces: list[tuple[int, list[Cell]]],
-    drawn_pieces: list[str],
-    labels: list[tuple[str, list[Cell]]],
-    letters: dict[Cell, str],
-) -> str:
-    covered = {cell for _, its in pieces for cell in its}
+def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], tooltips: bool) -> str:
+    covered = {cell for *_, its in pieces for cell in its}
     frame = outline(cells, CELL)
-    seams = "".join(inner_lines(its, CELL) for _, its in pieces)
+    seams = "".join(inner_lines(its, CELL) for *_, its in pieces)
     return "".join(
         [
             f'<path class="bs-empty bs-board" d="{frame}"/>',
             _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
-            *drawn_pieces,
+            *(_piece(fill, its, piece.name if tooltips else "") for piece, fill, its in pieces),
             _path("bs-frame", frame),
             _path("bs-seam", seams),
             *(
-                _letters(middle(part), label, LABEL, "bs-text")
-                for label, its in labels
+                _letters(middle(part), piece.label, LABEL, "bs-text")
+                for piece, _, its in pieces
                 for part in parts(its)
             ),
             *(_letters(cell, letter, LABEL, "bs-clue") for cell, letter in sorted(letters.items())),
@@ -242,14 +231,14 @@ def _piece(fill: str, cells: list[Cell], name: str) -> str:
     return f"{shape}><title>{escape(name)}</title></path>" if name else f"{shape}/>"
 
 
-def _marks(cells: list[Cell], pieces: list[tuple[int, list[Cell]]]) -> str:
+def _marks(cells: list[Cell], pieces: list[_Part]) -> str:
     """Return squares, every other one darker, and marks on some of them."""
     frame = outline(cells, CELL)
     dark = "".join(outline([cell], CELL) for cell in sorted(cells) if sum(cell) % 2)
     discs = [
         f'<circle class="bs-mark" cx="{c * CELL + CELL // 2}" cy="{r * CELL + CELL // 2}" '
         f'r="{CELL * 0.32:g}" stroke-width="2"/>'
-        for _, its in pieces
+        for *_, its in pieces
         for r, c in its
     ]
     squares = [f'<path class="bs-cell bs-board" d="{frame}"/>', _path("bs-dark", dark)]

@@ -21,9 +21,8 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.scaling.machine import machine
-from batchsolve.scaling.measure import MeasuredRun
+from batchsolve.scaling.measure import MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
-from batchsolve.scaling.task_log import TaskLog
 from batchsolve.whole_files import whole_file
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared

@@ -13,7 +13,7 @@ from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import MeasuredRun, Workload
 from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
-from batchsolve.scaling.tree_shape import Shape, sample_shape
+from batchsolve.scaling.tree_shape import sample_shape
 from batchsolve.search.pieces import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 PROBES = 3000  # to estimate the size of a tree that no run has finished
@@ -22,8 +22,6 @@ MOST_STACKS = 300_000  # of a split; deeper splits are not tried
 BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
 CURVE_POINTS = 17  # powers of two from 1 to 65,536
 ALIKE = "tasks as for few workers"
-
-Tree = tuple[float, bool, Shape]  # nodes, True if they were counted, shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,44 +139,47 @@ def forecast(
     for (engine, backend), runs in groups.items():
         name = f"{workload.name}, {engine}, {backend}"
         try:
-            tree = _tree(workload, engine, runs, shape_seconds)
-            found.append(_forecast(name, tree, runs, workers, latency))
+            if not visits_the_same_nodes(engine):
+                raise InputError(f"the engine {engine!r} has no tree of its own to simulate")
+            found.append(_forecast(name, workload, runs, workers, latency, shape_seconds))
         except BatchsolveError as error:  # the other forecasts go on
             left_out.append(f"{name}: no forecast: {error}")
     return found, left_out
 
 
-def _tree(workload: Workload, engine: str, runs: list[MeasuredRun], shape_seconds: float) -> Tree:
-    """Return the tree that an engine searches."""
-    if not visits_the_same_nodes(engine):
-        raise InputError(f"the engine {engine!r} has no tree of its own to simulate")
-    nodes, known = _nodes(workload, runs)
-    kernel = engines_for(engine, workload.problem)[0]
-    stack = workload.stacks[0]
-    shape = sample_shape(workload.problem, stack, kernel, nodes, seconds=shape_seconds)
-    return nodes, known, shape
-
-
 def _forecast(
     name: str,
-    tree: Tree,
+    workload: Workload,
     runs: list[MeasuredRun],
     workers: Sequence[int],
     latency: float,
+    shape_seconds: float,
 ) -> Forecast:
-    nodes, known, shape = tree
+    """Simulate the runs of one engine on one backend, and the search on more workers."""
+    problem, stack = workload.problem, workload.stacks[0]
+    engine = engines_for(runs[0].engine, problem)[0]
+    counted = [run.nodes for run in runs if run.complete]
+    if counted:
+        nodes = float(counted[0])
+    else:
+        guess = estimate(problem, stack, probes=PROBES, engine=engine.name)
+        nodes = max(guess.nodes, float(max(run.nodes for run in runs)))
+    shape = sample_shape(problem, stack, engine, nodes, seconds=shape_seconds)
     costs = measured_costs(runs)
 
     def simulated(jobs: int, how: Costs, rules: Rules | None = None) -> Simulated:
         return simulate(nodes, jobs, how, shape, rules)
 
-    checks = [_check(run, nodes, costs, simulated) for run in runs]
+    checks = []
+    for run in runs:
+        again = simulated(run.jobs, costs, Rules(split_depth=run.split_depth))
+        checks.append(Check(run, run.wall * nodes / run.nodes, again.wall, again.tasks))
     away = replace(costs, overhead=costs.overhead + latency)
     powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]
     points = sorted({*powers, *workers})
     curve = [simulated(p, away) for p in points]
     choices = [_choice(p, away, simulated) for p in workers]
-    return Forecast(name, nodes, known, costs, checks, curve, choices)
+    return Forecast(name, nodes, bool(counted), costs, checks, curve, choices)
 
 
 def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
@@ -202,23 +203,6 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
         master=max(statistics.median(run.master for run in group) for group in (few, several)),
         split=statistics.median(split) if split else 0.0,
     )
-
-
-def _nodes(workload: Workload, runs: list[MeasuredRun]) -> tuple[float, bool]:
-    """Return the size of the tree, and True if a run has counted it."""
-    counted = [run.nodes for run in runs if run.complete]
-    if counted:
-        return float(counted[0]), True
-    engine = engines_for(runs[0].engine, workload.problem)[0].name
-    guess = estimate(workload.problem, workload.stacks[0], probes=PROBES, engine=engine)
-    return max(guess.nodes, float(max(run.nodes for run in runs))), False
-
-
-def _check(
-    run: MeasuredRun, nodes: float, costs: Costs, simulated: Callable[..., Simulated]
-) -> Check:
-    found = simulated(run.jobs, costs, Rules(split_depth=run.split_depth))
-    return Check(run, run.wall * nodes / run.nodes, found.wall, found.tasks)
 
 
 def _choice(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Choice:

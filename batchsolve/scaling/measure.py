@@ -11,11 +11,12 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
@@ -25,19 +26,26 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.scaling import machine
-from batchsolve.scaling.task_log import TaskLog
 from batchsolve.search.pieces import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.search.tree_goal import TreeGoal
-from batchsolve.settings import AUTO, SearchSettings, check_bounds, setting, whole_number
+from batchsolve.settings import (
+    AUTO,
+    UNLIMITED,
+    SearchSettings,
+    check_bounds,
+    setting,
+    whole_number,
+)
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Lost, Pool
+from batchsolve.workers.pool import Done, Lost, Pool
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker
 BURST_SECONDS = 0.3  # of short tasks that measure the cost of a result; enough for hundreds
+QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 BURST_STACKS = 256  # to begin with, because a problem may be small
 
 
@@ -259,6 +267,103 @@ class MeasuredRun:
         return self.busy_nodes / max(self.busy, 1e-9)
 
 
+@dataclass(eq=False)
+class TaskLog:
+    """The times and nodes of tasks: the rows of ``subproblems.parquet``, as columns.
+
+    Attributes
+    ----------
+    begin, seconds : list of float
+        Start of a task, in seconds after that of its run, and its duration.
+    worker : list of int
+        Workers, numbered in the order of their first results; -1 is the process that hands out
+        tasks, which splits the tree and tries engines.
+    nodes, stacks : list of int
+        Nodes visited, and stacks in the task.
+    split : list of bool
+        True if the task split the tree.
+    """
+
+    begin: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    worker: list[int] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    stacks: list[int] = field(default_factory=list)
+    split: list[bool] = field(default_factory=list)
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def add(self, done: Done, epoch: float) -> None:
+        """Add a finished task."""
+        name = done.timing.worker
+        number = self.numbers.setdefault(name, len(self.numbers)) if name else -1
+        self.begin.append(done.timing.begin - epoch)
+        self.seconds.append(done.timing.seconds)
+        self.worker.append(number)
+        self.nodes.append(done.result.n_nodes)
+        self.stacks.append(len(done.task.stacks))
+        self.split.append(done.task.depth != UNLIMITED)
+
+    def processes(self) -> set[int]:
+        """Return the ids of the processes in which workers ran."""
+        return {int(name.partition("/")[0]) for name in self.numbers}
+
+    def of_workers(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return begin, seconds and worker of the tasks that workers ran."""
+        worker = np.array(self.worker, np.int64)
+        mine = worker >= 0
+        return np.array(self.begin)[mine], np.array(self.seconds)[mine], worker[mine]
+
+    def shares(self, wall: float, jobs: int) -> dict[str, Any]:
+        """Return the fields of a `MeasuredRun` that follow from its tasks."""
+        begin, seconds, worker = self.of_workers()
+        split, here = np.array(self.split, np.bool_), np.array(self.worker, np.int64) < 0
+        nodes = np.array(self.nodes, np.int64)
+        quantiles = {
+            f"task_{name}": float(np.quantile(seconds, q)) if seconds.size else 0.0
+            for name, q in QUANTILES.items()
+        }
+        busy = float(seconds.sum())
+        return {
+            **quantiles,
+            "tasks": int(seconds.size),
+            "task_max": float(seconds.max(initial=0.0)),
+            "busy": busy,
+            "busy_nodes": int(nodes[~here].sum()),
+            "idle_share": max(0.0, 1 - busy / (jobs * wall)),
+            "serial_share": max(0.0, 1 - covered(begin, begin + seconds) / wall),
+            "split_seconds": float(np.array(self.seconds)[split].sum()),
+            "split_nodes": int(nodes[split].sum()),
+            "gap": _median_gap(begin, seconds, worker),
+        }
+
+
+def covered(begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]) -> float:
+    """Return the length of the union of intervals.
+
+    Examples
+    --------
+    >>> covered(np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0]))
+    4.0
+    """
+    order = np.argsort(begins)
+    begins, ends = begins[order], np.maximum.accumulate(ends[order])
+    before = np.concatenate([[-np.inf], ends[:-1]])
+    return float(np.maximum(0.0, ends - np.maximum(begins, before)).sum())
+
+
+def _median_gap(
+    begin: npt.NDArray[np.float64],
+    seconds: npt.NDArray[np.float64],
+    worker: npt.NDArray[np.int64],
+) -> float:
+    """Return the median time between the tasks of one worker, 0 if none has two."""
+    order = np.lexsort((begin, worker))
+    gaps = begin[order][1:] - (begin + seconds)[order][:-1]
+    same = worker[order][1:] == worker[order][:-1]
+    return max(0.0, float(np.median(gaps[same]))) if same.any() else 0.0
+
+
 def run_plan(
     workloads: list[Workload],
     plan: Plan,
@@ -298,19 +403,14 @@ def run_plan(
         workload, engine, backend, jobs, depth = combination
         label = {"run": number, "repeat": repeat, "split_depth": depth}
         run, log = measure(workload, engine, backend, jobs, plan, label)
-        _check_begun(run)
+        if not run.complete and run.nodes == 0:
+            raise InputError(
+                f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
+                f"visited, so its speed is unknown; raise the limit"
+            )
         _check_same_work(run, seen)
         LOG.info("%s", run)
         yield run, log
-
-
-def _check_begun(run: MeasuredRun) -> None:
-    """Raise an error for a run that was stopped before its first node."""
-    if not run.complete and run.nodes == 0:
-        raise InputError(
-            f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
-            f"visited, so its speed is unknown; raise the limit"
-        )
 
 
 def _check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], MeasuredRun]) -> None:
@@ -361,12 +461,8 @@ def measure(
         search = TreeSearch(goal, engines, pool)
         check_interrupt()
         machine.forget_peak()
-        cpu = machine.cpu_seconds()
-        epoch, begin = time.time(), time.perf_counter()
-        log = TaskLog()
-        for done in search.run():
-            log.add(done, epoch)
-            check_interrupt()
+        cpu, begin = machine.cpu_seconds(), time.perf_counter()
+        log = _log_of(search)
         wall = time.perf_counter() - begin
         cpu, peak = machine.cpu_seconds() - cpu, machine.peak_bytes(log.processes())
     if search.failures:
@@ -409,10 +505,7 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     search = TreeSearch(TreeGoal(problem, settings, begin), [engine], pool)
     check_interrupt()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
-    log = TaskLog()
-    for done in search.run():
-        log.add(done, 0.0)
-        check_interrupt()
+    log = _log_of(search)
     here = os.getpid() in log.processes()
     if pool.jobs == 1 and here:
         spent = time.perf_counter() - wall - sum(log.seconds)
@@ -421,6 +514,15 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     else:
         spent = time.process_time() - process
     return max(0.0, spent) / max(1, len(log.seconds))
+
+
+def _log_of(search: TreeSearch) -> TaskLog:
+    """Search, and return the log of the tasks."""
+    log, epoch = TaskLog(), time.time()
+    for done in search.run():
+        log.add(done, epoch)
+        check_interrupt()
+    return log
 
 
 def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:

@@ -115,9 +115,12 @@ def _against_workers(
     labels = [Label("ideal", most, 1.0 if per_worker else most, IDEAL)]
     for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
         text, style = _told(k, names, one)
-        of = {jobs: jobs if per_worker else 1 for jobs in one.workers}
-        points = {jobs: value / of[jobs] for jobs, value in one.speedups().items()}
-        ranges = {j: (low / of[j], high / of[j]) for j, (low, high) in speedup_ranges(one).items()}
+        divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
+        points = {jobs: value / divisor[jobs] for jobs, value in one.speedups().items()}
+        ranges = {
+            jobs: (low / divisor[jobs], high / divisor[jobs])
+            for jobs, (low, high) in speedup_ranges(one).items()
+        }
         joined = one.workers if per_worker else ()
         drawing.draw_measured(axes, points, ranges, style, name, joined)
         for fit in found[k]:

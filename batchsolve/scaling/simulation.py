@@ -25,13 +25,7 @@ from batchsolve.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
 from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Sizing, piece_bounds
 from batchsolve.search.scheduler import Result, Scheduler, run_round
-from batchsolve.settings import (
-    MOST_FORECAST_WORKERS,
-    UNLIMITED,
-    check_bounds,
-    setting,
-    whole_number,
-)
+from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
 from batchsolve.workers.base import TASKS_OUT
 from batchsolve.workers.pool import Done, Timing
 
@@ -74,12 +68,9 @@ class Rules:
         The sizes of tasks; by default those that the search uses for the number of workers.
     """
 
-    split_depth: int | None = setting(None, "Levels to expand first.", least=0)
-    budget: int | None = setting(None, "Nodes a task may visit.", least=1)
+    split_depth: int | None = None
+    budget: int | None = None
     sizing: Sizing | None = None
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @dataclass(frozen=True)
@@ -93,8 +84,6 @@ class Simulated:
         Seconds from the first node to the last accepted result.
     work : float
         Seconds that one worker needs for all nodes, without any overhead.
-    split : float
-        Seconds spent splitting.
     tasks, rounds : int
     stacks : int
         Stacks that splitting made.
@@ -106,7 +95,6 @@ class Simulated:
     workers: int
     wall: float
     work: float
-    split: float
     tasks: int
     rounds: int
     stacks: int
@@ -165,15 +153,14 @@ def simulate(
     stacks, visited = _split(begin, workers, rules, tree.tables)
     scheduler = Scheduler(tree, workers, rules.budget, sizing=rules.sizing)
     scheduler.add(_Subtrees(stacks))
-    pool = _Workers(workers, costs)
     most, rounds = max(MOST_TASKS, 10 * workers), 0
     now, searched = 0.0, 0.0
     marks = [(now, searched)]  # after every task
     while not scheduler.is_empty and len(marks) <= most:
         rounds += 1
-        for done in run_round(scheduler, pool.start(scheduler)):
+        for done in run_round(scheduler, _results(scheduler, workers, costs, now)):
             check_interrupt()
-            now, searched = pool.now, searched + done.result.n_nodes
+            now, searched = done.timing.begin, searched + done.result.n_nodes
             marks.append((now, searched))
             if len(marks) > most:
                 break
@@ -183,53 +170,38 @@ def simulate(
         pace = min(workers * costs.rate, (searched - before) / (now - then))
         whole = float(stacks[:, 0].sum())
         now, share = now + (whole - searched) / pace, searched / whole
-    split = visited * costs.split
-    work, tasks = float(begin.sum()) / costs.rate, len(marks) - 1
-    return Simulated(workers, split + now, work, split, tasks, rounds, len(stacks), share)
+    wall, work = now + visited * costs.split, float(begin.sum()) / costs.rate
+    return Simulated(workers, wall, work, len(marks) - 1, rounds, len(stacks), share)
 
 
-class _Workers:
-    """Workers on a virtual clock.
+def _results(tasks: Scheduler, jobs: int, costs: Costs, now: float) -> Generator[Done]:
+    """Yield the results of a round as the master takes them, on a clock that shows `now` at first.
 
-    Attributes
-    ----------
-    now : float
-        Seconds since the beginning.
+    A worker that ends a task draws the next at once. Its result waits for the master, which takes
+    results in the order in which they arrive; their timing has the moment. As in joblib, a draw at
+    the end of a task that finds nothing is the last.
     """
+    at_hand = deque(islice(tasks, TASKS_OUT * jobs))
+    more = (numbered for numbered in tasks)  # unlike a scheduler, it ends for good
+    events: list[tuple[float, bool, int, Result]] = []  # a heap; results are taken first
+    master_free = now
 
-    def __init__(self, jobs: int, costs: Costs) -> None:
-        self._jobs, self._costs = jobs, costs
-        self.now = 0.0
+    def begin(now: float) -> None:
+        number, found = at_hand.popleft()
+        heapq.heappush(events, (now + costs.overhead + found.seconds, True, number, found))
 
-    def start(self, tasks: Scheduler) -> Generator[Done]:
-        """Yield the results of a round as the master takes them.
-
-        A worker that ends a task draws the next at once. Its result waits for the master, which
-        takes results in the order in which they arrive. As in joblib, a draw at the end of a task
-        that finds nothing is the last.
-        """
-        at_hand = deque(islice(tasks, TASKS_OUT * self._jobs))
-        more = (numbered for numbered in tasks)  # unlike a scheduler, it ends for good
-        events: list[tuple[float, bool, int, Result]] = []  # a heap; results are taken first
-
-        def begin() -> None:
-            number, found = at_hand.popleft()
-            end = self.now + self._costs.overhead + found.seconds
-            heapq.heappush(events, (end, True, number, found))
-
-        for _ in range(min(self._jobs, len(at_hand))):
-            begin()
-        master_free = self.now
-        while events:
-            self.now, is_end, number, found = heapq.heappop(events)
-            if is_end:
-                master_free = max(master_free, self.now) + self._costs.master
-                heapq.heappush(events, (master_free, False, number, found))
-                at_hand.extend(islice(more, 1))
-                if at_hand:
-                    begin()
-            else:
-                yield Done(number, None, found, Timing(self.now, found.seconds, ""))
+    for _ in range(min(jobs, len(at_hand))):
+        begin(now)
+    while events:
+        now, is_end, number, found = heapq.heappop(events)
+        if is_end:
+            master_free = max(master_free, now) + costs.master
+            heapq.heappush(events, (master_free, False, number, found))
+            at_hand.extend(islice(more, 1))
+            if at_hand:
+                begin(now)
+        else:
+            yield Done(number, None, found, Timing(now, found.seconds, ""))
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,6 @@ def sample_shape(
     nodes: float,
     *,
     seconds: float = 10.0,
-    seed: int = 0,
 ) -> Shape:
     """Sample the shape of the tree below a stack.
 
@@ -103,8 +102,6 @@ def sample_shape(
         The size of the whole tree, counted or estimated.
     seconds : float
         Time after which no batch of walks starts; sampling ends sooner after `ENOUGH` samples.
-    seed : int
-        Seed of the random numbers.
 
     Returns
     -------
@@ -126,7 +123,7 @@ def sample_shape(
     """
     if not engine.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine.name!r} has no tree of its own to sample")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, npt.NDArray[np.float64]]] = []
     begin = time.monotonic()

@@ -6,8 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
-from batchsolve.pictures.boards import Board, BoardPiece, PlaceKind
-from batchsolve.pictures.colors import N_HUES, color, colored
+from batchsolve.pictures.boards import N_HUES, Board, BoardPiece, PlaceKind, color, colored
 from batchsolve.pictures.outlines import inner_lines, outline, parts
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import as_svg, drawn, sheet

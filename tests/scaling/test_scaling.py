@@ -27,7 +27,7 @@ from batchsolve.scaling.experiment import (
     write_experiment,
 )
 from batchsolve.scaling.forecast import forecast, measured_costs
-from batchsolve.scaling.measure import Plan, ScalingError, read_workload, run_plan
+from batchsolve.scaling.measure import Plan, ScalingError, covered, read_workload, run_plan
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import simulate
 from batchsolve.scaling.speedup import Series, fit
