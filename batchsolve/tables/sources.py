@@ -309,6 +309,14 @@ class _StandardInput(io.RawIOBase):
         self._ahead = ahead
         self._stream = stream
 
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the file descriptor, for `select`."""
+        return self._stream.fileno()
+
     def read(self, size: int = -1) -> bytes:
         """Return bytes that were read ahead, then bytes that have arrived; none at the end."""
         if not self._ahead:
