@@ -107,7 +107,9 @@ def engine_for_rows(name: str, problem: GridProblem) -> Engine:
     """
     if name == AUTO:
         suited = [e for e in map(registered, engine_names()) if _suits(e, problem)]
-        return get_engine(max(suited, key=_suitability).name)
+        can = {e.name: e.capabilities for e in suited}
+        best = max(can, key=lambda e: (can[e].sudoku_only, can[e].suits_grids_from or 0))
+        return get_engine(best)  # the fastest of those that suit the shape
     engine = get_engine(name)
     check_support(engine, problem)
     if engine.capabilities.counts_only:
@@ -182,12 +184,6 @@ def _best_handover(name: str, problem: GridProblem, limit: int) -> Handover | No
             if least is not None and least <= problem.n_digits:
                 return Handover(get_engine(engine.name), NODES_AN_OPTION * problem.n_options)
     return None
-
-
-def _suitability(engine: Engine) -> tuple[bool, int]:
-    """Return a sort key: of the engines that suit a shape, the fastest has the largest."""
-    can = engine.capabilities
-    return can.sudoku_only, can.suits_grids_from or 0
 
 
 def _suits(engine: Engine, problem: GridProblem) -> bool:

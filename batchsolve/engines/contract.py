@@ -152,22 +152,12 @@ class Task:
 
     @classmethod
     def of(
-        cls,
-        stacks: Stacks,
-        limit: int = UNLIMITED,
-        allowance: int = UNLIMITED,
-        budget: int = UNLIMITED,
-        depth: int = UNLIMITED,
-        keep: int = 0,
-        room: int = UNLIMITED,
-        any_order: bool = False,
-        whole: bool = False,
+        cls, stacks: Stacks, limit: int = UNLIMITED, allowance: int = UNLIMITED, **others: Any
     ) -> Task:
-        """Build a task with the same limit and allowance for every root."""
-        n = len(stacks)
-        limits = np.full(n, limit, np.int64)
-        allowances = np.full(n, allowance, np.int64)
-        return cls(stacks, limits, allowances, budget, depth, keep, room, any_order, whole)
+        """Build a task with the same limit and allowance for every root, and other attributes."""
+        limits = np.full(len(stacks), limit, np.int64)
+        allowances = np.full(len(stacks), allowance, np.int64)
+        return cls(stacks, limits, allowances, **others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,10 +437,13 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
             )
     if problem.n_primary < problem.n_items and not can.secondary_items:
         raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
-    if problem.colors is not None and not can.colors:
-        raise _takes_none(engine, problem, "colors", "colours")
-    if problem.bounds is not None and not can.bounds:
-        raise _takes_none(engine, problem, "bounds", "bounds of items")
+    for attribute, what in (("colors", "colours"), ("bounds", "bounds of items")):
+        if getattr(problem, attribute) is not None and not getattr(can, attribute):
+            those = [n for n in engine_names() if getattr(registered(n).capabilities, attribute)]
+            raise InputError(
+                f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
+                f"{', '.join(those)}"
+            )
     if can.module:
         check_installed(f"the engine {engine.name!r}", can.module, can.extra)
 
@@ -467,12 +460,3 @@ def _check_grid(engine: Engine, problem: ExactCover) -> None:
         raise InputError(
             f"the engine {engine.name!r} solves grids of up to {most} digits, not {problem!r}"
         )
-
-
-def _takes_none(engine: Engine, problem: ExactCover, capability: str, what: str) -> InputError:
-    """Return the error for a capability that an engine lacks; it names the engines that have it."""
-    those = [n for n in engine_names() if getattr(registered(n).capabilities, capability)]
-    return InputError(
-        f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
-        f"{', '.join(those)}"
-    )

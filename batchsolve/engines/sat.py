@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines.contract import UNLIMITED, Outcome, Task, check_support, registered
-from batchsolve.engines.walk import PartialCover, Tally, search_batch
+from batchsolve.engines.walk import Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
@@ -75,7 +75,7 @@ def _search_below(problem: ExactCover, stack: list[int], tally: Tally) -> None:
         for top, weight, _ in reversed(waiting):
             tally.hand_back(top, weight)
     finally:
-        formula.delete()
+        formula.solver.delete()
 
 
 def _search_branch(
@@ -140,26 +140,25 @@ class _Formula:
         from pysat.solvers import Solver
 
         self._tally = tally
-        self._path = _Trail(problem)
-        self._path.go(stack)
-        left = _Left.of(problem, stack, self._path.state)
+        self._problem = problem
+        left = _left_of(problem, stack)
         options = left.options.tolist()
         self._options, self._first = options, dict(zip(options, left.first.tolist(), strict=True))
         self._variable = {o: v for v, o in enumerate(options, 1)}
-        clauses = _Clauses(left)
-        self._new_variable = count(clauses.n_variables + 1)
+        clauses, n_variables = _clauses_of(left)
+        self._new_variable = count(n_variables + 1)
         self._n_given = len(stack)
-        self._solver = Solver(SOLVER, bootstrap_with=clauses)
+        self.solver = Solver(SOLVER, bootstrap_with=clauses)
         self._n_conflicts = 0
-
-    def delete(self) -> None:
-        """Free the solver."""
-        self._solver.delete()
 
     def choices(self, stack: list[int]) -> list[int]:
         """Return the options of the branch item below a stack that is not a cover, ascending."""
-        self._path.go(stack)
-        return self._path.choices() or []
+        problem, state = self._problem, _state_of(self._problem, stack)
+        item = np.flatnonzero(state[: problem.n_primary] == FREE)[0]
+        places = np.flatnonzero(problem.indices == item)
+        options = np.searchsorted(problem.indptr, places, side="right") - 1
+        choices: list[int] = options[_fits(problem, state)[options]].tolist()
+        return choices
 
     def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
         """Add covers below a stack to the known ones, up to `most`; return them in tree order."""
@@ -172,7 +171,7 @@ class _Formula:
         while len(covers) < most and (found := self._solve(stack, assumptions)) is not None:
             covers.append(found)
             self._block(blocking, found)
-        self._solver.add_clause([-blocking])
+        self.solver.add_clause([-blocking])
         return sorted(covers)
 
     def cover_with_none_of(self, stack: list[int], options: list[int]) -> list[int] | None:
@@ -189,7 +188,7 @@ class _Formula:
         return [self._variable[o] for o in stack[self._n_given :]]
 
     def _block(self, blocking: int, cover: list[int]) -> None:
-        self._solver.add_clause([-blocking, *(-v for v in self._chosen(cover))])
+        self.solver.add_clause([-blocking, *(-v for v in self._chosen(cover))])
 
     def _solve(self, stack: list[int], assumptions: list[int]) -> list[int] | None:
         """Return a cover below a stack in order of choice; None if there is none.
@@ -199,62 +198,40 @@ class _Formula:
         """
         is_satisfiable = None
         while is_satisfiable is None:
-            self._solver.conf_budget(SLICE)
-            is_satisfiable = self._solver.solve_limited(assumptions, expect_interrupt=True)
+            self.solver.conf_budget(SLICE)
+            is_satisfiable = self.solver.solve_limited(assumptions, expect_interrupt=True)
             if self._tally.whole:
                 self._count_conflicts()
         if not is_satisfiable:
             return None
-        model = self._solver.get_model()
+        model = self.solver.get_model()
         true = {o for o, v in zip(self._options, model, strict=False) if v > 0}
         rest = true.difference(stack)
         return [*stack, *sorted(rest, key=self._first.__getitem__)]
 
     def _count_conflicts(self) -> None:
         """Count the conflicts of the last slice as nodes."""
-        before, self._n_conflicts = self._n_conflicts, self._solver.accum_stats()["conflicts"]
+        before, self._n_conflicts = self._n_conflicts, self.solver.accum_stats()["conflicts"]
         self.spend(self._n_conflicts - before)
 
 
-class _Trail(PartialCover):
-    """The partial cover that a search has reached; its branch item is the first uncovered one.
+def _state_of(problem: ExactCover, stack: list[int]) -> npt.NDArray[np.int64]:
+    """Return the colours that a stack gives to items: 0 is none, `FREE` an item not covered."""
+    is_in = np.zeros(problem.n_options, np.bool_)
+    is_in[stack] = True
+    entries = np.repeat(is_in, np.diff(problem.indptr))
+    state = np.full(problem.n_items, FREE, np.int64)
+    state[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
+    return state
 
-    Attributes
-    ----------
-    state : ndarray of int64, shape (n_items,)
-        The colour that covered items have, 0 for none; `FREE` for the others.
-    """
 
-    def __init__(self, problem: ExactCover) -> None:
-        super().__init__()
-        self._problem = problem
-        self.state = np.full(problem.n_items, FREE, np.int64)
-        self._changed: list[list[int]] = []  # the items that each option of the stack covered
-
-    def choices(self) -> list[int] | None:
-        free = np.flatnonzero(self.state[: self._problem.n_primary] == FREE)
-        if not free.size:
-            return None
-        return [o for o in self._options_of(int(free[0])) if self._fits(o)]
-
-    def select(self, o: int) -> None:
-        coloring = self._problem.coloring(o)
-        self._changed.append([i for i in coloring if self.state[i] == FREE])
-        for i, c in coloring.items():
-            self.state[i] = c
-
-    def deselect(self, o: int) -> None:
-        self.state[self._changed.pop()] = FREE
-
-    def _options_of(self, item: int) -> list[int]:
-        places = np.flatnonzero(self._problem.indices == item)
-        return (np.searchsorted(self._problem.indptr, places, side="right") - 1).tolist()
-
-    def _fits(self, o: int) -> bool:
-        state = self.state
-        return all(
-            state[i] == FREE or 0 < c == state[i] for i, c in self._problem.coloring(o).items()
-        )
+def _fits(problem: ExactCover, state: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Tell for each option whether all its items are free, or have the colour that it gives."""
+    states = state[problem.indices]
+    fits = states == FREE
+    if problem.colors is not None:
+        fits |= (problem.colors > 0) & (states == problem.colors)
+    return np.logical_and.reduceat(fits, problem.indptr[:-1])
 
 
 class _Left(NamedTuple):
@@ -271,86 +248,78 @@ class _Left(NamedTuple):
     sizes: npt.NDArray[np.int64]  # of the items: how many entries they have
     is_required: npt.NDArray[np.bool_]  # of the items: whether primary and not covered
 
-    @classmethod
-    def of(cls, problem: ExactCover, stack: list[int], state: npt.NDArray[np.int64]) -> _Left:
-        """Return the part that a stack leaves if it covers items in these colours."""
-        items = problem.indices.astype(np.int64)
-        lengths = np.diff(problem.indptr)
-        owners = np.repeat(np.arange(problem.n_options), lengths)
-        states = state[items]
-        fits = states == FREE
-        if problem.colors is not None:
-            fits |= (problem.colors > 0) & (states == problem.colors)
-        first = np.full(problem.n_options, problem.n_items)
-        np.minimum.at(first, owners, items)
-        # Options without primary items are in a cover only if the stack has them.
-        is_left = first < problem.n_primary
-        is_left[owners[~fits]] = False
-        is_left[stack] = False
-        options = np.flatnonzero(is_left)
-        number = np.zeros(problem.n_options, np.int64)
-        number[options] = np.arange(1, options.size + 1)
-        kept = np.flatnonzero(is_left[owners] & (states == FREE))
-        kept = kept[np.argsort(items[kept], kind="stable")]
-        return cls(
-            options,
-            first[options],
-            number[owners[kept]],
-            None if problem.colors is None else problem.colors[kept].astype(np.int64),
-            np.bincount(items[kept], minlength=problem.n_items),
-            (state == FREE) & (np.arange(problem.n_items) < problem.n_primary),
-        )
+
+def _left_of(problem: ExactCover, stack: list[int]) -> _Left:
+    """Return the part of a problem that a stack leaves."""
+    items, state = problem.indices.astype(np.int64), _state_of(problem, stack)
+    owners = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    first = np.minimum.reduceat(items, problem.indptr[:-1])
+    # Options without primary items are in a cover only if the stack has them.
+    is_left = _fits(problem, state) & (first < problem.n_primary)
+    is_left[stack] = False
+    options = np.flatnonzero(is_left)
+    number = np.zeros(problem.n_options, np.int64)
+    number[options] = np.arange(1, options.size + 1)
+    kept = np.flatnonzero(is_left[owners] & (state[items] == FREE))
+    kept = kept[np.argsort(items[kept], kind="stable")]
+    return _Left(
+        options,
+        first[options],
+        number[owners[kept]],
+        None if problem.colors is None else problem.colors[kept].astype(np.int64),
+        np.bincount(items[kept], minlength=problem.n_items),
+        (state == FREE) & (np.arange(problem.n_items) < problem.n_primary),
+    )
 
 
-class _Clauses:
-    """The clauses of a formula, and the number of their variables."""
-
-    def __init__(self, left: _Left) -> None:
-        self.n_variables = left.options.size
-        self._long: list[list[int]] = []
-        self._pairs: list[npt.NDArray[np.int64]] = []  # of literals, shape (n, 2)
-        starts = np.cumsum(left.sizes) - left.sizes
-        for size in np.unique(left.sizes).tolist():
-            items = np.flatnonzero(left.sizes == size)
-            places = starts[items][:, None] + np.arange(size)
-            members = left.owners[places]
-            # The clause of an item without options is empty: nothing makes it true.
-            self._long += members[left.is_required[items]].tolist()
-            colors = None if left.colors is None else left.colors[places]
-            if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):
-                self._allow_one(members, colors)
-            else:
-                self._allow_one_in_grids(members)
-
-    def __iter__(self) -> Iterator[Sequence[int]]:
-        one, other = np.concatenate([np.empty((0, 2), np.int64), *self._pairs]).T.tolist()
-        return chain(self._long, zip(one, other, strict=True))
-
-    def _allow_one(
-        self, rows: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None = None
-    ) -> None:
-        """Let at most one variable of each row be true, or those of one colour."""
-        one, other = np.triu_indices(rows.shape[1], 1)
-        pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
-        if colors is None:
-            self._pairs.append(pairs.reshape(-1, 2))
+def _clauses_of(left: _Left) -> tuple[Iterator[Sequence[int]], int]:
+    """Return the clauses of a formula, and the number of their variables."""
+    n_variables = left.options.size
+    long: list[list[int]] = []
+    pairs = [np.empty((0, 2), np.int64)]  # of literals
+    starts = np.cumsum(left.sizes) - left.sizes
+    for size in np.unique(left.sizes).tolist():
+        items = np.flatnonzero(left.sizes == size)
+        places = starts[items][:, None] + np.arange(size)
+        members = left.owners[places]
+        # The clause of an item without options is empty: nothing makes it true.
+        long += members[left.is_required[items]].tolist()
+        colors = None if left.colors is None else left.colors[places]
+        if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):
+            pairs.append(_allow_one(members, colors))
         else:
-            clash = (colors[:, one] == 0) | (colors[:, one] != colors[:, other])
-            self._pairs.append(pairs[clash])
+            more, n_variables = _allow_one_in_grids(members, n_variables)
+            pairs += more
+    one, other = np.concatenate(pairs).T.tolist()
+    return chain(long, zip(one, other, strict=True)), n_variables
 
-    def _allow_one_in_grids(self, rows: npt.NDArray[np.int64]) -> None:
-        """Let at most one variable of each row be true, with the help of new variables.
 
-        The variables of a row stand in a grid. One that is true makes a variable of its line and
-        one of its column true, and of these at most one is (the product encoding; Chen, "A new SAT
-        encoding of the at-most-one constraint", 2010).
-        """
-        n, size = rows.shape
-        width = int(np.ceil(np.sqrt(size)))
-        line, column = np.divmod(np.arange(size), width)
-        for place in (line, column):
-            n_places = int(place.max()) + 1
-            new = self.n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
-            self.n_variables += new.size
-            self._pairs.append(np.stack([-rows, new[:, place]], axis=2).reshape(-1, 2))
-            self._allow_one(new)
+def _allow_one(
+    rows: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.int64]:
+    """Return pairs that let at most one variable of each row be true, or those of one colour."""
+    one, other = np.triu_indices(rows.shape[1], 1)
+    pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
+    if colors is None:
+        return pairs.reshape(-1, 2)
+    return pairs[(colors[:, one] == 0) | (colors[:, one] != colors[:, other])]
+
+
+def _allow_one_in_grids(
+    rows: npt.NDArray[np.int64], n_variables: int
+) -> tuple[list[npt.NDArray[np.int64]], int]:
+    """Return pairs that let at most one variable of each row be true, with new variables.
+
+    The variables of a row stand in a grid. One that is true makes a variable of its line and one of
+    its column true, and of these at most one is (the product encoding; Chen, "A new SAT encoding of
+    the at-most-one constraint", 2010). Also returns how many variables there are then.
+    """
+    n, size = rows.shape
+    width = int(np.ceil(np.sqrt(size)))
+    pairs: list[npt.NDArray[np.int64]] = []
+    for place in np.divmod(np.arange(size), width):
+        n_places = int(place.max()) + 1
+        new = n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
+        n_variables += new.size
+        pairs += [np.stack([-rows, new[:, place]], axis=2).reshape(-1, 2), _allow_one(new)]
+    return pairs, n_variables

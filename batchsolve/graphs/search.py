@@ -136,7 +136,7 @@ def _first_item(links):
 
 @kernel
 def _walk(
-    links, n_primary, is_ordered, uncovered, key, choice, memory, diagram, pending, here, most
+    links, n_primary, is_ordered, uncovered, key, choice, pending, memory, diagram, here, most
 ):
     """Continue the search until an event.
 
@@ -149,9 +149,9 @@ def _walk(
     uncovered, key : ndarray of uint64
         The items not covered, and room for a key.
     choice : ndarray of uint32, shape (n_levels,)
+    pending : Pending
     memory : Memory
     diagram : Diagram
-    pending : Pending
     here : Standing
     most : int
         The upper bound of the nodes visited when it ends.
@@ -306,27 +306,31 @@ class GraphSearch:
         self.options = np.arange(problem.n_options)
         if items is not None and problem.n_options:
             problem, self.options = _with_items_in_order(problem, items)
-        self._links: Links = links_of(problem)
-        self._n_primary = problem.n_primary
         self._most_bytes = 0
-        words = words_of_key(problem)
+        words, n_levels = words_of_key(problem), problem.n_items + 2
         is_item = np.zeros(64 * words, np.bool_)
         is_item[1 : problem.n_items + 1] = True
-        self._uncovered = np.packbits(is_item, bitorder="little").view(np.uint64)
-        self._key = np.zeros(words, np.uint64)
-        n_levels = problem.n_items + 2
+        self._links: Links = links_of(problem)
         self._choice = np.zeros(n_levels, np.uint32)
+        self._walked = (
+            self._links,
+            problem.n_primary,
+            self.is_ordered,
+            np.packbits(is_item, bitorder="little").view(np.uint64),
+            np.zeros(words, np.uint64),
+            self._choice,
+            Pending(
+                np.zeros(problem.indices.size + 1, np.uint32),
+                np.zeros(problem.indices.size + 1, np.uint32),
+                np.zeros(n_levels, np.int64),
+                np.zeros(n_levels, np.bool_),
+            ),
+        )
         self._diagram = room_for_nodes(FIRST_NODES)
         self._memory = Memory(
             np.zeros((FIRST_KEYS, words), np.uint64),
             np.zeros(FIRST_KEYS, np.uint32),
             slots_for(FIRST_KEYS),
-        )
-        self._pending = Pending(
-            np.zeros(problem.indices.size + 1, np.uint32),
-            np.zeros(problem.indices.size + 1, np.uint32),
-            np.zeros(n_levels, np.int64),
-            np.zeros(n_levels, np.bool_),
         )
         self._here = Standing(0, True, 0, 2, 0, 0, 0)
         self.is_done = self.is_out_of_memory = False
@@ -362,19 +366,7 @@ class GraphSearch:
         """Visit that many more nodes, or fewer if the search ends or may take no more memory."""
         most = self._here.visited + nodes
         while not (self.is_done or self.is_out_of_memory):
-            event, here = _walk(
-                self._links,
-                self._n_primary,
-                self.is_ordered,
-                self._uncovered,
-                self._key,
-                self._choice,
-                self._memory,
-                self._diagram,
-                self._pending,
-                self._here,
-                most,
-            )
+            event, here = _walk(*self._walked, self._memory, self._diagram, self._here, most)
             self._here = Standing(*here)
             if event == SPENT:
                 return

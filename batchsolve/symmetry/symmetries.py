@@ -105,7 +105,7 @@ class Symmetries:
             if image is None:
                 raise ProblemError(f"symmetry {k} makes no option of some option")
             images.append(image)
-        return cls(_closed(np.array(images, np.uint32).reshape(len(images), problem.n_options)))
+        return _generated_by(images, problem.n_options)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -121,7 +121,7 @@ class Symmetries:
 
     def joined(self, others: Symmetries) -> Symmetries:
         """Return the group that these and others generate together."""
-        return Symmetries(_closed(np.concatenate([self.images, others.images])))
+        return _generated_by([*self.images, *others.images], self.images.shape[1])
 
     def that_keep(self, stack: Sequence[int] | npt.NDArray[np.uint32]) -> Symmetries:
         """Return the symmetries that leave a set of options as it is.
@@ -180,10 +180,10 @@ def _find_least(offsets, options, images, least):
             break
 
 
-def _closed(images: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return all products of some permutations, the identity first."""
-    identity = np.arange(images.shape[1], dtype=np.uint32)
-    most = max(1, MOST_ENTRIES // max(1, images.shape[1]))
+def _generated_by(images: Sequence[npt.NDArray[np.uint32]], n_options: int) -> Symmetries:
+    """Return all products of some permutations of options, the identity first."""
+    identity = np.arange(n_options, dtype=np.uint32)
+    most = max(1, MOST_ENTRIES // max(1, n_options))
     known = {identity.tobytes()}
     found, front = [identity], [identity]
     while front:
@@ -201,7 +201,7 @@ def _closed(images: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
                 f"more than {most:,} symmetries, which is too many to try on each solution; name "
                 f"fewer generators"
             )
-    return np.array(found)
+    return Symmetries(np.array(found))
 
 
 def _image(problem: ExactCover, items: Sequence[int]) -> npt.NDArray[np.uint32] | None:
@@ -275,7 +275,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
             image = _image(problem, derived)
         if image is not None:
             images.append(image)
-    return Symmetries(_closed(np.array(images, np.uint32).reshape(len(images), problem.n_options)))
+    return _generated_by(images, problem.n_options)
 
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:

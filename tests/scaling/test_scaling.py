@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from batchsolve.scaling.task_log import covered
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
