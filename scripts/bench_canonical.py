@@ -64,6 +64,7 @@ def measured(path: str, repeat: int) -> dict[str, Any]:
     good = solved.status == "unique"
     grids, solutions = grids[good], solved.solutions[good]
     problem = corpus.problem
+    assert isinstance(problem, batchsolve.Sudoku)
     return {
         "rows": len(grids),
         "puzzles per second": forms_per_second(problem, grids, repeat),
