@@ -56,9 +56,14 @@ def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCove
 
 @prepared
 def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
-    """Return a problem with its options in the order in which they are tried, and the pricing."""
+    """Return a problem with its options in the order in which they are tried, and the pricing.
+
+    Net costs and shares are in that order too.
+    """
     pricing = Pricing.of(problem)
-    return in_order(problem, pricing.order), pricing
+    order = pricing.order
+    by_cost = replace(pricing, net=pricing.net[order], share=pricing.share[order])
+    return in_order(problem, order), by_cost
 
 
 def prices_of(problem: ExactCover, pricing: Pricing, task: Task) -> Prices:
@@ -67,8 +72,8 @@ def prices_of(problem: ExactCover, pricing: Pricing, task: Task) -> Prices:
     assert problem.costs is not None
     ceilings = np.minimum(task.ceilings, problem.costs.sum())  # no cover costs more
     return Prices(
-        pricing.net[pricing.order],
-        pricing.share[pricing.order],
+        pricing.net,
+        pricing.share,
         (ceilings - pricing.base) * pricing.scale,
         np.zeros(task.cheapest, np.int64),
         np.zeros(2, np.int64),
