@@ -26,8 +26,8 @@ from batchsolve.engines.lanes.memory import (
     SOLVED,
 )
 from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
-from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.problems.rule_arrays import first_clash
 from batchsolve.settings import UNLIMITED
 
 U = uint32
@@ -53,18 +53,9 @@ def _n_cells(form):
 @helper
 def _clash(form, task, k):
     """Return -1, or the position of an option of a stack that clashes or does not exist."""
-    held = np.empty(form.entries.n_items, np.int64)
+    region = task.regions[task.roots[k] if len(form.free) > 0 else 0]
     stack = task.options[task.offsets[k] : task.offsets[k + 1]]
-    clash = select(stack, form.entries, held)
-    if len(form.free) > 0:
-        n_digits, region = _n_digits(form), task.regions[task.roots[k]]
-        for x in range(stack.size if clash < 0 else clash):
-            cell, digit = divmod(stack[x], n_digits)
-            for y in range(x):
-                other = stack[y] // n_digits
-                if stack[y] % n_digits == digit and region[other] == region[cell]:
-                    return x
-    return clash
+    return first_clash(form, _n_digits(form), region, stack)
 
 
 @inlined
