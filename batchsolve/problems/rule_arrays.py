@@ -150,9 +150,9 @@ def first_clash(rules: Any, n_digits: Any, region: Any, stack: Any) -> int:
         end = _first_repeat(rules.distinct[x : x + 2], digit, position, end)
     for x in range(0, rules.related.size, 3):
         a, b, kind = rules.related[x], rules.related[x + 1], rules.related[x + 2]
-        if digit[a] >= 0 and digit[b] >= 0:
-            if not _has(rules.relations[2 * kind * n_digits + digit[a]], digit[b]):
-                end = min(end, max(position[a], position[b]))
+        both = digit[a] >= 0 and digit[b] >= 0
+        if both and not _has(rules.relations[2 * kind * n_digits + digit[a]], digit[b]):
+            end = min(end, max(position[a], position[b]))
     for cage in range(rules.cages.size - 1):
         chosen = position[n_cells + 1 + cage]
         if chosen >= 0:
@@ -172,7 +172,7 @@ def _has(digits: Any, digit: Any) -> bool:
 
 @helper
 def _first_repeat(cells: Any, digit: Any, position: Any, end: int) -> int:
-    """Return the first position at which a digit is in two of these cells, if it is before `end`."""
+    """Return the first position at which two of these cells hold a digit, or `end` if earlier."""
     for i in range(cells.size):
         for j in range(i):
             if digit[cells[i]] >= 0 and digit[cells[i]] == digit[cells[j]]:

@@ -24,7 +24,17 @@ MOST_DIGITS = 64  # a set of digits is a word
 MOST_SETS = 1_000_000
 """The largest number of sets of digits that may be looked at for a cage."""
 
+
+def _at_least_apart(d: int) -> Callable[[int, int], bool]:
+    return lambda a, b: abs(a - b) >= d
+
+
+def _less_apart(d: int) -> Callable[[int, int], bool]:
+    return lambda a, b: abs(a - b) < d
+
+
 RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "equal": lambda a, b: a == b,
     "consecutive": lambda a, b: abs(a - b) == 1,
     "apart": lambda a, b: abs(a - b) != 1,
     "double": lambda a, b: a == 2 * b or b == 2 * a,
@@ -32,9 +42,13 @@ RELATIONS: dict[str, Callable[[int, int], bool]] = {
     "less": lambda a, b: a < b,
     "v": lambda a, b: a + b == 5,
     "x": lambda a, b: a + b == 10,
+    "unlettered": lambda a, b: a + b not in (5, 10),
+    **{f"gap{d}": _at_least_apart(d) for d in range(2, 10)},
+    **{f"within{d}": _less_apart(d) for d in range(2, 10)},
 }
 """What two cells with digits a and b may have to satisfy: dots of Kropki (white: *consecutive*,
-black: *double*, none: *undotted*), marks of futoshiki and of XV."""
+black: *double*, none: *undotted*), marks of futoshiki and of XV (no letter: *unlettered*), lines
+whose neighbours differ by d or more (*gap*), cells that differ by less than d (*within*)."""
 
 
 @dataclass(frozen=True)

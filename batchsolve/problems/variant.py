@@ -291,22 +291,32 @@ def grid_problem(
     >>> grid_problem(3, regions="AAB ACB CCB")
     Variant(9 cells, 3 digits, 9 houses)
     """
+    if rules is None and regions is None and (shape := box or default_box(n_digits)):
+        return sudoku(*shape)
+    return Variant(grid_rules(n_digits, box, rules, regions))
+
+
+@lru_cache(maxsize=256)
+def grid_rules(
+    n_digits: int,
+    box: tuple[int, int] | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
+    has_boxes: bool = True,
+) -> Rules:
+    """Return the rules of square grids; see `grid_problem`.
+
+    Without boxes and regions, they are those of rows and columns, and the named ones.
+    """
     shape = box or default_box(n_digits)
-    if regions is None:
-        if shape is None:
-            raise InputError(
-                f"there are no boxes for {n_digits} digits; say which with `box` or `regions`"
-            )
-        if rules is None:
-            return sudoku(*shape)
-        made = plain(*shape)
-    else:
+    if regions is not None:
         made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
-    return Variant(made if rules is None else made + named(rules, *(shape or (1, n_digits))))
-
-
-def shared_rules(n_digits: int, box: tuple[int, int] | None, rules: str) -> Rules:
-    """Return the rules of rows and columns, and of named rules, of grids whose regions differ."""
-    lines = Rules.square(n_digits, ())
-    shape = box or default_box(n_digits) or (1, n_digits)
-    return lines + named(rules, *shape) if rules else lines
+    elif not has_boxes:
+        made = Rules.square(n_digits, ())
+    elif shape is None:
+        raise InputError(
+            f"there are no boxes for {n_digits} digits; say which with `box` or `regions`"
+        )
+    else:
+        made = plain(*shape)
+    return made if rules is None else made + named(rules, *(shape or (1, n_digits)))

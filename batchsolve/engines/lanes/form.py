@@ -52,7 +52,8 @@ class Form(NamedTuple):
 def form_of(problem: ExactCover, width: int) -> Form:
     """Return the form of a grid problem for this number of lanes."""
     assert isinstance(problem, Sudoku | Variant)
-    n, houses = problem.n_digits, ()
+    n = problem.n_digits
+    houses: tuple[Cells, ...] = ()
     if isinstance(problem, Sudoku):
         shape = problem.box_rows, problem.box_columns
         arrays, box = arrays_of(plain(*shape)), ((0,) * shape[0], (0,) * shape[1])
@@ -82,8 +83,8 @@ def _meets(houses: tuple[Cells, ...], n_cells: int) -> tuple[np.ndarray, np.ndar
     """Return where two houses meet in two cells or more, without being the same."""
     member = members(houses, n_cells)
     shared = member.astype(np.float32) @ member.T.astype(np.float32)
-    one, other = np.nonzero(np.triu((shared >= 2) & (shared < np.diag(shared)[:, None]), 1))
-    one, other = member[one], member[other]
+    meets = np.nonzero(np.triu((shared >= 2) & (shared < np.diag(shared)[:, None]), 1))
+    one, other = member[meets[0]], member[meets[1]]
     parts = np.stack([one & other, one & ~other, other & ~one], axis=1).reshape(-1, n_cells)
     begins = np.append(0, np.cumsum(parts.sum(axis=1)))
     return begins.astype(np.int64), np.nonzero(parts)[1].astype(np.uint16)
