@@ -204,3 +204,27 @@ def find_clashes(rules: Any, n_digits: int, regions: Any, grids: Any, clashes: A
                 stack[n] = cell * n_digits + digit - 1 if is_digit else np.uint32(2**32 - 1)
                 n += 1
         clashes[k] = first_clash(rules, n_digits, regions[k], stack[:n])
+
+
+@kernel
+def find_digit_sets(rules: Any, grids: Any, first: int, options: Any) -> None:
+    """Find the options that choose the digits of cages in solved grids.
+
+    Parameters
+    ----------
+    rules : RuleArrays
+    grids : ndarray of uint8, shape (n, n_cells)
+    first : int
+        The first of these options.
+    options : ndarray of uint32, shape (n, number of cages)
+        Receives them.
+    """
+    for k in range(grids.shape[0]):
+        for cage in range(options.shape[1]):
+            digits = np.uint64(0)
+            for x in range(rules.cages[cage], rules.cages[cage + 1]):
+                digits |= np.uint64(1) << np.uint64(grids[k, rules.cage_cells[x]] - 1)
+            place = rules.sets[cage]
+            while place < rules.sets[cage + 1] and rules.digit_sets[place] != digits:
+                place += 1
+            options[k, cage] = first + place

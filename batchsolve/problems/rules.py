@@ -157,20 +157,14 @@ class Rules:
 
     def checked(self) -> Rules:
         """Return these rules; raise `ProblemError` if a rule names a cell that is not there."""
-        n, cells = self.n_digits, range(self.n_cells)
+        n = self.n_digits
         if n > MOST_DIGITS:
             raise ProblemError(f"rules are for {MOST_DIGITS} digits or fewer, not {n}")
-        for house in self.houses:
-            if len(set(house)) != n or len(house) != n:
-                raise ProblemError(
-                    f"a house of {n} digits has {n} different cells, not {quoted(house)}"
-                )
-        many = (*self.houses, *self.groups, *(cage.cells for cage in self.cages))
+        _check_houses(self.houses, n, self.n_cells)
+        many = (*self.groups, *(cage.cells for cage in self.cages))
         named = [*(cell for some in many for cell in some), *(cell for cell, _ in self.marks)]
         named += [cell for a, b, _ in self.pairs for cell in (a, b)]
-        wrong = next((cell for cell in named if cell not in cells), None)
-        if wrong is not None:
-            raise ProblemError(f"a rule names cell {quoted(wrong)}; cells are 0 to {cells[-1]}")
+        _check_cells(named, self.n_cells)
         for group in (*self.groups, *(cage.cells for cage in self.cages)):
             if len(set(group)) != len(group) or not 1 <= len(group) <= n:
                 raise ProblemError(
@@ -183,6 +177,22 @@ class Rules:
                     f"not {quoted((a, b, relation))}"
                 )
         return self
+
+
+@lru_cache(maxsize=64)
+def _check_houses(houses: tuple[Cells, ...], n: int, n_cells: int) -> None:
+    for house in houses:
+        if len(set(house)) != n or len(house) != n:
+            raise ProblemError(
+                f"a house of {n} digits has {n} different cells, not {quoted(house)}"
+            )
+        _check_cells(house, n_cells)
+
+
+def _check_cells(cells: Iterable[int], n_cells: int) -> None:
+    wrong = next((cell for cell in cells if not 0 <= cell < n_cells), None)
+    if wrong is not None:
+        raise ProblemError(f"a rule names cell {quoted(wrong)}; cells are 0 to {n_cells - 1}")
 
 
 def boxes(box_rows: int, box_columns: int) -> list[Cells]:

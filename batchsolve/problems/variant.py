@@ -28,7 +28,7 @@ from batchsolve.errors import InputError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import default_box
-from batchsolve.problems.rule_arrays import arrays_of, find_clashes
+from batchsolve.problems.rule_arrays import arrays_of, find_clashes, find_digit_sets
 from batchsolve.problems.rules import RELATIONS, Rules, layout, named, plain, regions_of
 from batchsolve.problems.sudoku import sudoku
 
@@ -171,14 +171,7 @@ class Variant(GridProblem):
         others = np.empty((len(grids), self.cover_size - self.n_cells), np.uint32)
         first = self.n_cells * self.n_digits
         others[:, : self.n_marks] = first
-        first += self.n_marks
-        for k, cage in enumerate(self.rules.cages):
-            sets = cage.digit_sets(self.n_digits)
-            bits = np.left_shift(1, grids[:, list(cage.cells)].astype(np.int64) - 1).sum(axis=1)
-            order = np.argsort(sets)
-            places = order[np.searchsorted(sets, bits, sorter=order)]
-            others[:, self.n_marks + k] = first + places
-            first += len(sets)
+        find_digit_sets(self.arrays, grids, first + self.n_marks, others[:, self.n_marks :])
         return others
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:

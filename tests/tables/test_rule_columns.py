@@ -1,0 +1,345 @@
+"""Rows with rules of their own, against brute force; the formats people use."""
+
+import csv
+import json
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+from cutting import small_blocks
+from hypothesis import given, settings, strategies as st
+from oracles import grids_by_rules
+
+import batchsolve as bs
+from batchsolve import Stacks
+from batchsolve.engines import Task, get_engine
+from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
+from batchsolve.problems.variant import Variant
+from batchsolve.runs import solve_file
+
+BLANK = "." * 16
+PLAIN = plain(2, 2)
+# a solved grid and cages drawn at random; that it is the only one is checked here
+KILLER = {
+    "puzzle": ".................................................................................",
+    "cages": "AABCCDDEFGGBHCIIEFGJHHKLIMFNJOOKLPMMNQQOKLPPRNQSTUVVRRWWSTUXVYRZaSTbXXYYZZccbddee",
+    "sums": "A=10 B=12 C=12 D=12 E=14 F=12 G=8 H=23 I=9 J=16 K=19 L=11 M=14 N=18 O=14 P=18 Q=15 "
+    "R=20 S=11 T=8 U=10 V=11 W=7 X=21 Y=19 Z=17 a=3 b=11 c=11 d=11 e=8",
+}
+KILLED = "285713964317946285496825173173694852964582731852371649528137496731469528649258317"
+
+
+def table(**columns):
+    n = max(map(len, columns.values()))
+    return pa.table({"puzzle": [BLANK] * n, **columns})
+
+
+def solved(rows, **how):
+    """The answers to a table: rows as dicts."""
+    return bs.solve_table(rows, jobs=1, **how).to_pylist()
+
+
+def grid_of(text):
+    return tuple(map(int, text))
+
+
+def agree(row, rules, clues=BLANK):
+    """Check the answer to a row against all grids, found cell by cell."""
+    grids = grids_by_rules(rules, [0 if c == "." else int(c) for c in clues])
+    assert row["n_solutions"] == len(grids)
+    status = {0: "unsolvable", 1: "unique"}.get(len(grids), "multiple")
+    assert row["status"] == status, row
+    if grids:
+        assert grid_of(row["solution"]) in grids
+
+
+@st.composite
+def rows_of_four(draw):
+    """A row of a table of 4x4 grids, and its rules."""
+    labels = draw(st.lists(st.sampled_from("...ABCD"), min_size=16, max_size=16))
+    cells = {a: [k for k, b in enumerate(labels) if b == a] for a in "ABCD"}
+    labels = [a if a != "." and len(cells[a]) <= 4 else "." for a in labels]
+    sums = {a: draw(st.integers(2, 10) | st.none()) for a in "ABCD" if a in labels}
+    cages = tuple(Cage(tuple(cells[a]), total) for a, total in sums.items() if total)
+    groups = tuple(tuple(cells[a]) for a, total in sums.items() if not total)
+    two = st.lists(st.integers(0, 15), min_size=2, max_size=2, unique=True)
+    signs = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
+    pairs = draw(st.lists(st.tuples(two, st.sampled_from("<-:xv=")), max_size=3))
+    masks = draw(st.lists(st.sampled_from([15, 15, 15, 15, 3, 6, 13]), min_size=16, max_size=16))
+    marks = ["".join(str(d) if m >> (d - 1) & 1 else "." for d in range(1, 5)) for m in masks]
+    rules = draw(st.sampled_from(["", "x", "antiking"]))
+    name = "r{}c{}".format
+    row = {
+        "rules": rules,
+        "cages": "".join(labels) if sums else "",
+        "sums": draw(
+            st.sampled_from(
+                [" ".join(f"{a}={b or '?'}" for a, b in sums.items()), json.dumps(sums)]
+            )
+        )
+        if sums
+        else "",
+        "marks": "".join(marks) if any(m < 15 for m in masks) else "",
+        "pairs": " ".join(
+            f"{name(a // 4 + 1, a % 4 + 1)}{sign}{name(b // 4 + 1, b % 4 + 1)}"
+            for (a, b), sign in pairs
+        ),
+    }
+    related = tuple((a, b, signs[sign]) for (a, b), sign in pairs)
+    own = Rules(4, PLAIN.places, (), groups, related, cages, tuple(enumerate(masks)))
+    return row, PLAIN + own + (named(rules, 2, 2) if rules else own)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(rows_of_four(), min_size=1, max_size=6), st.sampled_from(["auto", "dlx"]))
+def test_random_rows(rows, engine):
+    names = ("rules", "cages", "sums", "marks", "pairs")
+    given = table(**{name: [row[name] for row, _ in rows] for name in names})
+    for answer, (_, rules) in zip(solved(given, limit=300, engine=engine), rows, strict=True):
+        agree(answer, rules)
+
+
+def rules_with(**fields):
+    return PLAIN + Rules(4, PLAIN.places, fields.pop("houses", ()), **fields)
+
+
+WRITTEN = {
+    ".Shape~4x4.~R1C1_2~R2C2_1_3": rules_with(marks=((0, 2), (5, 5))),
+    ".Shape~4x4.Cage~6~R1C1~R2C1~R2C2": rules_with(cages=(Cage((0, 4, 5), 6),)),
+    ".Shape~4x4~4.Cage~0~R1C1~R2C1~R3C2": rules_with(groups=((0, 4, 9),)),
+    ".Shape~4x4.Sum~3~R1C1~R1C2": rules_with(cages=(Cage((0, 1), 3),)),
+    ".Shape~4x4.AllDifferent~R1C1~R2C3~R3C1": rules_with(groups=((0, 6, 8),)),
+    ".Shape~4x4.Thermo~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "less"), (1, 5, "less"))),
+    ".Shape~4x4.Whisper~2~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "gap2"), (1, 5, "gap2"))),
+    ".Shape~4x4.Renban~R1C1~R1C2~R2C2": rules_with(
+        groups=((0, 1, 5),), pairs=((0, 1, "within3"), (1, 5, "within3"), (0, 5, "within3"))
+    ),
+    ".Shape~4x4.Palindrome~R1C2~R2C2~R3C3~R4C1": rules_with(
+        pairs=((1, 12, "equal"), (5, 10, "equal"))
+    ),
+    ".Shape~4x4.WhiteDot~R1C1~R1C2.V~R4C4~R3C4": rules_with(
+        pairs=((0, 1, "consecutive"), (11, 15, "v"))
+    ),
+    ".Shape~4x4.BlackDot~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "double"), (1, 5, "double"))),
+    ".Shape~4x4.GreaterThan~R1C2~R1C1~R2C2": rules_with(pairs=((0, 1, "less"), (5, 1, "less"))),
+    ".Shape~4x4.Diagonal~1.Diagonal~-1": PLAIN + named("x", 2, 2),
+    ".Shape~4x4.AntiKnight.AntiKing": PLAIN + named("antiknight+antiking", 2, 2),
+    ".Shape~4x4.DisjointSets.AntiConsecutive": PLAIN + named("disjoint+nonconsecutive", 2, 2),
+    ".Shape~4x4.Jigsaw~AAABACBBCCBDCDDD.NoBoxes": Rules.square(
+        4, regions_of("AAABACBBCCBDCDDD", 4)
+    ),
+    ".Shape~4x4.NoBoxes.~R1C1_1~R2C2_1~R3C3_1~R1C2_2~R2C1_2": Rules.square(4, ())
+    + Rules(4, PLAIN.places, (), marks=((0, 1), (5, 1), (10, 1), (1, 2), (4, 2))),
+    '{"size": 4, "title": "none", "grid": GRID, "killercage": [{"cells": ["R1C1", "R2C1"], '
+    '"value": "3"}], "thermometer": [{"lines": [["R3C3", "R3C4"]]}], "antiknight": false}': (
+        rules_with(cages=(Cage((0, 4), 3),), pairs=((10, 11, "less"),))
+    ),
+    '{"size": 4, "grid": GRID, "diagonal-": true, "even": [{"cell": "R1C2"}], '
+    '"xv": [{"cells": ["R3C3", "R4C3"], "value": "V"}], '
+    '"palindrome": [{"lines": [["R1C1", "R2C2", "R3C4"]]}]}': rules_with(
+        houses=((0, 5, 10, 15),), marks=((1, 10),), pairs=((10, 14, "v"), (0, 11, "equal"))
+    ),
+}
+
+
+def test_formats_of_others():
+    """Constraint strings, and the JSON of f-puzzles, mean the rules that they should."""
+    grid = json.dumps([[{}] * 4] * 4)
+    given = table(constraints=[text.replace("GRID", grid) for text in WRITTEN])
+    found = solved(given, limit=600)
+    for answer, (text, rules) in zip(found, WRITTEN.items(), strict=True):
+        assert answer["message"] is None, text
+        agree(answer, rules)
+
+
+def near(n):
+    """The pairs of cells that share an edge."""
+    right = [(k, k + 1) for k in range(n * n) if k % n < n - 1]
+    return [*right, *((k, k + n) for k in range(n * n - n))]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "constraints", "hidden", "shown"),
+    [
+        ("all-dots r1c1-r1c2", ".WhiteDot~R1C1~R1C2.StrictKropki", "undotted", "consecutive"),
+        ("r1c1vr1c2 all-xv", ".StrictXV.V~R1C1~R1C2", "unlettered", "v"),
+    ],
+)
+def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
+    others = [(a, b, hidden) for a, b in near(4) if (a, b) != (0, 1)]
+    rules = rules_with(pairs=((0, 1, shown), *others))
+    given = table(pairs=[pairs, ""], constraints=["", f".Shape~4x4{constraints}"])
+    for answer in solved(given, limit=300):
+        agree(answer, rules)
+
+
+CAGES = "AABB" + "." * 12
+WRONG = [
+    ({"cages": "AAB", "sums": "A=3 B=4"}, "column 'cages': 16 cells have 16 labels, not 3"),
+    ({"cages": CAGES, "sums": "A=3"}, "column 'cages': cage 'B' has no sum; write B=10, or B=?"),
+    ({"cages": CAGES}, "column 'cages': cage 'A' has no sum"),
+    ({"sums": "A=3"}, "column 'cages': 16 cells have 16 labels, not 0"),
+    ({"cages": CAGES, "sums": "A=3 B=4 C=5"}, "a sum for 'C', but no such cage"),
+    ({"cages": CAGES, "sums": "A=3 A=4 B=4"}, "cage 'A' has two sums"),
+    ({"cages": CAGES, "sums": "A=3 B=x"}, "'B=x' is no sum; write A=10 B=7"),
+    ({"cages": CAGES, "sums": '{"A":3'}, "sums are no JSON object"),
+    ({"cages": "AAAAA" + "." * 11, "sums": "A=9"}, "cage 'A': 5 cells with different digits"),
+    ({"marks": "e" * 15}, "column 'marks': 15 characters; 16 cells have 16 marks e, o or ., or 64"),
+    ({"marks": "q" + "." * 15}, "column 'marks': 'q' is no mark of a cell"),
+    ({"marks": "2" + "." * 63}, "'2' at the place of digit 1 of cell r1c1; write 1, or . to"),
+    ({"pairs": "r1c1<r1c5"}, "column 'pairs': there is no cell 'r1c5' in a grid of 4×4"),
+    ({"pairs": "r1c1?r1c2"}, "column 'pairs': 'r1c1?r1c2' is no pair of cells; write r1c1<r1c2"),
+    ({"pairs": "r1c1<r1c1"}, "column 'pairs': 'r1c1<r1c1' names a cell and itself"),
+    ({"constraints": "Cage"}, "column 'constraints': 'Cage' is no constraint string"),
+    ({"constraints": ".Cage~3~R1C1~R1C2"}, "no Shape, which means 9x9, for a grid of 4x4"),
+    ({"constraints": ".Shape~9x9"}, "constraint 'Shape~9x9': the grids of the table are 4x4"),
+    ({"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"}, "'Arrow' is a constraint that rules here"),
+    ({"constraints": ".Shape~4x4.Or.Thermo~R1C1~R1C2.End"}, "'Or' is a constraint that rules"),
+    ({"constraints": ".Shape~4x4.Cage~x~R1C1"}, "constraint 'Cage~x~R1C1': invalid literal"),
+    ({"constraints": ".Shape~4x4.~R1C1_5"}, "'R1C1_5' names no digit of 1 to 4"),
+    ({"constraints": ".Shape~4x4.~R1C1"}, "'R1C1' names no digit of 1 to 4"),
+    ({"constraints": ".Shape~4x4.X~R1C1~R3C3"}, "none of the cells share an edge"),
+    ({"constraints": ".Shape~4x4.Sum~4~R1C2~R2C3"}, "a sum of cells that are in no house"),
+    ({"constraints": "3x3::k:1:2:"}, "is no killer of 9×9"),
+    ({"constraints": "{"}, "column 'constraints': no JSON"),
+    ({"constraints": "[]"}, "column 'constraints': '[]' is no constraint string"),
+    ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
+    ({"constraints": '{"size": 4, "arrow": [1]}'}, "'arrow' is a constraint that rules here"),
+    ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage'"),
+    ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), WRONG)
+def test_malformed_rows_are_invalid(columns, message):
+    """The other rows of the table are answered."""
+    given = table(**{name: [text, ""] for name, text in {"rules": "", **columns}.items()})
+    if "rules" in columns:  # a column of unknown names is not known as one of rules
+        given = table(rules=["knight", "x", "x"], pairs=["r1c1<r1c2", "", ""])
+    wrong, right, *_ = solved(given)
+    assert (wrong["status"], wrong["solution"]) == ("invalid", None)
+    assert message in wrong["message"]
+    assert right["status"] == "multiple"
+
+
+class Stop(Exception):  # noqa: N818
+    """Ends a run."""
+
+
+@pytest.fixture(scope="module")
+def killers(tmp_path_factory):
+    """A table of killers: one as it is, turned, with a wrong sum; some with diagonals."""
+    path = tmp_path_factory.mktemp("killers") / "in.csv"
+    lines = ["puzzle,cages,sums,rules"]
+    for k in range(120):
+        cages, sums, rules = KILLER["cages"], KILLER["sums"], "x" if k % 5 == 4 else ""
+        if k % 3 == 1:
+            cages = "".join(cages[9 * c + r] for r in range(9) for c in range(9))
+        if k % 3 == 2:
+            sums = sums.replace("A=10", f"A={11 + k % 5}")
+        lines.append(f"{'.' * 81},{cages},{sums},{rules}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_killer_without_clues(killers, tmp_path):
+    bs.solve_file(str(killers), f"{tmp_path}/out.csv", jobs=1)
+    with open(tmp_path / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    turned = "".join(KILLED[9 * c + r] for r in range(9) for c in range(9))
+    for k, row in enumerate(rows):
+        if k % 3 < 2 and not row["rules"]:
+            assert (row["status"], row["solution"]) == ("unique", [KILLED, turned][k % 3])
+        else:
+            assert row["status"] == "unsolvable"
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_parallel_and_resumed_runs_give_the_same_bytes(killers, tmp_path, backend):
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    seen = []
+
+    def stop(progress):
+        seen.append(progress.totals.rows)
+        if len(seen) > 3:
+            raise Stop
+
+    with small_blocks(3000), patch.object(solve_file, "JOURNAL_SECONDS", 0):
+        bs.solve_file(str(killers), str(whole), jobs=1)
+        with pytest.raises(Stop):
+            bs.solve_file(str(killers), str(out), jobs=1, on_progress=stop)
+        assert not out.exists()
+        with pytest.raises(bs.JournalError):
+            bs.solve_file(str(killers), str(out), jobs=1, rules="x", resume=True)
+        summary = bs.solve_file(str(killers), str(out), jobs=2, backend=backend, resume=True)
+    assert summary.rows == 120
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
+    """Other labels of the cages, other blanks, another order of named rules."""
+    rows = [
+        "1...............,AABB............,A=3 B=7,x+antiking,",
+        "1000000000000000,CCDD............,D=7 C=3,antiking+x,",
+        "1...............,AABB............,A=4 B=7,x+antiking,",
+        "1...............,AABB............,A=3 B=7,x,",
+        "1...............,,,x+antiking,.Shape~4x4.Cage~3~R1C1~R1C2.Cage~7~R1C3~R1C4",
+        "1...............,AAB,A=3 B=7,x,",
+        "1...............,AAB,A=3 B=7,x,",
+    ]
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text("\n".join(["puzzle,cages,sums,rules,constraints", *rows]) + "\n")
+    bs.dedupe(str(path), str(out))
+    kept = out.read_text().splitlines()[1:]
+    assert kept == [rows[k] for k in (0, 2, 3, 5, 6)]
+
+
+def test_columns_of_lists_and_objects():
+    given = table(cages=[list("AABB" + "." * 12)], sums=[{"A": 3, "B": 7}])
+    agree(solved(given, limit=300)[0], rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7))))
+
+
+def test_columns_of_numbers_are_no_rules():
+    given = table(marks=[3], pairs=[0.5], solution=["1234341221434321"])
+    assert solved(given)[0]["status"] == "multiple"
+
+
+def test_given_solutions_are_checked_by_the_rules_of_their_rows():
+    given = table(cages=["AA" + "." * 14] * 3, sums=["A=3", "A=4", "A=?"])
+    given = given.append_column("solution", pa.array(["1234341221434321"] * 3))
+    assert [row["agrees"] for row in solved(given)] == [True, False, True]
+
+
+def test_named_rules_of_other_formats():
+    """Names in constraint strings, beside named rules of the row and of the corpus."""
+    given = table(constraints=[".Shape~4x4.AntiKing"] * 2, rules=["", "disjoint"])
+    one, other = solved(given, rules="x", limit=300)
+    agree(one, PLAIN + named("x+antiking", 2, 2))
+    agree(other, PLAIN + named("x+antiking+disjoint", 2, 2))
+
+
+def test_regions_with_cages():
+    regions, rules = "AAABACBBCCBDCDDD", Rules.square(4, regions_of("AAABACBBCCBDCDDD", 4))
+    given = table(regions=[regions, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
+    cages = Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),))
+    for answer, base in zip(solved(given, limit=600), (rules, PLAIN), strict=True):
+        agree(answer, base + cages)
+
+
+def test_a_killer_of_sumocue():
+    """The same killer as numbers: 256 times the sum, and the cage."""
+    sums = dict(word.split("=") for word in KILLER["sums"].split())
+    labels = list(sums)
+    numbers = [256 * int(sums[a]) + labels.index(a) for a in KILLER["cages"]]
+    text = f"3x3::k:{':'.join(map(str, numbers))}:"
+    given = pa.table({"puzzle": ["." * 81], "constraints": [text]})
+    assert solved(given)[0]["solution"] == KILLED
+
+
+def test_lanes_needs_no_exact_cover_of_a_row():
+    """Building its arrays would take longer than most rows are searched."""
+    problem = Variant(rules_with(cages=(Cage((0, 1), 3),), marks=((5, 3),)))
+    task = Task.of(Stacks.from_lists([[], [0, 5], [0, 16]]))
+    assert get_engine("lanes").search(problem, task).clash.tolist() == [-1, -1, 1]
+    assert "_cover" not in vars(problem)
+    assert get_engine("dlx").search(problem, task).clash.tolist() == [-1, -1, 1]
