@@ -18,11 +18,10 @@ from batchsolve.problems.variant import Variant
 MOST_CELLS = 2**16 - 1  # a lane of 16 bits holds the number of its branch cell
 
 
-class Form(NamedTuple):
-    """A problem, as the search takes it.
+class Shape(NamedTuple):
+    """The numbers that a search is compiled for: the lengths of tuples, and the number of cells.
 
-    The lengths of tuples are known when code is compiled. Grids with boxes are told by the shape of
-    a box alone; other grids have boxes without rows and columns, and their rules as arrays.
+    Grids with boxes are told by the shape of a box alone. For other grids, it is empty.
     """
 
     lanes: tuple[int, ...]
@@ -31,6 +30,11 @@ class Form(NamedTuple):
     box_columns: tuple[int, ...]
     free: tuple[int, ...]  # not empty if the regions differ from stack to stack
     n_cells: int
+
+
+class RuleArrays(NamedTuple):
+    """The rules of a grid, as arrays."""
+
     allowed: np.ndarray  # cell -> the digits that it may hold
     houses: np.ndarray  # the cells of each house, as many as there are digits
     meets: np.ndarray  # three begins for two houses that meet: their parts in `parts`
@@ -43,49 +47,56 @@ class Form(NamedTuple):
     sets: np.ndarray  # cage -> its begin in `digit_sets`
     digit_sets: np.ndarray  # the sets of digits that fill a cage
     chosen_for: np.ndarray  # options that fill no cell -> the cage, or -1 for the marks
+
+
+class Form(NamedTuple):
+    """A problem, as the search takes it.
+
+    It is three arguments of the search, because compiled code passes a tuple part by part. Grids
+    with boxes have no `rules`: then numba leaves out the code that looks at them.
+    """
+
+    shape: Shape
+    rules: RuleArrays | None
     entries: Entries  # the options
 
     @property
-    def width(self) -> int:
-        """Number of lanes."""
-        return len(self.lanes)
+    def n_cages(self) -> int:
+        """Number of cages."""
+        return 0 if self.rules is None else self.rules.cages.size - 1
 
 
 def form_of(problem: ExactCover, width: int) -> Form:
     """Return the form of a grid problem for this number of lanes."""
-    assert isinstance(problem, Sudoku | Variant)
+    lanes, entries = (0,) * width, entries_of(problem)
     if isinstance(problem, Sudoku):
-        n = problem.n_digits
         box = (0,) * problem.box_rows, (0,) * problem.box_columns
-        rules, allowed, sets = Rules(n, (), ()), np.empty(0, np.uint32), []
-        n_marks = 0
-    else:
-        rules, allowed, sets = problem.rules, problem.allowed, problem.sets
-        n, box = problem.n_digits, ((), ())
-        n_marks = problem.n_marks
+        shape = Shape(lanes, (0,) * problem.n_digits, *box, (), problem.n_cells)
+        return Form(shape, None, entries)
+    assert isinstance(problem, Variant)
+    free = (0,) * isinstance(problem, Jigsaws)
+    shape = Shape(lanes, (0,) * problem.n_digits, (), (), free, problem.n_cells)
+    return Form(shape, _arrays_of(problem), entries)
+
+
+def _arrays_of(problem: Variant) -> RuleArrays:
+    rules, sets = problem.rules, problem.sets
     meets, parts = _meets(rules.houses)
     kinds = sorted({relation for _, _, relation in rules.pairs})
     cage_of_set = np.repeat(np.arange(len(sets)), [len(some) for some in sets])
-    return Form(
-        lanes=(0,) * width,
-        digits=(0,) * n,
-        box_rows=box[0],
-        box_columns=box[1],
-        free=(0,) * isinstance(problem, Jigsaws),
-        n_cells=problem.n_cells,
-        allowed=allowed,
+    return RuleArrays(
+        allowed=problem.allowed,
         houses=_cells(cell for house in rules.houses for cell in house),
         meets=meets,
         parts=parts,
         distinct=_cells(cell for pair in _distinct(rules) for cell in pair),
         related=_cells(x for a, b, kind in rules.pairs for x in (a, b, kinds.index(kind))),
-        relations=_relations(kinds, n),
+        relations=_relations(kinds, problem.n_digits),
         cages=_begins([cage.cells for cage in rules.cages]),
         cage_cells=_cells(cell for cage in rules.cages for cell in cage.cells),
         sets=_begins(sets),
         digit_sets=np.array([x for some in sets for x in some], np.uint32),
-        chosen_for=np.concatenate([np.full(n_marks, -1), cage_of_set]).astype(np.int64),
-        entries=entries_of(problem),
+        chosen_for=np.concatenate([np.full(problem.n_marks, -1), cage_of_set]).astype(np.int64),
     )
 
 
