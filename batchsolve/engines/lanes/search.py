@@ -419,9 +419,8 @@ def search_on(form, rules, entries, w, task, out):
                 bits[NEW] &= ~bit
                 k = w.stack[lane]
                 level = _leave_node(form, entries, n, w, task, out, lane, k, level)
-            entered = _enter_node(
-                form, rules, entries, n, w, task, out, lane, level, level > before
-            )
+            is_saved = level > before
+            entered = _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved)
             if entered == _FULL:
                 return False
             has_guessed |= is_saved
