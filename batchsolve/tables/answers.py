@@ -178,7 +178,7 @@ class AnswerTable:
         n = len(answers)
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
-        solved = self._problem.grids(answers.covers)
+        solved = self._problem.digits_of(answers.covers)
         has_solution = np.zeros(n, np.bool_)
         has_solution[answers.covers.roots] = True
         counted = np.minimum(answers.counts, self._limit)

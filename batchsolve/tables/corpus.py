@@ -23,11 +23,11 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
-from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
+from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary, is_list
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line, number_kinds
-from batchsolve.tables.rule_columns import REGIONS, RULES, RuleColumns
+from batchsolve.tables.rule_columns import COLUMNS, OWN, REGIONS, RULES, RuleColumns
 from batchsolve.tables.sources import Source, TextSource, name_of, open_source
 
 PUZZLE_NAMES = (
@@ -77,7 +77,7 @@ class Corpus:
         The characters of blank cells; by default all common ones.
     rules, regions : str, optional
         The rules and the regions of all rows; see `batchsolve.problems.variant.grid_problem`. The
-        columns `RULES` and `REGIONS` give rows others.
+        columns `COLUMNS` give rows others.
     problem : GridProblem, optional
         The problem of all rows, in place of the box, the rules and the regions.
     solution_column : str, optional
@@ -286,7 +286,7 @@ class Corpus:
             by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        others = [name for name in self.columns if name != taken]
+        others = [name for name in self.columns if name not in (taken, *COLUMNS)]
         shapes = {name: self._grids(name) for name in by_name or others}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
@@ -361,11 +361,12 @@ class Corpus:
                 f"81 characters, a 16×16 grid 256"
             )
         columns = replace(given, n_digits=size)
-        columns = replace(
-            columns,
-            has_rules=self._are_known(RULES, columns.problem),
-            has_regions=self._are_known(REGIONS, partial(columns.problem, "")),
-        )
+        known = {
+            RULES: self._are_known(RULES, columns.problem),
+            REGIONS: self._are_known(REGIONS, partial(columns.problem, "")),
+            **{name: self._has_texts(name) for name in OWN},
+        }
+        columns = replace(columns, names=tuple(name for name in COLUMNS if known[name]))
         if alphabet is not None:
             return columns, Notation.from_name(alphabet, size, self._blank)
         try:
@@ -387,6 +388,15 @@ class Corpus:
                 use(text)
                 n_known += 1
         return 2 * n_known > len(texts)
+
+    def _has_texts(self, name: str) -> bool:
+        """Tell whether a column is there, and holds texts, lists or objects."""
+        if name not in self.columns or name in (self.column, self.solution_column):
+            return False
+        kind, types = self.schema.field(name).type, pa.types
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        return is_text or is_list(kind) or types.is_struct(kind)
 
     def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
         """Read the whole column in an extra pass to find its alphabet."""

@@ -89,7 +89,7 @@ class SudokuLanes:
             stacks.offsets,
             stacks.options,
             stacks.roots,
-            grids.regions if isinstance(grids, Jigsaws) else np.empty((0, 0), np.uint8),
+            grids.regions if isinstance(grids, Jigsaws) else np.empty((1, 0), np.uint8),
             task.limits,
             task.allowances,
             task.depth,

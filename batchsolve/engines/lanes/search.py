@@ -28,6 +28,7 @@ from batchsolve.engines.lanes.memory import (
 from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
 from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.problems.rule_arrays import first_clash
 from batchsolve.settings import UNLIMITED
 
 U = uint32
@@ -51,20 +52,13 @@ def _n_cells(form):
 
 
 @helper
-def _clash(form, entries, task, k):
+def _clash(form, rules, entries, task, k):
     """Return -1, or the position of an option of a stack that clashes or does not exist."""
-    held = np.empty(entries.n_items, np.int64)
     stack = task.options[task.offsets[k] : task.offsets[k + 1]]
-    clash = select(stack, entries, held)
-    if len(form.free) > 0:
-        n_digits, region = _n_digits(form), task.regions[task.roots[k]]
-        for x in range(stack.size if clash < 0 else clash):
-            cell, digit = divmod(stack[x], n_digits)
-            for y in range(x):
-                other = stack[y] // n_digits
-                if stack[y] % n_digits == digit and region[other] == region[cell]:
-                    return x
-    return clash
+    if rules is not None:
+        region = task.regions[task.roots[k] if len(form.free) > 0 else 0]
+        return first_clash(rules, _n_digits(form), region, stack)
+    return select(stack, entries, np.empty(entries.n_items, np.int64))
 
 
 @inlined
@@ -213,13 +207,13 @@ def _guess(form, n, w, lane, level):
 
 
 @inlined
-def _leave_node(form, entries, n, w, task, out, lane, k, level):
+def _leave_node(form, rules, entries, n, w, task, out, lane, k, level):
     """Deal with a node that is propagated; return the level at which the search goes on."""
     bit, result = U(U(1) << lane), out.result
     hands_back = False
     if w.bits[BAD] & bit != 0:
         if level == 0:
-            result.clash[k] = _clash(form, entries, task, k)
+            result.clash[k] = _clash(form, rules, entries, task, k)
             if result.clash[k] >= 0:
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
@@ -373,7 +367,7 @@ def _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
             w.grid[w.path[lane, level - 1] // n_digits * n + lane] = U(1) << digit
         elif not _fill(form, rules, n, w, lane, task, k):
-            result.clash[k] = _clash(form, entries, task, k)
+            result.clash[k] = _clash(form, rules, entries, task, k)
             continue
         _count_node(w, result, lane, k, 1)
         w.stack[lane], w.level[lane] = k, level
@@ -418,7 +412,7 @@ def search_on(form, rules, entries, w, task, out):
             if bits[NEW] & bit != 0:
                 bits[NEW] &= ~bit
                 k = w.stack[lane]
-                level = _leave_node(form, entries, n, w, task, out, lane, k, level)
+                level = _leave_node(form, rules, entries, n, w, task, out, lane, k, level)
             is_saved = level > before
             entered = _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved)
             if entered == _FULL:
