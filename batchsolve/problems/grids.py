@@ -21,6 +21,7 @@ from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import text_of
@@ -171,9 +172,12 @@ class GridProblem(ExactCover):
     ----------
     n_digits : int
         Number of digits, N.
+    rules : Rules
+        The rules of the grid.
     """
 
     n_digits: int
+    rules: Rules
 
     @property
     def n_cells(self) -> int:
@@ -184,11 +188,6 @@ class GridProblem(ExactCover):
     def cover_size(self) -> int:
         """Number of options of every cover."""
         return self.n_cells
-
-    @property
-    def frame(self) -> tuple[int, int]:
-        """Rows and columns between the thick lines of a drawing."""
-        return self.n_digits, self.n_digits
 
     @property
     def described(self) -> str:

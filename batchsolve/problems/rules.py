@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, pairwise
 from math import isqrt
 from typing import Any
 
@@ -99,6 +100,44 @@ class Rules:
         """Return ``r1c2`` for the cell in row 1, column 2."""
         row, column = self.places[cell]
         return f"r{row + 1}c{column + 1}"
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Number of rows and columns that the cells lie in."""
+        rows, columns = zip(*self.places, strict=True)
+        return max(rows) + 1, max(columns) + 1
+
+    def step(self, cells: Cells) -> tuple[int, int] | None:
+        """Return the rows and columns from each of some cells to the next; None if they differ.
+
+        Examples
+        --------
+        >>> rules = plain(2, 2)
+        >>> rules.step((0, 1, 2, 3)), rules.step((0, 5, 10, 15)), rules.step((0, 1, 4, 5))
+        ((0, 1), (1, 1), None)
+        """
+        places = sorted(self.places[cell] for cell in cells)
+        steps = {(r - a, c - b) for (a, b), (r, c) in pairwise(places)}
+        return steps.pop() if len(steps) == 1 else None
+
+    @cached_property
+    def regions(self) -> tuple[Cells, ...]:
+        """The houses that part the grid: no lines, and disjoint; the first of those that meet.
+
+        If they leave cells, rows and columns that fit there are regions, too.
+        """
+        found: list[Cells] = []
+        left = set(range(self.n_cells))
+        straight = [house for house in self.houses if self.step(house)]
+        for house in [each for each in self.houses if not self.step(each)]:
+            if left.issuperset(house):
+                found.append(house)
+                left.difference_update(house)
+        for house in straight if found else ():
+            if left.issuperset(house):
+                found.append(house)
+                left.difference_update(house)
+        return tuple(found)
 
     def __add__(self, other: Rules) -> Rules:
         """Return the rules of both; the cells must be the same."""
