@@ -241,7 +241,6 @@ class Variant(GridProblem):
         return allowed
 
 
-@lru_cache(maxsize=256)
 def grid_problem(
     n_digits: int,
     box: tuple[int, int] | None = None,
@@ -283,10 +282,18 @@ def grid_problem(
             )
         if rules is None:
             return sudoku(*shape)
-        made = plain(*shape)
+    return _variant(n_digits, shape or (1, n_digits), rules, regions)
+
+
+@lru_cache(maxsize=256)
+def _variant(
+    n_digits: int, box: tuple[int, int], rules: str | None, regions: str | None
+) -> Variant:
+    if regions is None:
+        made = plain(*box)
     else:
         made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
-    return Variant(made if rules is None else made + named(rules, *(shape or (1, n_digits))))
+    return Variant(made if rules is None else made + named(rules, *box))
 
 
 def shared_rules(n_digits: int, box: tuple[int, int] | None, rules: str) -> Rules:

@@ -216,7 +216,7 @@ def solve_batch(
         parts = list(_answered(rows, write, settings, pool))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
-        parts = [write(_batch_of(rows.problem, nothing), Answers.unknown(0))]
+        parts = [write(_batch_of((rows.problem, nothing)), Answers.unknown(0))]
     columns = ("solutions", "status", "n_solutions", "nodes")
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
@@ -269,12 +269,14 @@ def _rows_of(
     array = _array_of(grids)
     problem = problem or _problem_of(array)
     digits, size = problem.as_grids(array), max(64, BLOCK_CELLS // problem.n_cells)
-    blocks = (digits[begin : begin + size] for begin in range(0, len(digits), size))
-    return _Rows(problem, usual_notation(problem.n_digits), blocks, partial(_batch_of, problem))
+    each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
+    blocks = ((problem.at(rows), digits[rows]) for rows in each)
+    return _Rows(problem, usual_notation(problem.n_digits), blocks, _batch_of)
 
 
-def _batch_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> Batch:
+def _batch_of(block: tuple[GridProblem, npt.NDArray[np.uint8]]) -> Batch:
     """Return grids of an array as rows without other columns."""
+    problem, grids = block
     return Batch(pa.table({}), grids, None, None, {}, [(problem, np.arange(len(grids)))])
 
 

@@ -351,7 +351,7 @@ class Corpus:
     ) -> tuple[RuleColumns, Notation]:
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
-        size = given.known_digits or survey.size(needs_boxes=False)
+        size = given.known_digits or survey.size(needs_boxes=REGIONS not in self.columns)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
             alphabet = alphabet or usual_notation(size).name
