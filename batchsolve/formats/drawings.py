@@ -27,6 +27,7 @@ from batchsolve.problems.notation import (
     numbers,
     usual_notation,
 )
+from batchsolve.problems.rules import n_regions
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
@@ -116,7 +117,8 @@ def read_grid(
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in row.characters for row in rows):
         rows = _rows(text, dashes_are_cells=True)
-    cells, are_words = _find_cells(rows, box, alphabet, name)
+    size = box[0] * box[1] if box else n_regions(regions) if regions else None
+    cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
     for k, cell in enumerate(cells):
@@ -140,7 +142,7 @@ def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> 
 
     Examples
     --------
-    >>> print(draw_grid(sudoku(2, 2), usual_notation(4), [1, 0, 0, 0] * 4), end="")
+    >>> print(draw_grid(grid_problem(4), usual_notation(4), [1, 0, 0, 0] * 4), end="")
     +-----+-----+
     | 1 . | . . |
     | 1 . | . . |
@@ -221,12 +223,11 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 
 
 def _find_cells(
-    rows: Sequence[Row], box: tuple[int, int] | None, alphabet: str | None, name: str
+    rows: Sequence[Row], size: int | None, alphabet: str | None, name: str
 ) -> tuple[list[str], bool]:
     """Return the N² cells, and True if each is a word, False if each is a character."""
     if not rows:
         raise NoGridError("no grid, only comments, frames or blank lines")
-    size = box[0] * box[1] if box else None
     words = [row.words for row in rows]
     characters = [row.characters for row in rows]
     is_short = all(len(word) <= _LONGEST_NUMBER for row in rows for word in row.words)

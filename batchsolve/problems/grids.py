@@ -225,8 +225,8 @@ class GridProblem(ExactCover):
 
         Parameters
         ----------
-        grids : array_like of int, shape (n, n_cells) or, of squares, (n, N, N)
-            Digits 1 .. N; 0, -1 and masked cells are blank.
+        grids : array_like of int, shape (n, n_cells) or (n, rows, columns)
+            Digits 1 .. N; 0, -1 and masked cells are blank. Of rows and columns, only cells count.
 
         Returns
         -------
@@ -243,8 +243,11 @@ class GridProblem(ExactCover):
         n, n_cells = self.n_digits, self.n_cells
         if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n_cells), np.uint8)
-        if array.ndim == 3 and array.shape[1:] == (n, n) and n_cells == n * n:
+        if array.ndim == 3 and array.shape[1:] == self.rules.extent:
             array = array.reshape(len(array), -1)
+            if array.shape[1] != n_cells:
+                columns = self.rules.extent[1]
+                array = array[:, [r * columns + c for r, c in self.rules.places]]
         if array.ndim != 2 or array.shape[1] != n_cells:
             texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")

@@ -324,7 +324,6 @@ def picture(reading: Reading) -> str:
     >>> print(picture(read_problem("sudoku:1x2")), end="")
     +-----+
     | . . |
-    +-----+
     | . . |
     +-----+
     """
