@@ -30,7 +30,7 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.drawings import NoGridError, draw_grid, html_grid, read_grid
+from batchsolve.formats.drawings import NoGridError, draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
@@ -42,6 +42,7 @@ from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -86,9 +87,10 @@ class Reading:
 
     def _repr_html_(self) -> str:
         """Return a grid, or the facts and the board of another problem, for a notebook."""
-        if isinstance(self.problem, Sudoku):
-            notation = self.notation or usual_notation(self.problem.n_digits)
-            return html_grid(self.problem, notation, clues_of(self))
+        if isinstance(self.problem, GridProblem):
+            clues = self.stack.tolist()
+            grid = drawn(self.problem, clues, clues, self.notation)
+            return f"<div>{as_svg(grid, self.name)}</div>"
         facts = "".join(
             f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in describe(self).items()
         )
@@ -288,6 +290,9 @@ def describe(reading: Reading) -> dict[str, object]:
     kind = "exact cover"
     if isinstance(problem, Sudoku):
         kind = f"sudoku {problem.box_rows}x{problem.box_columns}"
+    elif isinstance(problem, GridProblem):
+        rows, columns = problem.rules.extent
+        kind = f"grid {rows}x{columns}"
     entries, full = problem.indices.size, problem.n_items * problem.n_options
     return {
         "kind": kind,
@@ -319,26 +324,20 @@ def picture(reading: Reading) -> str:
     >>> print(picture(read_problem("sudoku:1x2")), end="")
     +-----+
     | . . |
-    +-----+
     | . . |
     +-----+
     """
     problem = reading.problem
-    if not isinstance(problem, Sudoku):
+    if not isinstance(problem, GridProblem):
         raise InputError(f"{reading.name}: only grids have a picture; this is an exact cover")
     notation = reading.notation or usual_notation(problem.n_digits)
-    return draw_grid(problem, notation, clues_of(reading))
-
-
-def clues_of(reading: Reading) -> npt.NDArray[np.uint8]:
-    """Return the clues of a grid as digits, shape (N²,)."""
-    assert isinstance(reading.problem, Sudoku)
-    return reading.problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
+    clues = problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
+    return draw_grid(problem, notation, clues)
 
 
 def _reading(problem: ExactCover, name: str) -> Reading:
     """Return the reading of a problem without clues."""
-    notation = usual_notation(problem.n_digits) if isinstance(problem, Sudoku) else None
+    notation = usual_notation(problem.n_digits) if isinstance(problem, GridProblem) else None
     return Reading(problem, np.empty(0, np.uint32), name, notation)
 
 

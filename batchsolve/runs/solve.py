@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import engines_for_rows
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
-from batchsolve.formats.drawings import html_grid, read_grid
+from batchsolve.formats.drawings import read_grid
+from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
@@ -51,6 +52,8 @@ class Answer:
         The alphabet of the solution.
     message : str or None
         The fault of an invalid puzzle.
+    problem : GridProblem
+        The rules.
 
     Examples
     --------
@@ -67,7 +70,8 @@ class Answer:
     nodes: int
     box: tuple[int, int] | None = field(repr=False)
     alphabet: str = field(repr=False)
-    message: str | None = field(default=None, repr=False)
+    message: str | None = field(repr=False)
+    problem: GridProblem = field(repr=False, compare=False)
 
     def _repr_html_(self) -> str:
         """Return the solution as a grid, or the reason for its absence, for a notebook."""
@@ -75,8 +79,9 @@ class Answer:
         facts = f"<p>{self.status}, {why}</p>"
         if self.solution is None:
             return facts
-        problem, notation, grid = read_grid(self.solution, self.box, self.alphabet)
-        return facts + html_grid(problem, notation, grid)
+        cover = self.problem.stack(self.problem.parse(self.solution, self.alphabet)).tolist()
+        notation = Notation.from_name(self.alphabet, self.problem.n_digits)
+        return f"{facts}<div>{as_svg(drawn(self.problem, cover, (), notation), 'solution')}</div>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,6 +349,7 @@ def solve(
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
         message=result.messages.get(0),
+        problem=problem,
     )
 
 
