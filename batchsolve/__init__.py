@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph as SolutionGraph
     from batchsolve.problems.exact_cover import ExactCover as ExactCover
     from batchsolve.problems.families import family as family
+    from batchsolve.problems.rules import Cage as Cage, Rules as Rules
     from batchsolve.problems.stacks import Stacks as Stacks
     from batchsolve.problems.sudoku import Sudoku as Sudoku
     from batchsolve.problems.tilings import tiling as tiling
+    from batchsolve.problems.variant import Variant as Variant, grid_problem as grid_problem
     from batchsolve.runs.count import (
         CheapestCovers as CheapestCovers,
         Count as Count,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
         count as count,
         solutions as solutions,
     )
+    from batchsolve.runs.count_file import count_file as count_file
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
     from batchsolve.runs.draw import Picture as Picture, draw as draw
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
@@ -77,10 +80,13 @@ _NAMES = {
     "graphs.solution_graph": ("SolutionGraph",),
     "problems.exact_cover": ("ExactCover",),
     "problems.families": ("family",),
+    "problems.rules": ("Cage", "Rules"),
     "problems.stacks": ("Stacks",),
     "problems.sudoku": ("Sudoku",),
     "problems.tilings": ("tiling",),
+    "problems.variant": ("Variant", "grid_problem"),
     "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
+    "runs.count_file": ("count_file",),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),

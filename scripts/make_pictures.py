@@ -9,12 +9,40 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 import batchsolve as bs
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.rules import overlapping
+from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.runs.count import first_covers
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 OPTIONS = ["ce", "adg", "bcf", "adf", "bg", "deg"]  # Knuth's example, TAOCP 7.2.2.1 (6)
 COVER = ["ce", "adf", "bg"]
+SAMURAI = """\
+..34.....###..12...8.
+.......2.###.7....13.
+789..34..###.84.3...6
+.3..7...5###.....2.6.
+8..91....###....6....
+.94.....7###.9.4.3...
+....6.....23......4..
+5..8...........3.5...
+....4.....6...9...82.
+######.2.7....3######
+######...9...1.######
+######.....67..######
+....8..1.........35..
+...1.3..........7....
+...4.68....5...4..2.9
+26...4...###.2.......
+.........###....1..8.
+.9...73.6###86.2..4..
+........7###.4..8..7.
+7.8.6....###...79....
+..45..6.1###........1
+"""
 BLUE, ORANGE, GREY = "#3f6fd8", "#d9731a", "#8a8f98"
 
 
@@ -100,12 +128,33 @@ def soma() -> str:
     return _first(bs.tiling("3x3x3", ["V3, L4, T4, S4", drawn]), "The Soma cube")
 
 
-def _first(problem: bs.ExactCover, title: str) -> str:
-    [cover] = first_covers(problem, limit=1).covers
-    return bs.draw(problem, cover.tolist(), title=title).svg
+def jigsaw() -> str:
+    """Return the solution of a grid with regions of its own."""
+    problem = grid_problem(6, regions="AABBCCAADBBCAADBBCEEDFFCEDDDFCEEEFFF")
+    return _first(problem, "A jigsaw", ".........14....6..3.5...........65..")
 
 
-PICTURES = (matrix, tree, lanes, tiling, soma)
+def windoku() -> str:
+    """Return the solution of a grid with windows."""
+    grid = "...........51.....7.9..6..........5....874.2.3.....4.85.......7....1........67..."
+    return _first(grid_problem(9, rules="windoku"), "Windoku", grid)
+
+
+def samurai() -> str:
+    """Return the solution of five grids that overlap."""
+    cells = SAMURAI.replace("#", "").replace("\n", "")
+    return _first(Variant(overlapping(SAMURAI)), "Samurai", cells)
+
+
+def _first(problem: bs.ExactCover, title: str, clues: str = "") -> str:
+    stack = np.empty(0, np.uint32)
+    if isinstance(problem, GridProblem):
+        stack = problem.stack([int(c) if c.isdigit() else 0 for c in clues])
+    [cover] = first_covers(problem, stack, limit=1).covers
+    return bs.draw(bs.Reading(problem, stack, title), cover.tolist()).svg
+
+
+PICTURES = (matrix, tree, lanes, tiling, soma, jigsaw, windoku, samurai)
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import chain
 from math import isqrt
 
@@ -28,6 +27,7 @@ from batchsolve.problems.notation import (
     numbers,
     usual_notation,
 )
+from batchsolve.problems.rules import n_regions
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
@@ -117,7 +117,8 @@ def read_grid(
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in row.characters for row in rows):
         rows = _rows(text, dashes_are_cells=True)
-    cells, are_words = _find_cells(rows, box, alphabet, name)
+    size = box[0] * box[1] if box else n_regions(regions) if regions else None
+    cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
     for k, cell in enumerate(cells):
@@ -135,11 +136,13 @@ def read_grid(
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:
-    """Return a drawing of a grid, which `read_grid` can read.
+    """Return a drawing of a grid, which `read_grid` can read if it is square.
+
+    Lines part the regions.
 
     Examples
     --------
-    >>> print(draw_grid(sudoku(2, 2), usual_notation(4), [1, 0, 0, 0] * 4), end="")
+    >>> print(draw_grid(grid_problem(4), usual_notation(4), [1, 0, 0, 0] * 4), end="")
     +-----+-----+
     | 1 . | . . |
     | 1 . | . . |
@@ -147,63 +150,55 @@ def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> 
     | 1 . | . . |
     | 1 . | . . |
     +-----+-----+
+    >>> jigsaw = grid_problem(3, regions="AAB ACB CCB")
+    >>> print(draw_grid(jigsaw, usual_notation(3), [1, 0, 0] * 3), end="")
+    +-------+---+
+    | 1   . | . |
+    |   +---+   |
+    | 1 | . | . |
+    +---+   |   |
+    | 1   . | . |
+    +-------+---+
     """
-    n, (height, width) = problem.n_digits, problem.frame
+    rules = problem.rules
+    n_rows, n_columns = rules.extent
     blank = notation.blank if "." in notation.symbols else "."  # zeros hide the clues
     symbols = [blank, *notation.names]
     longest = max(map(len, symbols))
-    cells = [symbols[digit].rjust(longest) for digit in problem.as_grids(np.atleast_2d(grid))[0]]
-    rule = "+" + ("-" * (width * (longest + 1) + 1) + "+") * (n // width) + "\n"
-    drawing = ""
-    for r in range(n):
-        row = cells[r * n : (r + 1) * n]
-        boxes = [" ".join(row[c : c + width]) for c in range(0, n, width)]
-        drawing += rule * (r % height == 0) + f"| {' | '.join(boxes)} |\n"
-    return drawing + rule
-
-
-_CELL = "width:1.8em;height:1.8em;padding:0;text-align:center;border:1px solid #999"
-
-
-def html_grid(
-    problem: GridProblem,
-    notation: Notation,
-    grid: npt.ArrayLike,
-    clues: npt.ArrayLike | None = None,
-) -> str:
-    """Return a grid as an HTML table, for notebooks.
-
-    Parameters
-    ----------
-    problem : GridProblem
-    notation : Notation
-    grid : array_like of int, shape (N²,)
-        Digits, 0 for blank cells.
-    clues : array_like of int, shape (N²,), optional
-        The cells to print bold.
-
-    Examples
-    --------
-    >>> html_grid(sudoku(1, 2), usual_notation(2), [1, 0, 0, 1]).count("<td")
-    4
-    """
-    n, (rows, columns) = problem.n_digits, problem.frame
-    symbols = ["", *notation.names]
     digits = problem.as_grids(np.atleast_2d(grid))[0].tolist()
-    is_clue = np.asarray(digits if clues is None else clues) > 0
-    lines = []
-    for r in range(n):
-        cells = []
-        for c in range(n):
-            style = _CELL
-            style += ";border-top:2px solid" * (r % rows == 0)
-            style += ";border-left:2px solid" * (c % columns == 0)
-            style += ";border-bottom:2px solid" * (r == n - 1)
-            style += ";border-right:2px solid" * (c == n - 1)
-            style += ";font-weight:bold" * bool(is_clue[r * n + c])
-            cells.append(f'<td style="{style}">{escape(symbols[digits[r * n + c]])}</td>')
-        lines.append(f"<tr>{''.join(cells)}</tr>")
-    return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
+    written = np.full((n_rows, n_columns), " " * longest, object)
+    region = np.full((n_rows + 2, n_columns + 2), -1)  # with a rim that is outside
+    for cell, (r, c) in enumerate(rules.places):
+        written[r, c], region[r + 1, c + 1] = symbols[digits[cell]].rjust(longest), 0
+    for k, cells in enumerate(rules.regions, 1):
+        for r, c in (rules.places[cell] for cell in cells):
+            region[r + 1, c + 1] = k
+    lying = (region[1:] != region[:-1]).tolist()
+    upright = (region[:, 1:] != region[:, :-1]).tolist()
+    is_open = list(map(any, zip(*upright, strict=True)))  # before a column: a line somewhere
+    drawing = ""
+    for r in range(n_rows + 1):
+        if any(lying[r]):
+            for c in range(n_columns + 1):
+                if is_open[c]:
+                    meeting = lying[r][c], lying[r][c + 1], upright[r][c], upright[r + 1][c]
+                    drawing += " -"[lying[r][c]] * (c > 0) + _JOINTS.get(meeting, "+")
+                if c < n_columns:
+                    drawing += " -"[lying[r][c + 1]] * (longest + 1)
+            drawing += "\n"
+        if r < n_rows:
+            for c in range(n_columns + 1):
+                drawing += (" " * (c > 0) + " |"[upright[r + 1][c]]) * is_open[c]
+                drawing += f" {written[r, c]}" if c < n_columns else "\n"
+    return drawing
+
+
+# lines that meet at a corner of cells, on the left, on the right, above and below
+_JOINTS = {
+    (False, False, False, False): " ",
+    (True, True, False, False): "-",
+    (False, False, True, True): "|",
+}
 
 
 def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
@@ -228,12 +223,11 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 
 
 def _find_cells(
-    rows: Sequence[Row], box: tuple[int, int] | None, alphabet: str | None, name: str
+    rows: Sequence[Row], size: int | None, alphabet: str | None, name: str
 ) -> tuple[list[str], bool]:
     """Return the N² cells, and True if each is a word, False if each is a character."""
     if not rows:
         raise NoGridError("no grid, only comments, frames or blank lines")
-    size = box[0] * box[1] if box else None
     words = [row.words for row in rows]
     characters = [row.characters for row in rows]
     is_short = all(len(word) <= _LONGEST_NUMBER for row in rows for word in row.words)

@@ -8,7 +8,7 @@ Cell = tuple[int, int]  # row and column
 Point = tuple[int, int]  # x and y
 
 
-def outline(cells: Collection[Cell], size: int) -> str:
+def outline(cells: Collection[Cell], size: int, inset: int = 0) -> str:
     """Return the boundary of a set of cells as the ``d`` of a path, holes included.
 
     Parameters
@@ -17,13 +17,15 @@ def outline(cells: Collection[Cell], size: int) -> str:
         Row and column, from 0.
     size : int
         The side of a cell.
+    inset : int
+        Distance of the line from the boundary, inside.
 
     Examples
     --------
-    >>> outline([(0, 0), (0, 1), (1, 0)], 10)
-    'M0 0h20v10h-10v10h-10z'
+    >>> outline([(0, 0), (0, 1), (1, 0)], 10), outline([(0, 0), (0, 1)], 10, inset=2)
+    ('M0 0h20v10h-10v10h-10z', 'M2 2h16v6h-16z')
     """
-    return "".join(_path(loop, size) for loop in _loops(set(cells)))
+    return "".join(_path(loop, size, inset) for loop in _loops(set(cells)))
 
 
 def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
@@ -46,26 +48,33 @@ def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
         while steps[start]:
             loop, point = [start], steps[start].pop()
             while point != start:
+                x, y = loop[-1]
                 loop.append(point)
-                # where two cells meet at a corner only, either way closes in the end
-                point = steps[point].pop()
+                # where two cells meet at a corner only, to the right: round the same cell
+                to_right = point[0] - point[1] + y, point[1] + point[0] - x
+                ways = steps[point]
+                point = ways.pop(ways.index(to_right) if len(ways) > 1 else 0)
             yield loop
 
 
-def _path(loop: list[Point], size: int) -> str:
+def _path(loop: list[Point], size: int, inset: int) -> str:
     """Return a closed line, its straight parts joined."""
     n = len(loop)
-    corners = [loop[k] for k in range(n) if not _is_straight(loop[k - 1], loop[k], loop[k + 1 - n])]
-    x, y = corners[0]
-    path = f"M{x * size} {y * size}"
-    for to_x, to_y in corners[1:]:
-        path += f"h{(to_x - x) * size}" if to_y == y else f"v{(to_y - y) * size}"
-        x, y = to_x, to_y
+    path, last = "", (0, 0)
+    for k in range(n):
+        (a, b), (x, y), (c, d) = loop[k - 1], loop[k], loop[k + 1 - n]
+        if a == x == c or b == y == d:
+            continue
+        # both sides of the corner move to their right
+        at = x * size + inset * (b - d), y * size + inset * (c - a)
+        if not path:
+            path = f"M{at[0]} {at[1]}"
+        elif at[1] == last[1]:
+            path += f"h{at[0] - last[0]}"
+        else:
+            path += f"v{at[1] - last[1]}"
+        last = at
     return path + "z"
-
-
-def _is_straight(before: Point, here: Point, after: Point) -> bool:
-    return before[0] == here[0] == after[0] or before[1] == here[1] == after[1]
 
 
 def inner_lines(cells: Collection[Cell], size: int) -> str:

@@ -7,23 +7,24 @@ scripts and no network, and is as wide as its container, up to `WIDEST` pixels.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape as escape_marks
-from math import ceil, sqrt
-
-import numpy as np
+from math import atan2, ceil, degrees, sqrt
 
 from batchsolve.errors import counted
 from batchsolve.pictures.boards import Board, BoardPiece, Filling, Place, PlaceKind, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
 
 CELL = 40  # units; a unit is a pixel, unless the drawing is scaled
 MARGIN = 3  # for half an outline
+INSET = 4  # of the lines around cages
 GAP = 24  # between layers, and between drawings on a sheet
 CAPTION = 26  # height
 WIDEST = 720  # pixels; upper bound of the width of a drawing
@@ -36,16 +37,20 @@ _Part = tuple[BoardPiece, str, list[Cell]]  # a piece, its colour, its cells in 
 _UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 STYLE = (
-    ".bs-cell{fill:#fff}.bs-empty{fill:#e9ecf0}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09}"
+    ".bs-cell{fill:#fff}.bs-empty{fill:#e9ecf0}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09;stroke-width:2}"
     ".bs-line{fill:none;stroke:#a5abb3}.bs-seam{fill:none;stroke:#000;stroke-opacity:.16}"
     ".bs-piece{stroke:#1b1f24;stroke-width:3;stroke-linejoin:round;fill-rule:evenodd}"
     ".bs-board{fill-rule:evenodd}"
     ".bs-frame{fill:none;stroke:#1b1f24;stroke-width:3;stroke-linejoin:round}"
     ".bs-text{fill:#111}.bs-digit{fill:#1358b8}.bs-clue{fill:#111;font-weight:700}"
-    ".bs-note{fill:#767c85}"
+    ".bs-note{fill:#767c85}.bs-shade{fill-opacity:.3}.bs-small{fill:#3a4048}"
+    ".bs-cage,.bs-sign{fill:none;stroke:#3a4048;stroke-width:1.5}.bs-cage{stroke-dasharray:4 3}"
+    ".bs-diagonal{stroke:#767c85;stroke-opacity:.7;stroke-width:1.5}"
+    ".bs-white,.bs-black{stroke:#1b1f24}.bs-white{fill:#fff}"
     "@media(prefers-color-scheme:dark){"
     ".bs-cell{fill:#20252b}.bs-empty{fill:#2a3037}.bs-dark{fill:#39414a}.bs-mark{fill:#f0915c;stroke:#4d1c09}"
     ".bs-line{stroke:#59616b}.bs-frame{stroke:#c3c9d1}.bs-digit{fill:#8cbcff}.bs-clue{fill:#f2f4f6}"
+    ".bs-small{fill:#c3c9d1}.bs-cage,.bs-sign,.bs-black{stroke:#c3c9d1}"
     "}"
 )
 
@@ -104,7 +109,7 @@ def drawn(
     """
     options = option_numbers(cover)
     problem.check_stack(options)
-    if isinstance(problem, Sudoku):
+    if isinstance(problem, GridProblem):
         return _grid(problem, options, clues, notation or usual_notation(problem.n_digits))
     board = board or Board.of(problem)
     return _board(board, board.filled(options))
@@ -236,8 +241,7 @@ def _marks(cells: list[Cell], pieces: list[_Part]) -> str:
     frame = outline(cells, CELL)
     dark = "".join(outline([cell], CELL) for cell in sorted(cells) if sum(cell) % 2)
     discs = [
-        f'<circle class="bs-mark" cx="{c * CELL + CELL // 2}" cy="{r * CELL + CELL // 2}" '
-        f'r="{CELL * 0.32:g}" stroke-width="2"/>'
+        _disc("bs-mark", (c + 0.5) * CELL, (r + 0.5) * CELL, 0.32)
         for *_, its in pieces
         for r, c in its
     ]
@@ -248,34 +252,119 @@ def _marks(cells: list[Cell], pieces: list[_Part]) -> str:
 # ---- grids ----------------------------------------------------------------------------------
 
 
-def _grid(problem: Sudoku, options: list[int], clues: Iterable[int], notation: Notation) -> Drawing:
-    """Draw the digits of a grid, clues bold."""
-    n, side = problem.n_digits, problem.n_digits * CELL
+def _grid(
+    problem: GridProblem, options: list[int], clues: Iterable[int], notation: Notation
+) -> Drawing:
+    """Draw the digits of a grid, clues bold, over its rules."""
     symbols = ["", *notation.names]
-    digits = problem.grids(Stacks.from_lists([options]))[0].reshape(n, n)
-    given = problem.grids(Stacks.from_lists([[*map(int, clues)]]))[0].reshape(n, n) > 0
-    n_clues = int(np.count_nonzero(given))
-    lines, boxes = "", ""
-    for k in range(1, n):
-        across, down = f"M0 {k * CELL}h{side}", f"M{k * CELL} 0v{side}"
-        lines += (across if k % problem.box_rows else "") + (
-            down if k % problem.box_columns else ""
-        )
-        boxes += ("" if k % problem.box_rows else across) + (
-            "" if k % problem.box_columns else down
-        )
-    shapes = [
-        f'<path class="bs-cell" d="M0 0h{side}v{side}h-{side}z"/>',
-        _path("bs-line", lines),
-        _path("bs-frame", f"{boxes}M0 0h{side}v{side}h-{side}z"),
-    ]
-    for r, c in np.argwhere(digits).tolist():
-        how = "bs-clue" if given[r, c] else "bs-digit"
-        shapes.append(_letters((r, c), symbols[digits[r, c]], DIGIT, how))
-    size = side + 2 * MARGIN
-    about = f"a grid of {n}×{n} with {counted(len(options), 'digit')}"
+    stacks = Stacks.from_lists([options, [*map(int, clues)]])
+    digits, given = problem.grids(stacks).tolist()
+    n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
+    shapes = [_ground(problem.rules)]
+    for place, digit, clue in zip(problem.rules.places, digits, given, strict=True):
+        shapes.append(_letters(place, symbols[digit], DIGIT, "bs-clue" if clue else "bs-digit"))
+    rows, columns = problem.rules.extent
+    about = f"a grid of {rows}×{columns} with {counted(n_digits, 'digit')}"
     about += f", {n_clues} of them given" if n_clues else ""
-    return Drawing(size, size, _moved(MARGIN, MARGIN, "".join(shapes)), about)
+    size = columns * CELL + 2 * MARGIN, rows * CELL + 2 * MARGIN
+    return Drawing(*size, _moved(MARGIN, MARGIN, "".join(shapes)), about)
+
+
+@lru_cache(maxsize=16)
+def _ground(rules: Rules) -> str:
+    """Draw the rules of a grid.
+
+    Regions have thick outlines, other houses and groups are shaded, or a line if they are
+    diagonal. Cells that differ two by two, and relations that hold where there is *no* mark, are
+    not drawn.
+    """
+
+    def places(cells: Iterable[int]) -> list[Cell]:
+        return [rules.places[cell] for cell in cells]
+
+    regions = set(rules.regions)
+    areas, diagonals = [], ""
+    for cells in [*rules.houses, *(group for group in rules.groups if len(group) > 2)]:
+        step = rules.step(cells)
+        if step in ((1, 1), (1, -1)):
+            diagonals += _diagonal(sorted(places(cells)))
+        elif cells not in regions and (step is None or cells not in rules.houses):
+            areas.append(places(cells))
+    # cells that lie apart are known by their hue
+    labels = [str(k) if len(parts(area)) > 1 else "" for k, area in enumerate(areas)]
+    pieces = [
+        BoardPiece(tuple((0, *place) for place in area), label, "")
+        for area, label in zip(areas, labels, strict=True)
+    ]
+    colors = colored(pieces, {label: k for k, label in enumerate(labels)})
+    shades = zip(areas, colors, strict=True)
+    cages = [places(cage.cells) for cage in rules.cages]
+    frames = [outline(places(region), CELL) for region in rules.regions]
+    whole = outline(rules.places, CELL)
+    return "".join(
+        [
+            f'<path class="bs-cell bs-board" d="{whole}"/>',
+            *(f'<path class="bs-shade" fill="{c}" d="{outline(a, CELL)}"/>' for a, c in shades),
+            *_marked(rules),
+            _path("bs-line", inner_lines(rules.places, CELL)),
+            _path("bs-diagonal", diagonals),
+            _path("bs-cage", "".join(outline(cage, CELL, INSET) for cage in cages)),
+            _path("bs-frame", "".join(frames) + whole),
+            *(
+                _small(min(places(cage.cells)), 0.14, 0.34, "start", str(cage.total))
+                for cage in rules.cages
+            ),
+            *(_sign(rules.places[a], rules.places[b], kind) for a, b, kind in rules.pairs),
+        ]
+    )
+
+
+def _diagonal(places: list[Cell]) -> str:
+    """Return the line through diagonal cells, from corner to corner."""
+    (top, begin), (bottom, end) = places[0], places[-1]
+    columns = (begin, end + 1) if begin < end else (begin + 1, end)
+    return f"M{columns[0] * CELL} {top * CELL}L{columns[1] * CELL} {(bottom + 1) * CELL}"
+
+
+def _marked(rules: Rules) -> Iterator[str]:
+    """Yield the marks of cells: a square for even digits, a disc for odd ones, or the digits."""
+    every = (1 << rules.n_digits) - 1
+    odd = sum(1 << digit for digit in range(0, rules.n_digits, 2))
+    allowed: dict[int, int] = {}
+    for cell, mask in rules.marks:
+        allowed[cell] = allowed.get(cell, every) & mask
+    names = usual_notation(rules.n_digits).names
+    for cell, mask in allowed.items():
+        r, c = rules.places[cell]
+        if mask == every & ~odd:
+            size = 0.7 * CELL
+            x, y = (c + 0.5) * CELL - size / 2, (r + 0.5) * CELL - size / 2
+            yield f'<rect class="bs-dark" x="{x:g}" y="{y:g}" width="{size:g}" height="{size:g}"/>'
+        elif mask == odd:
+            yield _disc("bs-dark", (c + 0.5) * CELL, (r + 0.5) * CELL, 0.38)
+        elif mask != every:
+            digits = "".join(name for d, name in enumerate(names) if mask >> d & 1)
+            yield _small((r, c), 0.5, 0.93, "middle", digits)
+
+
+def _sign(one: Cell, other: Cell, relation: str) -> str:
+    """Return the mark between two cells for the relation of their digits."""
+    (r, c), (down, right) = one, (other[0] - one[0], other[1] - one[1])
+    x, y = (c + right / 2 + 0.5) * CELL, (r + down / 2 + 0.5) * CELL
+    line = ""
+    if abs(down) + abs(right) > 1:  # the cells do not lie side by side
+        ends = f"M{(c + 0.5) * CELL:g} {(r + 0.5) * CELL:g}l{right * CELL} {down * CELL}"
+        line = _path("bs-diagonal", ends)
+    if relation in ("consecutive", "double"):
+        return line + _disc("bs-white" if relation == "consecutive" else "bs-black", x, y, 0.13)
+    if relation in ("v", "x"):
+        letter = f'<text class="bs-clue" x="{x:g}" y="{y + 5:g}" font-size="14">{relation.upper()}'
+        return line + _disc("bs-cell", x, y, 0.2) + letter + "</text>"
+    if relation == "less":
+        turned = f"translate({x:g} {y:g}) rotate({degrees(atan2(down, right)):g})"
+        sign = f'<path class="bs-sign" transform="{turned}" d="M4 -6L-4 0L4 6"/>'
+        return line + _disc("bs-cell", x, y, 0.2) + sign
+    return ""
 
 
 # ---- elements -------------------------------------------------------------------------------
@@ -305,6 +394,19 @@ def _letters(cell: Cell, text: str, size: float, how: str) -> str:
     return (
         f'<text class="{how}" x="{x:g}" y="{y:g}" font-size="{size * CELL:g}">{escape(text)}</text>'
     )
+
+
+def _small(cell: Cell, x: float, y: float, anchor: str, text: str) -> str:
+    """Return a small text at a point of a cell, in parts of its side."""
+    x, y, size = (cell[1] + x) * CELL, (cell[0] + y) * CELL, min(0.24, 1.45 / max(len(text), 1))
+    return (
+        f'<text class="bs-small" x="{x:g}" y="{y:g}" font-size="{size * CELL:g}" '
+        f'text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+def _disc(how: str, x: float, y: float, radius: float) -> str:
+    return f'<circle class="{how}" cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}"/>'
 
 
 def _note(x: float, y: float, text: str) -> str:

@@ -21,6 +21,7 @@ from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import text_of
@@ -171,9 +172,12 @@ class GridProblem(ExactCover):
     ----------
     n_digits : int
         Number of digits, N.
+    rules : Rules
+        The rules of the grid.
     """
 
     n_digits: int
+    rules: Rules
 
     @property
     def n_cells(self) -> int:
@@ -184,11 +188,6 @@ class GridProblem(ExactCover):
     def cover_size(self) -> int:
         """Number of options of every cover."""
         return self.n_cells
-
-    @property
-    def frame(self) -> tuple[int, int]:
-        """Rows and columns between the thick lines of a drawing."""
-        return self.n_digits, self.n_digits
 
     @property
     def described(self) -> str:
@@ -226,8 +225,8 @@ class GridProblem(ExactCover):
 
         Parameters
         ----------
-        grids : array_like of int, shape (n, n_cells) or, of squares, (n, N, N)
-            Digits 1 .. N; 0, -1 and masked cells are blank.
+        grids : array_like of int, shape (n, n_cells) or (n, rows, columns)
+            Digits 1 .. N; 0, -1 and masked cells are blank. Of rows and columns, only cells count.
 
         Returns
         -------
@@ -244,8 +243,11 @@ class GridProblem(ExactCover):
         n, n_cells = self.n_digits, self.n_cells
         if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n_cells), np.uint8)
-        if array.ndim == 3 and array.shape[1:] == (n, n) and n_cells == n * n:
+        if array.ndim == 3 and array.shape[1:] == self.rules.extent:
             array = array.reshape(len(array), -1)
+            if array.shape[1] != n_cells:
+                columns = self.rules.extent[1]
+                array = array[:, [r * columns + c for r, c in self.rules.places]]
         if array.ndim != 2 or array.shape[1] != n_cells:
             texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")

@@ -8,12 +8,13 @@ once; a *group* has fewer cells and holds each digit at most once.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import combinations, pairwise
 from math import comb, isqrt
-from typing import Any
+from typing import Any, cast
 
 from batchsolve.errors import ProblemError, quoted
 
@@ -142,6 +143,44 @@ class Rules:
         row, column = self.places[cell]
         return f"r{row + 1}c{column + 1}"
 
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Number of rows and columns that the cells lie in."""
+        rows, columns = zip(*self.places, strict=True)
+        return max(rows) + 1, max(columns) + 1
+
+    def step(self, cells: Cells) -> tuple[int, int] | None:
+        """Return the rows and columns from each of some cells to the next; None if they differ.
+
+        Examples
+        --------
+        >>> rules = plain(2, 2)
+        >>> rules.step((0, 1, 2, 3)), rules.step((0, 5, 10, 15)), rules.step((0, 1, 4, 5))
+        ((0, 1), (1, 1), None)
+        """
+        places = sorted(self.places[cell] for cell in cells)
+        steps = {(r - a, c - b) for (a, b), (r, c) in pairwise(places)}
+        return steps.pop() if len(steps) == 1 else None
+
+    @cached_property
+    def regions(self) -> tuple[Cells, ...]:
+        """The houses that part the grid: no lines, and disjoint; the first of those that meet.
+
+        If they leave cells, rows and columns that fit there are regions, too.
+        """
+        found: list[Cells] = []
+        left = set(range(self.n_cells))
+        straight = [house for house in self.houses if self.step(house)]
+        for house in [each for each in self.houses if not self.step(each)]:
+            if left.issuperset(house):
+                found.append(house)
+                left.difference_update(house)
+        for house in straight if found else ():
+            if left.issuperset(house):
+                found.append(house)
+                left.difference_update(house)
+        return tuple(found)
+
     def __add__(self, other: Rules) -> Rules:
         """Return the rules of both; the cells must be the same."""
         if (self.n_digits, self.places) != (other.n_digits, other.places):
@@ -210,6 +249,100 @@ def plain(box_rows: int, box_columns: int) -> Rules:
     return Rules.square(box_rows * box_columns, boxes(box_rows, box_columns))
 
 
+OUTSIDE = "#"
+
+
+def overlapping(
+    drawing: str, box: tuple[int, int] = (3, 3), corners: Iterable[tuple[int, int]] | None = None
+) -> Rules:
+    """Return the rules of several grids that overlap, such as Samurai, found from a drawing.
+
+    Parameters
+    ----------
+    drawing : str
+        Lines with a character a cell, or a square in one line: ``#`` or a blank is outside, every
+        other character is a cell. Empty rows and columns around the cells do not count.
+    box : (int, int)
+        Rows and columns of a box; each grid has N × N cells.
+    corners : iterable of (int, int), optional
+        Row and column, from 0, of the cell at the top left of each grid. By default, the grids are
+        all squares of N × N cells that lie on whole boxes, counted from the top left.
+
+    Raises
+    ------
+    ProblemError
+        If a cell is in no grid, or a square has no cell of its own: then there are several ways to
+        read the drawing, and `corners` must say which.
+
+    Examples
+    --------
+    >>> rules = overlapping("....##....##............##....##....", (2, 2))
+    >>> rules.n_cells, len(rules.houses), len(rules.regions)
+    (28, 23, 7)
+    """
+    places = drawn_places(drawing)
+    if not places:
+        raise ProblemError("a drawing of grids that overlap has no cells")
+    number = {place: cell for cell, place in enumerate(places)}
+    rows, columns = box
+    n = rows * columns
+    wanted = places if corners is None else list(corners)
+    squares = {}
+    for top, left in wanted:
+        if corners is None and (top % rows or left % columns):
+            continue
+        cells = [number.get((top + r, left + c)) for r in range(n) for c in range(n)]
+        if None not in cells:
+            squares[top, left] = cast(list[int], cells)
+        elif corners is not None:
+            raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
+    times = Counter(cell for square in squares.values() for cell in square)
+    none = next((places[cell] for cell in range(len(places)) if not times[cell]), None)
+    if none is not None:
+        raise ProblemError(
+            f"the cell in row {none[0] + 1}, column {none[1] + 1} is in no grid of {n}×{n} cells"
+        )
+    for (top, left), square in squares.items() if corners is None else ():
+        if all(times[cell] > 1 for cell in square):
+            raise ProblemError(
+                f"the square at row {top + 1}, column {left + 1} can be a grid or not, because "
+                f"others have all of its cells; name the corners of the grids"
+            )
+    houses = [
+        tuple(square[cell] for cell in house)
+        for square in squares.values()
+        for house in plain(*box).houses
+    ]
+    return Rules(n, tuple(places), tuple(dict.fromkeys(houses)))
+
+
+def drawn_places(drawing: str) -> list[tuple[int, int]]:
+    """Return row and column of each cell of a drawing; see `overlapping`.
+
+    Examples
+    --------
+    >>> drawn_places("#.." + chr(10) + "#..")
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+    lines = drawing.splitlines()
+    if len(lines) == 1:
+        side = isqrt(len(drawing))
+        if side * side != len(drawing):
+            raise ProblemError(
+                f"a drawing in one line is a square, such as 441 characters for 21×21, not "
+                f"{len(drawing)}; begin a line for each row"
+            )
+        lines = [drawing[k : k + side] for k in range(0, len(drawing), side)]
+    found = [
+        (r, c)
+        for r, line in enumerate(lines)
+        for c, character in enumerate(line)
+        if character not in OUTSIDE + " "
+    ]
+    top, left = (min((place[k] for place in found), default=0) for k in range(2))
+    return [(r - top, c - left) for r, c in found]
+
+
 def layout(text: str, n: int) -> list[str]:
     """Return the label of every cell of a layout of regions, given as text.
 
@@ -239,9 +372,9 @@ def n_regions(text: str) -> int:
     (4, 3)
     """
     labels = re.split(r"[\s,;]+", text.strip())
-    each = isqrt(len(labels))
-    is_labelled = each * each == len(labels) > each == len(set(labels))
-    return each if is_labelled else len(set("".join(labels)))
+    characters = "".join(labels)
+    n = len(set(characters))
+    return n if n * n == len(characters) else len(set(labels))
 
 
 def regions_of(labels: Sequence[Any], n: int) -> list[Cells]:

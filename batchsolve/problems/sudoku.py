@@ -8,7 +8,7 @@ and box.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from batchsolve.errors import ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
+from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
 
 
@@ -66,10 +67,10 @@ class Sudoku(GridProblem):
     def __reduce__(self) -> tuple[Any, ...]:
         return sudoku, (self.box_rows, self.box_columns)
 
-    @property
-    def frame(self) -> tuple[int, int]:
-        """Rows and columns between the thick lines of a drawing."""
-        return self.box_rows, self.box_columns
+    @cached_property
+    def rules(self) -> Rules:  # type: ignore[override]
+        """The rules of the grid."""
+        return plain(self.box_rows, self.box_columns)
 
     @property
     def described(self) -> str:

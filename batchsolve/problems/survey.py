@@ -115,7 +115,7 @@ class Survey:
         votes: Counter[int] = Counter()
         for (length, tokens, _), count in self._kinds.items():
             n = isqrt(tokens or length)
-            has_boxes = default_box(n) is not None or not needs_boxes
+            has_boxes = default_box(n) is not None or (not needs_boxes and n > 1)
             if n * n == (tokens or length) and n <= MOST_DIGITS and has_boxes:
                 votes[n] += count
         return max(votes, key=lambda n: (votes[n], -n)) if votes else None

@@ -250,7 +250,6 @@ class Variant(GridProblem):
         return Variant, (self.rules,)
 
 
-@lru_cache(maxsize=256)
 def grid_problem(
     n_digits: int,
     box: tuple[int, int] | None = None,

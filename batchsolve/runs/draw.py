@@ -11,7 +11,7 @@ from batchsolve.pictures.boards import Board
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of
 from batchsolve.whole_files import whole_file
 
@@ -127,7 +127,7 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     Raises
     ------
     ProblemError
-        If the options are not a partial cover, or the problem cannot be drawn. A `Sudoku` can be
+        If the options are not a partial cover, or the problem cannot be drawn. Grids can be
         drawn, and so can a problem whose items have names of places: ``r2c5`` is the cell in row 2
         and column 5, and ``l3r2c5`` the one in layer 3; ``s4`` is the fourth place of a line; an
         option with a row ``r2`` and a column ``c5`` marks the square where they cross. The cells
@@ -184,7 +184,7 @@ def board_of(problem: ExactCover, n_drawings: int = 1) -> Board | None:
     InputError
         If the drawings are too many for one file.
     """
-    if isinstance(problem, Sudoku):
+    if isinstance(problem, GridProblem):
         board, cells = None, problem.n_cells
     else:
         board = Board.of(problem)

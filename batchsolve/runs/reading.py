@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.drawings import NoGridError, draw_grid, html_grid, read_grid
+from batchsolve.formats.drawings import NoGridError, draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
@@ -42,6 +43,7 @@ from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -86,9 +88,10 @@ class Reading:
 
     def _repr_html_(self) -> str:
         """Return a grid, or the facts and the board of another problem, for a notebook."""
-        if isinstance(self.problem, Sudoku):
-            notation = self.notation or usual_notation(self.problem.n_digits)
-            return html_grid(self.problem, notation, clues_of(self))
+        if isinstance(self.problem, GridProblem):
+            clues = self.stack.tolist()
+            grid = drawn(self.problem, clues, clues, self.notation)
+            return f"<div>{as_svg(grid, self.name)}</div>"
         facts = "".join(
             f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in describe(self).items()
         )
@@ -288,6 +291,9 @@ def describe(reading: Reading) -> dict[str, object]:
     kind = "exact cover"
     if isinstance(problem, Sudoku):
         kind = f"sudoku {problem.box_rows}x{problem.box_columns}"
+    elif isinstance(problem, GridProblem):
+        rows, columns = problem.rules.extent
+        kind = f"grid {rows}x{columns}"
     entries, full = problem.indices.size, problem.n_items * problem.n_options
     return {
         "kind": kind,
@@ -319,34 +325,51 @@ def picture(reading: Reading) -> str:
     >>> print(picture(read_problem("sudoku:1x2")), end="")
     +-----+
     | . . |
-    +-----+
     | . . |
     +-----+
     """
     problem = reading.problem
-    if not isinstance(problem, Sudoku):
+    if not isinstance(problem, GridProblem):
         raise InputError(f"{reading.name}: only grids have a picture; this is an exact cover")
     notation = reading.notation or usual_notation(problem.n_digits)
-    return draw_grid(problem, notation, clues_of(reading))
-
-
-def clues_of(reading: Reading) -> npt.NDArray[np.uint8]:
-    """Return the clues of a grid as digits, shape (N²,)."""
-    assert isinstance(reading.problem, Sudoku)
-    return reading.problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
+    clues = problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
+    return draw_grid(problem, notation, clues)
 
 
 def _reading(problem: ExactCover, name: str) -> Reading:
     """Return the reading of a problem without clues."""
-    notation = usual_notation(problem.n_digits) if isinstance(problem, Sudoku) else None
+    notation = usual_notation(problem.n_digits) if isinstance(problem, GridProblem) else None
     return Reading(problem, np.empty(0, np.uint32), name, notation)
 
 
 def _read_file(path: str, written: Mapping[str, Any]) -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
-    name = name_of(path)
+    with named_errors(name_of(path)):
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    return read_content(data, path, written)
+
+
+def read_content(data: bytes, path: str, written: Mapping[str, Any] | None = None) -> Reading:
+    """Read the problem in the content of a file.
+
+    Parameters
+    ----------
+    data : bytes
+    path : str
+        The name of the file.
+    written : mapping, optional
+        For grids: box, alphabet and the others, as for `read_problem`.
+
+    Raises
+    ------
+    InputError
+        If the content is not one well-formed problem.
+    """
+    name, written = name_of(path), written or {}
     with named_errors(name):
-        data = _content(path)
+        _, compression = split_suffixes(path)
+        if compression:
+            data = unpacked(data, COMPRESSIONS[compression])
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, split_suffixes(path)[0])
@@ -355,15 +378,6 @@ def _read_file(path: str, written: Mapping[str, Any]) -> Reading:
         if any(each is not None for each in written.values()):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
     return _reading(problem, name)
-
-
-def _content(path: str) -> bytes:
-    if path == "-":
-        return sys.stdin.buffer.read()
-    with open(path, "rb") as file:
-        data = file.read()
-    _, compression = split_suffixes(path)
-    return unpacked(data, COMPRESSIONS[compression]) if compression else data
 
 
 def _read_cover(data: bytes, suffix: str) -> ExactCover | None:

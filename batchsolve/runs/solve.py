@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import engines_for_rows
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
-from batchsolve.formats.drawings import html_grid, read_grid
+from batchsolve.formats.drawings import read_grid
+from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
@@ -51,6 +52,8 @@ class Answer:
         The alphabet of the solution.
     message : str or None
         The fault of an invalid puzzle.
+    problem : GridProblem
+        The rules.
 
     Examples
     --------
@@ -67,7 +70,8 @@ class Answer:
     nodes: int
     box: tuple[int, int] | None = field(repr=False)
     alphabet: str = field(repr=False)
-    message: str | None = field(default=None, repr=False)
+    message: str | None = field(repr=False)
+    problem: GridProblem = field(repr=False, compare=False)
 
     def _repr_html_(self) -> str:
         """Return the solution as a grid, or the reason for its absence, for a notebook."""
@@ -75,8 +79,9 @@ class Answer:
         facts = f"<p>{self.status}, {why}</p>"
         if self.solution is None:
             return facts
-        problem, notation, grid = read_grid(self.solution, self.box, self.alphabet)
-        return facts + html_grid(problem, notation, grid)
+        cover = self.problem.stack(self.problem.parse(self.solution, self.alphabet)).tolist()
+        notation = Notation.from_name(self.alphabet, self.problem.n_digits)
+        return f"{facts}<div>{as_svg(drawn(self.problem, cover, (), notation), 'solution')}</div>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +216,7 @@ def solve_batch(
         parts = list(_answered(rows, write, settings, pool))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
-        parts = [write(_batch_of(rows.problem, nothing), Answers.unknown(0))]
+        parts = [write(_batch_of((rows.problem, nothing)), Answers.unknown(0))]
     columns = ("solutions", "status", "n_solutions", "nodes")
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
@@ -264,12 +269,14 @@ def _rows_of(
     array = _array_of(grids)
     problem = problem or _problem_of(array)
     digits, size = problem.as_grids(array), max(64, BLOCK_CELLS // problem.n_cells)
-    blocks = (digits[begin : begin + size] for begin in range(0, len(digits), size))
-    return _Rows(problem, usual_notation(problem.n_digits), blocks, partial(_batch_of, problem))
+    each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
+    blocks = ((problem.at(rows), digits[rows]) for rows in each)
+    return _Rows(problem, usual_notation(problem.n_digits), blocks, _batch_of)
 
 
-def _batch_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> Batch:
+def _batch_of(block: tuple[GridProblem, npt.NDArray[np.uint8]]) -> Batch:
     """Return grids of an array as rows without other columns."""
+    problem, grids = block
     return Batch(pa.table({}), grids, None, None, {}, [(problem, np.arange(len(grids)))])
 
 
@@ -342,6 +349,7 @@ def solve(
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
         message=result.messages.get(0),
+        problem=problem,
     )
 
 

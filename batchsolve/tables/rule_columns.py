@@ -170,7 +170,7 @@ class RuleColumns:
             if isinstance(self.fixed, Variant):
                 base = self.fixed.rules
             elif isinstance(self.fixed, Sudoku):
-                base = plain(*self.fixed.frame)
+                base = plain(self.fixed.box_rows, self.fixed.box_columns)
             else:
                 names, regions = self._all(rules, *said.names), text or self.regions
                 with _column_named(RULES):

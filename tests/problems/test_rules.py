@@ -12,8 +12,10 @@ from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.lanes import WIDTHS, SudokuLanes
 from batchsolve.errors import ProblemError
+from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
+from batchsolve.search.open_rows import search_each
 
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
 BLANK = (0,) * 16
@@ -58,6 +60,12 @@ def layouts(n=4):
 
     cut([], frozenset(range(n * n)))
     return found
+
+
+def layouts_once(kept=[]):  # noqa: B006
+    """`layouts`, found once."""
+    kept[:] = kept or layouts()
+    return kept
 
 
 def test_known_counts():
@@ -118,12 +126,6 @@ def rules_of_four(draw):
     )
 
 
-def layouts_once(kept=[]):  # noqa: B006
-    """`layouts`, found once."""
-    kept[:] = kept or layouts()
-    return kept
-
-
 @settings(max_examples=150, deadline=None)
 @given(rules_of_four(), st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=6))
 def test_random_rules(rules, clues):
@@ -152,6 +154,35 @@ def test_frontiers_of_random_rules(rules, budget, width, data):
         found += outcome.counts.sum()
         left, budget = outcome.frontier, budget * 2
     assert found == total
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(layouts_once()), st.lists(st.integers(0, 4))), min_size=1),
+    st.sampled_from(["", "x", "antiking"]),
+    st.sampled_from(WIDTHS),
+)
+def test_rows_whose_regions_differ(rows, rule, width):
+    """Grids side by side, each with its regions, have the solutions of their own problems."""
+    shared = Rules.square(4, ()) + (named(rule, 2, 2) if rule else Rules.square(4, ()))
+    regions = np.zeros((len(rows), 16), np.uint8)
+    grids = np.zeros((len(rows), 16), np.uint8)
+    for row, (layout, clues) in enumerate(rows):
+        for region, cells in enumerate(layout):
+            regions[row, list(cells)] = region
+        grids[row, : len(clues)] = clues[:16]
+    problem = Jigsaws(shared, regions)
+    outcome = SudokuLanes(width).search(problem, Task.of(problem.stacks(grids), keep=1000))
+    found = [set() for _ in rows]
+    for root, grid in zip(outcome.solutions.roots, problem.grids(outcome.solutions), strict=True):
+        found[root].add(tuple(grid.tolist()))
+    for row, grid in enumerate(grids):
+        one = problem.of_row(row)
+        assert found[row] == grids_of(one, DLX, grid) == grids_of(one, LANES, grid)
+        clash = one.clash_position(one.stack(grid).tolist())
+        assert outcome.clash[row] == clash == problem.first_clashes(grids)[row]
+    same = search_each(DLX, problem, Task.of(problem.stacks(grids), keep=1000))
+    assert same.counts.tolist() == outcome.counts.tolist()
 
 
 @settings(max_examples=100, deadline=None)

@@ -98,7 +98,7 @@ def test_solved_grids_are_stacks_of_their_options():
     solutions[1] = [5 - digit for digit in solutions[0]]
     problem, grids = Sudoku(2, 2), np.array(solutions, np.uint8)
     plain = problem.stacks(grids).with_roots([3, 5])
-    solved = SolvedGrids(grids, np.array([3, 5]))
+    solved = SolvedGrids(problem, grids, np.array([3, 5]))
     sent = pickle.loads(pickle.dumps(solved))
     for stacks in (solved, sent, solved.take([0, 1]), Stacks.concatenate([solved])):
         assert stacks.to_jsonl(problem) == plain.to_jsonl(problem)

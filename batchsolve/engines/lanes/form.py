@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from batchsolve.engines.residual import Entries, entries_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.jigsaws import Jigsaws
-from batchsolve.problems.rule_arrays import arrays_of, members
-from batchsolve.problems.rules import Cells, plain
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.rule_arrays import members
+from batchsolve.problems.rules import Cells
+from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.variant import Variant
 
 MOST_CELLS = 2**16 - 1  # a lane of 16 bits holds the number of its branch cell
 
 
-class Form(NamedTuple):
-    """A problem, as the search takes it.
+class Shape(NamedTuple):
+    """The numbers that a search is compiled for: the lengths of tuples, and the number of cells.
 
-    The lengths of tuples are known when code is compiled. Grids with boxes are told by the shape of
-    a box alone; other grids have boxes without rows and columns, and their rules as arrays.
+    Grids with boxes are told by the shape of a box alone. For other grids, it is empty.
     """
 
     lanes: tuple[int, ...]
@@ -30,7 +30,13 @@ class Form(NamedTuple):
     box_columns: tuple[int, ...]
     free: tuple[int, ...]  # not empty if the regions differ from stack to stack
     n_cells: int
-    allowed: np.ndarray  # these are the fields of `RuleArrays`
+
+
+class SearchRules(NamedTuple):
+    """The rules of a grid: the fields of `RuleArrays`, with sets of 32 bits, and two more."""
+
+    n_cells: int
+    allowed: np.ndarray
     houses: np.ndarray
     distinct: np.ndarray
     related: np.ndarray
@@ -43,33 +49,38 @@ class Form(NamedTuple):
     meets: np.ndarray  # three begins for two houses that meet: their parts in `parts`
     parts: np.ndarray  # the cells that two houses share, those only in one, those only in the other
 
+
+class Form(NamedTuple):
+    """A problem, as the search takes it.
+
+    It is three arguments of the search, because compiled code passes a tuple part by part. Grids
+    with boxes have no `rules`: then numba leaves out the code that looks at them. Other grids have
+    no use for `entries`, and those of some grid in their place.
+    """
+
+    shape: Shape
+    rules: SearchRules | None
+    entries: Entries  # the options
+
     @property
-    def width(self) -> int:
-        """Number of lanes."""
-        return len(self.lanes)
+    def n_cages(self) -> int:
+        """Number of cages."""
+        return 0 if self.rules is None else self.rules.cages.size - 1
 
 
 def form_of(problem: ExactCover, width: int) -> Form:
     """Return the form of a grid problem for this number of lanes."""
-    assert isinstance(problem, Sudoku | Variant)
-    n = problem.n_digits
-    houses: tuple[Cells, ...] = ()
+    lanes = (0,) * width
     if isinstance(problem, Sudoku):
-        shape = problem.box_rows, problem.box_columns
-        arrays, box = arrays_of(plain(*shape)), ((0,) * shape[0], (0,) * shape[1])
-    else:
-        arrays, box, houses = problem.arrays, ((), ()), problem.rules.houses
-    meets, parts = _meets(houses, problem.n_cells)
-    return Form(
-        lanes=(0,) * width,
-        digits=(0,) * n,
-        box_rows=box[0],
-        box_columns=box[1],
-        free=(0,) * isinstance(problem, Jigsaws),
-        **{name: _in_32_bits(array) for name, array in arrays._asdict().items()},
-        meets=meets,
-        parts=parts,
-    )
+        box = (0,) * problem.box_rows, (0,) * problem.box_columns
+        shape = Shape(lanes, (0,) * problem.n_digits, *box, (), problem.n_cells)
+        return Form(shape, None, entries_of(problem))
+    assert isinstance(problem, Variant)
+    free = (0,) * isinstance(problem, Jigsaws)
+    shape = Shape(lanes, (0,) * problem.n_digits, (), (), free, problem.n_cells)
+    meets = _meets(problem.rules.houses, problem.n_cells)
+    rules = SearchRules._make([*map(_in_32_bits, problem.arrays), *meets])
+    return Form(shape, rules, entries_of(sudoku(1, 1)))
 
 
 def _in_32_bits(array: Any) -> Any:

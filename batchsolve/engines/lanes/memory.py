@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -169,15 +169,9 @@ _MOST_BYTES = 10_000_000  # of covers, for each thread
 def workspace(form: Form, task: Task) -> Lanes:
     """Return memory for a new search; a thread reuses that of its last one."""
     kept: Lanes | None = getattr(_THREAD, "lanes", None)
-    n_open = form.n_cells + form.cages.size  # the begins of cages are one more than cages
-    shape = kind_of_lanes(len(form.digits)), form.n_cells * form.width, form.width, n_open
-    if kept is None or shape != (
-        kept.grid.dtype,
-        kept.grid.size,
-        kept.branch.size,
-        kept.is_open.size,
-    ):
-        kept = _THREAD.lanes = _new_lanes(form, n_open)
+    shape = _shape(form)
+    if kept is None or shape != _shape_of(kept):
+        kept = _THREAD.lanes = _new_lanes(form)
     for state in (kept.level, kept.lowest, kept.end):
         state.fill(0)
     kept.stack.fill(-1)
@@ -185,19 +179,34 @@ def workspace(form: Form, task: Task) -> Lanes:
         want=task.limits.copy(),
         allowance=task.allowances.copy(),
         is_split=np.zeros(len(task.stacks), np.bool_),
-        bits=np.array([0, 0, 0, 2**form.width - 1, 0], np.uint32),
+        bits=np.array([0, 0, 0, 2 ** len(form.shape.lanes) - 1, 0], np.uint32),
         left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
     )
 
 
-def _new_lanes(form: Form, n_open: int) -> Lanes:
+def _shape(form: Form) -> tuple[Any, ...]:
+    """Return what the arrays of lanes depend on."""
+    lanes, digits, _, _, free, n_cells = form.shape
+    n_open = n_cells + 1 + form.n_cages
+    n = n_cells * len(lanes)
+    return kind_of_lanes(len(digits)), len(lanes), n, n * len(free), n_open
+
+
+def _shape_of(lanes: Lanes) -> tuple[Any, ...]:
+    """Return the `_shape` that lanes were made for."""
+    sizes = (lanes.branch.size, lanes.grid.size, lanes.regions.size, lanes.is_open.size)
+    return lanes.grid.dtype, *sizes
+
+
+def _new_lanes(form: Form) -> Lanes:
     """Return lanes without a task."""
-    kind, n_cells, width = kind_of_lanes(len(form.digits)), form.n_cells, form.width
+    kind, width, n, n_regions, n_open = _shape(form)
+    n_cells = form.shape.n_cells
     n_levels = n_cells + 1
     whole, none = np.zeros(width, np.int64), np.empty(0)
     return Lanes(
-        grid=_aligned(n_cells * width, kind),
-        regions=_aligned(n_cells * width * len(form.free), kind),
+        grid=_aligned(n, kind),
+        regions=_aligned(n_regions, kind),
         branch=_aligned(width, kind),
         saved=np.empty((n_levels, width, n_cells), kind),
         rest=np.zeros((n_levels, width), kind),

@@ -1,0 +1,126 @@
+"""Grids that overlap: layouts found from drawings, counts by hand and by brute force."""
+
+import numpy as np
+import pytest
+from oracles import grids_by_rules
+
+import batchsolve as bs
+from batchsolve.errors import ProblemError
+from batchsolve.problems.rules import drawn_places, overlapping, plain
+from batchsolve.problems.variant import Variant
+
+TWO = "....##\n....##\n......\n......\n##....\n##...."
+SAMURAI = """\
+..34.....###..12...8.
+.......2.###.7....13.
+789..34..###.84.3...6
+.3..7...5###.....2.6.
+8..91....###....6....
+.94.....7###.9.4.3...
+....6.....23......4..
+5..8...........3.5...
+....4.....6...9...82.
+######.2.7....3######
+######...9...1.######
+######.....67..######
+....8..1.........35..
+...1.3..........7....
+...4.68....5...4..2.9
+26...4...###.2.......
+.........###....1..8.
+.9...73.6###86.2..4..
+........7###.4..8..7.
+7.8.6....###...79....
+..45..6.1###........1
+"""
+
+
+def drawn(corners, n=9):
+    """Draw squares of N × N cells."""
+    side = max(max(corner) for corner in corners) + n
+    cells = np.full((side, side), "#")
+    for r, c in corners:
+        cells[r : r + n, c : c + n] = "."
+    return "\n".join(map("".join, cells.tolist()))
+
+
+def test_one_grid_is_a_plain_one():
+    assert overlapping(drawn([(0, 0)])) == plain(3, 3)
+    assert overlapping(" ...... \n" * 6, (2, 3)) == plain(2, 3)
+
+
+def test_two_grids_of_four():
+    """Each of the 288 grids leaves the other its box, and 12 ways to fill the rest."""
+    problem = Variant(overlapping(TWO, (2, 2)))
+    assert overlapping(TWO.replace("\n", ""), (2, 2)) == problem.rules
+    assert bs.count(problem).count == 288 * 12
+    clues = [1, 2, 3, 4] + [0] * 24
+    found = grids_by_rules(problem.rules, clues)
+    assert len(found) == 12 * 12
+    for engine in ("lanes", "dlx"):
+        covers = bs.solutions(problem, problem.stack(clues), engine=engine, jobs=1)
+        each = problem.grids(bs.Stacks.from_lists([cover.tolist() for cover in covers]))
+        assert set(map(tuple, each.tolist())) == found
+
+
+@pytest.mark.parametrize(
+    ("corners", "n_boxes", "n_lines"),
+    [
+        ([(0, 0), (0, 12), (6, 6), (12, 0), (12, 12)], 41, 5 * 18),  # Samurai
+        ([(0, 0), (0, 3), (3, 0), (3, 3)], 16, 4 * 12),  # Butterfly: lines of 9 in 12, shared
+        ([(0, 6), (6, 0), (6, 12), (12, 6)], 32, 4 * 18),  # Sohei
+        (  # Gattai-8
+            [(0, 0), (0, 12), (0, 24), (6, 6), (6, 18), (12, 0), (12, 12), (12, 24)],
+            *(64, 8 * 18),
+        ),
+    ],
+)
+def test_known_layouts(corners, n_boxes, n_lines):
+    rules = overlapping(drawn(corners))
+    assert overlapping(drawn(corners), corners=corners) == rules
+    assert len(rules.regions) == n_boxes
+    assert len(rules.houses) == n_lines + n_boxes
+    assert rules.n_cells == 9 * n_boxes
+
+
+def test_a_samurai_has_one_solution():
+    problem = Variant(overlapping(SAMURAI))
+    lines = SAMURAI.splitlines()
+    grid = [int(lines[r][c].replace(".", "0")) for r, c in drawn_places(SAMURAI)]
+    square = [[int(c) if c.isdigit() else 0 for c in line] for line in lines]
+    clashing = [*grid[:2], 4, *grid[3:]]
+    result = bs.solve_batch([grid, clashing], problem, jobs=1)
+    assert result.status.tolist() == ["unique", "invalid"]
+    assert result.messages[1] == "r1c3#4 and r1c4#4 clash by the rules"
+    [solution] = bs.solve_batch(np.array([square]), problem, jobs=1).solutions
+    assert solution.tolist() == result.solutions[0].tolist()
+    assert problem.check(np.array([grid]), solution[None]).all()
+    for top, left in ((0, 0), (0, 12), (6, 6), (12, 0), (12, 12)):
+        cells = [
+            digit
+            for (r, c), digit in zip(problem.rules.places, solution.tolist(), strict=True)
+            if top <= r < top + 9 and left <= c < left + 9
+        ]
+        assert bs.Sudoku(3, 3).check(np.zeros((1, 81), np.uint8), np.array([cells], np.uint8))[0]
+
+
+def test_squares_that_need_not_be_grids_are_told_by_their_corners():
+    windmill = [(0, 3), (3, 12), (6, 6), (9, 0), (12, 9)]
+    with pytest.raises(ProblemError, match=r"can be a grid or not, .*; name the corners"):
+        overlapping(drawn(windmill))
+    assert len(overlapping(drawn(windmill), corners=windmill).houses) == 5 * 18 + 37
+
+
+@pytest.mark.parametrize(
+    ("drawing", "how", "message"),
+    [
+        ("##\n##", {}, "has no cells"),
+        (TWO, {}, r"the cell in row 1, column 1 is in no grid of 9×9 cells"),
+        (TWO + ".", {"box": (2, 2)}, r"the cell in row 6, column 7 is in no grid of 4×4 cells"),
+        ("." * 10, {}, "a drawing in one line is a square, .* not 10"),
+        (TWO, {"box": (2, 2), "corners": [(0, 1)]}, "no square of 4×4 cells begins at row 0, col"),
+    ],
+)
+def test_wrong_drawings(drawing, how, message):
+    with pytest.raises(ProblemError, match=message):
+        overlapping(drawing, **how)
