@@ -270,6 +270,11 @@ class ExactCover:
         """Number of options."""
         return self.indptr.size - 1
 
+    @property
+    def n_entries(self) -> int:
+        """Number of items in all options together."""
+        return self.indices.size
+
     @cached_property
     def n_colors(self) -> int:
         """Number of different colours."""

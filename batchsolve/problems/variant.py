@@ -151,6 +151,19 @@ class Variant(GridProblem):
         """Number of options."""
         return self.n_cells * self.n_digits + self.arrays.chosen_for.size
 
+    @cached_property
+    def n_entries(self) -> int:
+        """Number of items in all options together."""
+        n, rules, arrays = self.n_digits, self.rules, self.arrays
+        once = self.n_cells + sum(map(len, (*rules.houses, *rules.groups)))
+        excluded = n * self.n_cells - sum(map(int.bit_count, arrays.allowed.tolist()))
+        allowed = [int.bit_count(digits) for digits in arrays.relations.tolist()]
+        forbidden = [
+            n * n - sum(allowed[2 * n * k : 2 * n * k + n]) for k in arrays.related[2::3].tolist()
+        ]
+        of_cages = n * 2 * arrays.cage_cells.size + (n + 1) * arrays.digit_sets.size
+        return n * once + 2 * sum(forbidden) + 2 * excluded + self.n_marks + of_cages
+
     @property
     def n_cells(self) -> int:
         """Number of cells."""

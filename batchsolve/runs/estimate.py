@@ -123,7 +123,7 @@ def estimate(
     kernel = engines_for(engine, problem)[0]
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
-    speed = first_budget(problem.indices.size) / FIRST_BUDGET  # less where nodes are slow
+    speed = first_budget(problem.n_entries) / FIRST_BUDGET  # less where nodes are slow
     nodes, count, depth, stacks, shares = _top(kernel, problem, begin, int(speed * TOP_NODES))
     if not len(stacks):
         return _exact(nodes, count, nodes)

@@ -294,7 +294,7 @@ def describe(reading: Reading) -> dict[str, object]:
     elif isinstance(problem, GridProblem):
         rows, columns = problem.rules.extent
         kind = f"grid {rows}x{columns}"
-    entries, full = problem.indices.size, problem.n_items * problem.n_options
+    entries, full = problem.n_entries, problem.n_items * problem.n_options
     return {
         "kind": kind,
         "items": problem.n_items,

@@ -106,7 +106,7 @@ class RowWork:
                 left.append(piece)
                 continue
             begin = time.perf_counter()
-            most = min(budget - n_nodes, n * nodes_at_once(problem.indices.size))
+            most = min(budget - n_nodes, n * nodes_at_once(problem.n_entries))
             outcome = self._outcome_of(piece, rows, most)
             spent = time.perf_counter() - begin
             n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
@@ -147,7 +147,7 @@ class RowGoal(BlockGoal):
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
-            budget = min(budget, nodes_at_once(wanted.problem.indices.size))
+            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
             task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
             return wanted, StackTask(wanted.problem, task)
         written = self._with_written(number, [])

@@ -179,7 +179,7 @@ class TreeSearch:
         # one object, so that it is sent once
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
-        first = first_budget(problem.indices.size)
+        first = first_budget(problem.n_entries)
         self._scheduler = Scheduler(goal, pool.jobs, settings.budget, first)
         self._scheduler.add(goal.start)
         self.rates: dict[str, float] = {}

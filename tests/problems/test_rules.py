@@ -133,6 +133,7 @@ def test_random_rules(rules, clues):
     for cell, digit in clues:
         grid[cell] = digit
     grids = grids_by_rules(rules, grid)
+    assert problem.n_entries == problem.indices.size
     clash = problem.first_clashes(np.array([grid], np.uint8))[0]
     assert clash == problem.clash_position(problem.stack(np.array(grid)).tolist())
     assert grids_of(problem, DLX, grid) == grids == grids_of(problem, LANES, grid)

@@ -341,8 +341,14 @@ def test_a_killer_of_sumocue():
     assert solved(given)[0]["solution"] == KILLED
 
 
-def test_lanes_needs_no_exact_cover_of_a_row():
-    """Building its arrays would take longer than most rows are searched."""
+def test_rows_are_searched_without_building_exact_covers(monkeypatch):
+    """Building the arrays of one would take longer than most rows are searched."""
+    monkeypatch.delattr(Variant, "_cover")
+    given = table(cages=["AA" + "." * 14] * 3, sums=["A=3", "A=4", "A=5"], marks=["e" * 16, "", ""])
+    assert [row["n_solutions"] for row in solved(given)] == [0, 2, 2]
+
+
+def test_lanes_needs_no_exact_cover():
     problem = Variant(rules_with(cages=(Cage((0, 1), 3),), marks=((5, 3),)))
     task = Task.of(Stacks.from_lists([[], [0, 5], [0, 16]]))
     assert get_engine("lanes").search(problem, task).clash.tolist() == [-1, -1, 1]
