@@ -7,7 +7,7 @@ many rows, never from one. If a choice is not clear, an error lists the possibil
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +20,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened, twice
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.overlaps import drawing_of, drawn_problem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
@@ -349,6 +350,16 @@ class Corpus:
     def _choose_notation(
         self, given: RuleColumns, alphabet: str | None
     ) -> tuple[RuleColumns, Notation]:
+        if (drawing := self._drawing()) is not None:
+            if given.rules or given.regions or {RULES, REGIONS} & set(self.columns):
+                raise InputError(
+                    f"column {quoted(self.column)} holds grids that overlap, which take neither "
+                    f"rules nor regions"
+                )
+            problem, notation = drawn_problem(
+                drawing, given.box, alphabet, self._blank, given.fixed
+            )
+            return replace(given, n_digits=problem.n_digits, fixed=problem), notation
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
         size = given.known_digits or survey.size(needs_boxes=REGIONS not in self.columns)
@@ -375,6 +386,12 @@ class Corpus:
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
         return columns, notation
+
+    def _drawing(self) -> str | None:
+        """Return the drawing that most of the first values are, if they are grids that overlap."""
+        values = as_text(self._sample[self.column][:100], self.column).to_pylist()
+        found = Counter(drawing_of(value or "") for value in values)
+        return found.most_common(1)[0][0] if found else None
 
     def _are_known(self, name: str, use: Callable[[str], object]) -> bool:
         """Tell whether a column is there and most of its first values make a problem."""
