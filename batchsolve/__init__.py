@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         count as count,
         solutions as solutions,
     )
+    from batchsolve.runs.count_file import count_file as count_file
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
     from batchsolve.runs.draw import Picture as Picture, draw as draw
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
@@ -81,6 +82,7 @@ _NAMES = {
     "problems.sudoku": ("Sudoku",),
     "problems.tilings": ("tiling",),
     "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
+    "runs.count_file": ("count_file",),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),

@@ -147,7 +147,7 @@ def prove_with_cp_sat(problem: GridProblem, grid: Grids) -> None:
     """Find one solution with CP-SAT, and then no other."""
     from ortools.sat.python import cp_model
 
-    rules, n = problem.rules, problem.n_digits  # type: ignore[attr-defined]
+    rules, n = problem.rules, problem.n_digits
     model = cp_model.CpModel()
     cells = [model.new_int_var(1, n, "") for _ in range(problem.n_cells)]
     for some in (*rules.houses, *rules.groups, *(cage.cells for cage in rules.cages)):

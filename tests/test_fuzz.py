@@ -20,7 +20,7 @@ from fuzzing.commands import Process, run_commands
 
 from batchsolve.engines import dlx
 from batchsolve.problems.notation import Notation
-from batchsolve.runs import job_array, journal, solve_file
+from batchsolve.runs import journal, solve_file, split as job_array
 from batchsolve.tables.layouts import Delimited, Rows
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"

@@ -14,7 +14,7 @@ def solve_some(folder: Path) -> int:
     answer: bs.Answer = bs.solve("1.....2..3.....4")
     text: str | None = answer.solution
     bs.solve_file("in.csv", "out.csv", limt=1)  # type: ignore[call-arg]
-    bs.count("queens:6", limit="2")  # type: ignore[arg-type]
+    bs.count("queens:6", limit="2")  # type: ignore[call-overload]
     batch: bs.BatchResult = bs.solve_batch(np.zeros((1, 81), np.uint8))
     texts: list[str | None] = batch.text()
     return summary.rows + len(texts) + len(text or "")

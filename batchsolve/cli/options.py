@@ -312,22 +312,19 @@ def _options_of(
 
 def how_written(puzzles: FileSettings) -> dict[str, Any]:
     """Return the settings of the notation of grids, as arguments of `read_problem`."""
-    return {name: getattr(puzzles, name) for name in _HOW_WRITTEN}
+    return {name: getattr(puzzles, name) for name in HOW_WRITTEN}
 
 
 # Options and arguments that several commands share
 
-_HOW_WRITTEN = ("box", "rules", "regions", "alphabet", "blank", "column")
+HOW_WRITTEN = ("box", "rules", "regions", "alphabet", "blank", "column")
 
-Problem = Annotated[
-    str,
-    argument(
-        metavar="PROBLEM",
-        help="A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or "
-        ".tiling file, or a family such as queens:12 or sudoku:2x3.",
-    ),
-]
-Puzzles = Annotated[FileSettings, only(*_HOW_WRITTEN)]
+PROBLEM = (
+    "A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or .tiling "
+    "file, or a family such as queens:12 or sudoku:2x3."
+)
+Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
+Puzzles = Annotated[FileSettings, only(*HOW_WRITTEN)]
 Engine = Annotated[SearchSettings, only("engine"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]

@@ -102,13 +102,9 @@ def solve(
             search=search,
             files=replace(files, stop_on_invalid=on_invalid == "stop"),
         )
-    facts = asdict(summary)
-    advice = facts.pop("advice")
-    facts["seconds"] = round(summary.seconds, 3)
-    facts["rows_per_second"] = round(summary.rows_per_second, 1)
-    printing.summary(facts, summary, summary.columns, output=output)
-    if advice:
-        printing.note(f"{summary.unfinished:,} unfinished: {advice}")
+    printing.summary(summary.facts, summary, summary.columns, output=output)
+    if summary.advice:
+        printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 

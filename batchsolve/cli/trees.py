@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,8 @@ from click import BadParameter
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.graphs import draw_to_file
 from batchsolve.cli.options import (
+    HOW_WRITTEN,
+    PROBLEM,
     Engine,
     Json,
     Printing,
@@ -26,8 +29,8 @@ from batchsolve.cli.options import (
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
-from batchsolve.errors import InputError, counted, named_errors, printable
-from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.errors import InputError, counted, listed, named_errors, printable
+from batchsolve.settings import AUTO, FileSettings, SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover
@@ -52,6 +55,8 @@ Generators = Annotated[
 ]
 Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
 
+CountedFiles = Annotated[FileSettings, only(*HOW_WRITTEN, "filename", "chunk", "stats")]
+
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
     "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated."
@@ -63,15 +68,33 @@ EPILOG = (
         "batchsolve count queens:12",
         "batchsolve count puzzles.csv#17 --run counting",
         "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
+        "batchsolve count 'instances/*.dlx' -o counts.csv",
     ),
     epilog=EPILOG,
 )
 def count(
-    problem: Problem,
+    problems: Annotated[
+        tuple[str, ...],
+        argument(
+            metavar="PROBLEM...",
+            help=f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a "
+            "column problem: a row of output for each.",
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        output_to(
+            "OUT",
+            help="Write a table with a row for each problem: a file as of solve, or a folder; - is "
+            "CSV on stdout, and the default for several problems.",
+        ),
+    ] = None,
     run: Annotated[
         str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
     ] = None,
-    resume: Resume = False,
+    resume: Annotated[
+        bool, option(help="Go on with the run in DIR, or start it; or go on from OUT.partial.")
+    ] = False,
     stacks: Annotated[
         str | None,
         option(
@@ -98,10 +121,13 @@ def count(
         option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
     ] = None,
     workers: WorkerOptions,
-    puzzles: Puzzles,
+    puzzles: CountedFiles,
     printing: Printing,
 ) -> int:
-    """Count every solution of one problem."""
+    """Count every solution of one problem, or of each of many.
+
+    Limits are those of a row if there are many.
+    """
     from batchsolve.runs import count as counting
     from batchsolve.runs.progress import TREE_BAR, tree_on
     from batchsolve.runs.run import Run
@@ -110,6 +136,17 @@ def count(
     plain = search == SearchSettings() and run is None and stacks is None and not resume
     plain = plain and not up_to_symmetry and symmetries is None
     search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
+    if output is not None or _are_many(problems):
+        alone = {"--run": run, "--stacks": stacks, "--graph": graph, "--symmetries": symmetries}
+        unfit = [name for name, value in alone.items() if value is not None]
+        if unfit or up_to_symmetry:
+            unfit = unfit or ["--up-to-symmetry"]
+            raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
+        files = replace(puzzles, resume=resume)
+        return _count_each(problems, output or "-", search, workers, files, printing)
+    if unfit := [name for name in ("chunk", "stats", "filename") if getattr(puzzles, name)]:
+        raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
+    [problem] = problems
     if graph is not None:
         if not (memo and plain):
             raise InputError(
@@ -147,6 +184,32 @@ def count(
         print(result.count)
     of_part = result_of_part(header, asdict(result)) if header else {}
     return _report(result, printing, **of_part)
+
+
+def _are_many(problems: Sequence[str]) -> bool:
+    """Return True for several problems, a folder, or a pattern of names of files."""
+    [first, *others] = problems
+    is_pattern = bool(set("*?[") & set(first)) and not os.path.exists(first.partition("#")[0])
+    return bool(others) or os.path.isdir(first) or is_pattern
+
+
+def _count_each(
+    problems: Sequence[str],
+    output: str,
+    search: SearchSettings,
+    workers: WorkerOptions,
+    files: FileSettings,
+    printing: Printing,
+) -> int:
+    """Write a row of output for each problem."""
+    from batchsolve.runs.count_file import count_file
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
+        summary = count_file(problems, output, search=search, files=files, **how)
+    printing.summary(summary.facts, summary, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
 
 
 def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetries:

@@ -5,6 +5,9 @@ take turns in one search, and timing them on the way changes no result. An engin
 goes before them: its tree is smaller, and it was the fastest on all grids measured, with one
 solution or with millions.
 
+For many problems, `auto` means the first of these for each, because which is the fastest on a
+machine must not show in the output.
+
 For puzzles in rows, `auto` means the engine that suits the shape of the grids, and perhaps a
 fallback engine that takes over a row after a number of nodes. The output depends on the engine's
 tree and must not depend on timing, so the shape decides that number, too.
@@ -16,7 +19,10 @@ from dataclasses import dataclass
 
 from batchsolve.engines.contract import (
     MRV_TREE,
+    Capabilities,
     Engine,
+    Outcome,
+    Task,
     check_support,
     engine_names,
     get_engine,
@@ -53,17 +59,47 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     InputError
         If no engine has that name, or it does not take the problem.
     """
+    return list(map(get_engine, _names_for(name, problem)))
+
+
+def _names_for(name: str, problem: ExactCover) -> list[str]:
+    """Return the names of `engines_for`, without importing the engines."""
     if name != AUTO:
-        engine = get_engine(name)
-        check_support(engine, problem)
-        return [engine]
+        check_support(registered(name), problem)
+        return [name]
     if isinstance(problem, GridProblem):
         best = engine_for_rows(AUTO, problem)
         if best.capabilities.sudoku_only:
-            return [best]
+            return [best.name]
     known = map(registered, engine_names())
-    fit = [e.name for e in known if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
-    return list(map(get_engine, fit))
+    return [e.name for e in known if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
+
+
+@dataclass(frozen=True)
+class EngineForEach:
+    """The engines that a name stands for when many problems are searched, as one engine.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    name: str
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The capabilities of the engine, or of none in particular for ``auto``."""
+        if self.name == AUTO:
+            return Capabilities("the engine that suits each problem")
+        return registered(self.name).capabilities
+
+    def of(self, problem: ExactCover) -> Engine:
+        """Return the engine that searches a problem; raises `InputError` if none does."""
+        return get_engine(_names_for(self.name, problem)[0])
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search a task; see `Engine`."""
+        return self.of(problem).search(problem, task)
 
 
 def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:

@@ -21,6 +21,8 @@ from batchsolve.problems.exact_cover import ExactCover
 
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
 
+JSON_FIELDS = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
+
 _MOST_DIGITS = 18  # of a number that fits into 64 bits
 _BOUNDED = re.compile(r"(\d+)(?::(\d+))?\|([^|:]+)")
 
@@ -123,13 +125,14 @@ def read_json(text: str) -> ExactCover:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
     except Exception as error:  # too deep; a number too long; too large; a name twice
         raise InputError(f"not JSON that can be read ({error})") from error
-    known = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
-    if unknown := [name for name in fields if name not in known]:
-        raise InputError(f"unknown field {quoted(unknown[0])}; choose from {', '.join(known)}")
+    if unknown := [name for name in fields if name not in JSON_FIELDS]:
+        raise InputError(
+            f"unknown field {quoted(unknown[0])}; choose from {', '.join(JSON_FIELDS)}"
+        )
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
-    lists = {name: _names(fields[name], name) for name in known[1:4] if name in fields}
+    lists = {name: _names(fields[name], name) for name in JSON_FIELDS[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None
     bounds = _json_bounds(fields["bounds"]) if "bounds" in fields else None
     costs = _json_costs(fields["costs"]) if "costs" in fields else None

@@ -34,8 +34,10 @@ class Answers:
 
     Attributes
     ----------
-    counts, nodes : ndarray of int64, shape (n,)
-        Covers found (at most the limit when the search has ended) and nodes visited.
+    counts : ndarray of int64 or of Python integers, shape (n,)
+        Covers found, at most the limit when the search has ended; Python integers without a limit.
+    nodes : ndarray of int64, shape (n,)
+        Nodes visited.
     seconds : ndarray of float64, shape (n,)
         The row's part of the time of its tasks, in proportion to nodes.
     clash : ndarray of int32, shape (n,)
@@ -47,7 +49,7 @@ class Answers:
         Rows whose search failed, with the reason; None for rows that met their node limit.
     """
 
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
     nodes: npt.NDArray[np.int64]
     seconds: npt.NDArray[np.float64]
     clash: npt.NDArray[np.int32]

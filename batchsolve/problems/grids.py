@@ -274,18 +274,23 @@ class GridProblem(ExactCover):
         ProblemError
             If an option does not exist.
         """
-        if isinstance(stacks, SolvedGrids):
-            return stacks.digits
         if not isinstance(stacks, Stacks):
             raise InputError(
                 f"stacks are Stacks, not {quoted(stacks)}; Stacks.from_lists makes them of lists"
             )
-        if stacks.options.size and stacks.options.max() >= self.n_options:
+        is_solved = isinstance(stacks, SolvedGrids)
+        if not is_solved and stacks.options.size and stacks.options.max() >= self.n_options:
             raise ProblemError(
                 f"option {stacks.options.max()} does not exist: {self!r} has {self.n_options}"
             )
-        grids = np.zeros((len(stacks), self.n_cells), np.uint8)
-        _fill_grids(stacks.offsets, stacks.options, *self._cells_and_digits, grids)
+        return self.digits_of(stacks)
+
+    def digits_of(self, covers: Stacks) -> npt.NDArray[np.uint8]:
+        """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
+        if isinstance(covers, SolvedGrids):
+            return covers.digits
+        grids = np.zeros((len(covers), self.n_cells), np.uint8)
+        _fill_grids(covers.offsets, covers.options, *self._cells_and_digits, grids)
         return grids
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:

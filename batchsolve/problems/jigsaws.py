@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.kernels import kernel
 from batchsolve.problems.rules import Rules, regions_of
 from batchsolve.problems.variant import Variant
 
@@ -69,28 +68,6 @@ class Jigsaws(Variant):
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
-        clashes = super().first_clashes(grids)
         if len(grids) != len(self.regions):
             raise InputError(f"{len(grids)} grids for the regions of {len(self.regions)}")
-        _find_clashes_in_regions(grids, self.regions, self.n_digits, clashes)
-        return clashes
-
-
-@kernel
-def _find_clashes_in_regions(grids: Any, regions: Any, n_digits: int, clashes: Any) -> None:
-    """Move each clash to the first clue, if that is earlier, whose digit its region has already."""
-    seen = np.empty((n_digits, n_digits + 1), np.bool_)
-    for k in range(grids.shape[0]):
-        seen[:] = False
-        n_clues = 0
-        for cell in range(grids.shape[1]):
-            digit = grids[k, cell]
-            if digit == 0:
-                continue
-            if n_clues == clashes[k]:
-                break
-            if seen[regions[k, cell], digit]:
-                clashes[k] = n_clues
-                break
-            seen[regions[k, cell], digit] = True
-            n_clues += 1
+        return self._clashes(grids, self.regions)

@@ -10,15 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
+from math import comb
 from typing import Any
 
 from batchsolve.errors import ProblemError, quoted
 
 Cells = tuple[int, ...]
 
+MOST_DIGITS = 64  # a set of digits is a word
+
+MOST_SETS = 1_000_000
+"""The largest number of sets of digits that may be looked at for a cage."""
+
+
+def _at_least_apart(d: int) -> Callable[[int, int], bool]:
+    return lambda a, b: abs(a - b) >= d
+
+
+def _less_apart(d: int) -> Callable[[int, int], bool]:
+    return lambda a, b: abs(a - b) < d
+
+
 RELATIONS: dict[str, Callable[[int, int], bool]] = {
+    "equal": lambda a, b: a == b,
     "consecutive": lambda a, b: abs(a - b) == 1,
     "apart": lambda a, b: abs(a - b) != 1,
     "double": lambda a, b: a == 2 * b or b == 2 * a,
@@ -26,9 +42,13 @@ RELATIONS: dict[str, Callable[[int, int], bool]] = {
     "less": lambda a, b: a < b,
     "v": lambda a, b: a + b == 5,
     "x": lambda a, b: a + b == 10,
+    "unlettered": lambda a, b: a + b not in (5, 10),
+    **{f"gap{d}": _at_least_apart(d) for d in range(2, 10)},
+    **{f"within{d}": _less_apart(d) for d in range(2, 10)},
 }
 """What two cells with digits a and b may have to satisfy: dots of Kropki (white: *consecutive*,
-black: *double*, none: *undotted*), marks of futoshiki and of XV."""
+black: *double*, none: *undotted*), marks of futoshiki and of XV (no letter: *unlettered*), lines
+whose neighbours differ by d or more (*gap*), cells that differ by less than d (*within*)."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +64,35 @@ class Cage:
     cells: Cells
     total: int
 
-    def digit_sets(self, n_digits: int) -> list[int]:
+    def digit_sets(self, n_digits: int) -> tuple[int, ...]:
         """Return the sets of digits that fill the cage, as bits: bit ``d - 1`` for digit d."""
-        return [
-            sum(1 << (d - 1) for d in digits)
-            for digits in combinations(range(1, n_digits + 1), len(self.cells))
-            if sum(digits) == self.total
-        ]
+        return digit_sets(n_digits, len(self.cells), self.total)
+
+
+@lru_cache(maxsize=2**14)
+def digit_sets(n_digits: int, size: int, total: int) -> tuple[int, ...]:
+    """Return the sets of so many digits with this sum, as bits: bit ``d - 1`` for digit d.
+
+    Raises
+    ------
+    ProblemError
+        If there are too many sets of so many digits to look at.
+
+    Examples
+    --------
+    >>> [f"{some:b}" for some in digit_sets(9, 2, 16)], digit_sets(4, 3, 5)
+    (['101000000'], ())
+    """
+    if comb(n_digits, size) > MOST_SETS:
+        raise ProblemError(
+            f"a cage of {size} of {n_digits} digits has too many sets of digits; "
+            f"{MOST_SETS:,} can be looked at"
+        )
+    return tuple(
+        sum(1 << (d - 1) for d in digits)
+        for digits in combinations(range(1, n_digits + 1), size)
+        if sum(digits) == total
+    )
 
 
 @dataclass(frozen=True)
@@ -162,6 +204,8 @@ class Rules:
     def checked(self) -> Rules:
         """Return these rules; raise `ProblemError` if a rule names a cell that is not there."""
         n, cells = self.n_digits, range(self.n_cells)
+        if n > MOST_DIGITS:
+            raise ProblemError(f"rules are for {MOST_DIGITS} digits or fewer, not {n}")
         for house in self.houses:
             if len(set(house)) != n or len(house) != n:
                 raise ProblemError(

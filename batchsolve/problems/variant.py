@@ -16,22 +16,21 @@ Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell, a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from math import comb
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.errors import InputError, counted
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import default_box
+from batchsolve.problems.rule_arrays import arrays_of, find_clashes
 from batchsolve.problems.rules import RELATIONS, Rules, layout, named, plain, regions_of
 from batchsolve.problems.sudoku import sudoku
-
-MOST_SETS = 1_000_000
-"""The largest number of sets of digits that may be looked at for a cage."""
 
 _IN, _OUT = 1, 2
 
@@ -79,10 +78,23 @@ class Variant(GridProblem):
         If the rules contradict themselves.
     """
 
+    item_names = option_names = color_names = bounds = costs = None
+
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
-        n, n_cells = rules.n_digits, rules.n_cells
-        self.n_digits = n
+        self.n_digits = rules.n_digits
+        self.arrays = arrays_of(rules)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an array of the exact cover problem, which few searches need."""
+        if name not in ("indptr", "indices", "colors", "n_items", "n_primary"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._cover, name)
+
+    @cached_property
+    def _cover(self) -> ExactCover:
+        """The exact cover problem."""
+        rules, n, n_cells = self.rules, self.n_digits, self.n_cells
         digits, entries = np.arange(n), _Entries()
 
         def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -92,14 +104,10 @@ class Variant(GridProblem):
         entries.new_items(n_cells)
         for house in rules.houses:
             entries.add(options_of(house), entries.new_items(n) + digits)
-        self.sets = sets = [self._sets(k) for k in range(len(rules.cages))]
         # before the items that are secondary: those of cages and of marks
         cages = entries.new_items(len(rules.cages))
-        excluded = np.array(
-            [cell * n + d for cell, mask in rules.marks for d in range(n) if not mask >> d & 1],
-            np.int64,
-        )
-        marks = entries.new_items(int(excluded.size > 0))
+        excluded = np.flatnonzero(self.arrays.allowed[:, None] >> digits.astype(np.uint64) & 1 == 0)
+        marks = entries.new_items(self.n_marks)
         n_primary = entries.n_items
         for group in rules.groups:
             entries.add(options_of(group), entries.new_items(n) + digits)
@@ -124,14 +132,24 @@ class Variant(GridProblem):
         for k, cage in enumerate(rules.cages):
             entries.add(options_of(cage.cells), entries.new_items(n) + digits)
             entries.add(options_of(cage.cells), (first := entries.new_items(n)) + digits, _IN)
-            for digit_set in sets[k]:
+            for digit_set in cage.digit_sets(n):
                 entries.add(n_options, [cages + k])
                 has = digit_set >> digits & 1
                 entries.add(n_options, first + digits, np.where(has, _IN, _OUT))
                 n_options += 1
         indptr, items, colors = entries.arrays(n_options)
         colors = colors if rules.cages else None
-        super().__init__(indptr, items, entries.n_items, n_primary, colors=colors)
+        return ExactCover(indptr, items, entries.n_items, n_primary, colors=colors)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the rules, 64 hexadecimal digits."""
+        return hashlib.sha256(repr(self.rules).encode()).hexdigest()
+
+    @property
+    def n_options(self) -> int:
+        """Number of options."""
+        return self.n_cells * self.n_digits + self.arrays.chosen_for.size
 
     @property
     def n_cells(self) -> int:
@@ -141,12 +159,12 @@ class Variant(GridProblem):
     @property
     def n_marks(self) -> int:
         """Number of options of the item *marks*: 1 if marks exclude a digit, else 0."""
-        return self.n_options - self.n_cells * self.n_digits - sum(map(len, self.sets))
+        return self.arrays.chosen_for.size - self.arrays.digit_sets.size
 
     @property
     def cover_size(self) -> int:
         """Number of options of every cover: those of the cells, of the marks and of the cages."""
-        return self.n_cells + self.n_marks + len(self.sets)
+        return self.n_cells + self.n_marks + len(self.rules.cages)
 
     def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
@@ -154,13 +172,27 @@ class Variant(GridProblem):
         first = self.n_cells * self.n_digits
         others[:, : self.n_marks] = first
         first += self.n_marks
-        for k, (cage, sets) in enumerate(zip(self.rules.cages, self.sets, strict=True)):
+        for k, cage in enumerate(self.rules.cages):
+            sets = cage.digit_sets(self.n_digits)
             bits = np.left_shift(1, grids[:, list(cage.cells)].astype(np.int64) - 1).sum(axis=1)
             order = np.argsort(sets)
             places = order[np.searchsorted(sets, bits, sorter=order)]
             others[:, self.n_marks + k] = first + places
             first += len(sets)
         return others
+
+    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+        """Return for each grid the position among its clues of the first that clashes, or -1."""
+        return self._clashes(grids, np.empty((len(grids), 0), np.uint8))
+
+    def _clashes(
+        self, grids: npt.NDArray[np.uint8], regions: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.int64]:
+        if grids.shape[1:] != (self.n_cells,):
+            raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
+        clashes = np.empty(len(grids), np.int64)
+        find_clashes(self.arrays, self.n_digits, regions, grids, clashes)
+        return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
@@ -175,15 +207,6 @@ class Variant(GridProblem):
         """Return the row and the column of a cell, in words."""
         row, column = self.rules.places[cell]
         return f"row {row + 1}, column {column + 1}"
-
-    def _sets(self, k: int) -> list[int]:
-        cage = self.rules.cages[k]
-        if comb(self.n_digits, len(cage.cells)) > MOST_SETS:
-            raise ProblemError(
-                f"a cage of {len(cage.cells)} of {self.n_digits} digits has too many sets of "
-                f"digits; {MOST_SETS:,} can be looked at"
-            )
-        return cage.digit_sets(self.n_digits)
 
     def __repr__(self) -> str:
         rules = self.rules
@@ -210,7 +233,8 @@ class Variant(GridProblem):
         o -= self.n_cells * self.n_digits + self.n_marks
         if o < 0:
             return "marks"
-        for cage, sets in zip(self.rules.cages, self.sets, strict=True):
+        for cage in self.rules.cages:
+            sets = cage.digit_sets(self.n_digits)
             if o < len(sets):
                 digits = [str(d + 1) for d in range(self.n_digits) if sets[o] >> d & 1]
                 return f"{self.rules.cell_name(cage.cells[0])}…={'+'.join(digits)}"
@@ -231,14 +255,6 @@ class Variant(GridProblem):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variant, (self.rules,)
-
-    @cached_property
-    def allowed(self) -> npt.NDArray[np.uint32]:
-        """The digits that marks leave to each cell, as bits."""
-        allowed = np.full(self.n_cells, (1 << self.n_digits) - 1, np.uint32)
-        for cell, mask in self.rules.marks:
-            allowed[cell] &= mask
-        return allowed
 
 
 def grid_problem(
@@ -274,30 +290,32 @@ def grid_problem(
     >>> grid_problem(3, regions="AAB ACB CCB")
     Variant(9 cells, 3 digits, 9 houses)
     """
-    shape = box or default_box(n_digits)
-    if regions is None:
-        if shape is None:
-            raise InputError(
-                f"there are no boxes for {n_digits} digits; say which with `box` or `regions`"
-            )
-        if rules is None:
-            return sudoku(*shape)
-    return _variant(n_digits, shape or (1, n_digits), rules, regions)
+    if rules is None and regions is None and (shape := box or default_box(n_digits)):
+        return sudoku(*shape)
+    return Variant(grid_rules(n_digits, box, rules, regions))
 
 
 @lru_cache(maxsize=256)
-def _variant(
-    n_digits: int, box: tuple[int, int], rules: str | None, regions: str | None
-) -> Variant:
-    if regions is None:
-        made = plain(*box)
-    else:
+def grid_rules(
+    n_digits: int,
+    box: tuple[int, int] | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
+    has_boxes: bool = True,
+) -> Rules:
+    """Return the rules of square grids; see `grid_problem`.
+
+    Without boxes and regions, they are those of rows and columns, and the named ones.
+    """
+    shape = box or default_box(n_digits)
+    if regions is not None:
         made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
-    return Variant(made if rules is None else made + named(rules, *box))
-
-
-def shared_rules(n_digits: int, box: tuple[int, int] | None, rules: str) -> Rules:
-    """Return the rules of rows and columns, and of named rules, of grids whose regions differ."""
-    lines = Rules.square(n_digits, ())
-    shape = box or default_box(n_digits) or (1, n_digits)
-    return lines + named(rules, *shape) if rules else lines
+    elif not has_boxes:
+        made = Rules.square(n_digits, ())
+    elif shape is None:
+        raise InputError(
+            f"there are no boxes for {n_digits} digits; say which with `box` or `regions`"
+        )
+    else:
+        made = plain(*shape)
+    return made if rules is None else made + named(rules, *(shape or (1, n_digits)))

@@ -20,6 +20,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import facts_of, is_address
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
+from batchsolve.tables.tables import Tables
 from batchsolve.workers.pool import Pool
 
 
@@ -94,7 +95,7 @@ def identity_of(path: str) -> str:
 
 
 def blocks_for(
-    pool: Pool, corpus: Corpus, begin: Boundary | None = None, most_rows: int | None = None
+    pool: Pool, corpus: Tables, begin: Boundary | None = None, most_rows: int | None = None
 ) -> Iterator[Block]:
     """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
     return _for_workers(pool, corpus.blocks(begin, most_rows))
@@ -104,7 +105,7 @@ def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
     return blocks if pool.sees_files else map(Block.carried, blocks)
 
 
-def sums_before(corpus: Corpus, end: Boundary, pool: Pool) -> Sums:
+def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Sums:
     """Read the records before the end of an earlier block again; return their checksums.
 
     Raises

@@ -10,22 +10,25 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO, Unpack
+from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task
-from batchsolve.engines.choice import engine_for_cheapest, engines_for
+from batchsolve.engines.choice import EngineForEach, engine_for_cheapest, engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
+from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.runs.instances import Instances, check_counting, counts_of, problems_as_rows
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.rows import search_rows
 from batchsolve.search.tree import Render, TreeSearch, Trial
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
@@ -33,9 +36,11 @@ from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
+BLOCK = 16  # problems of a list in a task
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
+AnyPuzzle = TypeVar("AnyPuzzle", bound=Puzzle)
 UpToSymmetry = bool | Symmetries
 
 
@@ -50,9 +55,9 @@ class Count:
     complete : bool
         True if the whole tree was searched.
     nodes, subproblems, rounds : int
-        Nodes visited, stacks searched, rounds of tasks.
+        Nodes visited, stacks searched, rounds of tasks; the last two are 0 for problems of a list.
     seconds : float
-        Time of the search.
+        Time of the search; for problems of a list, the time that workers spent on it, together.
     engine : str
         The engine that searched, or that would have.
     rates : dict of str to float
@@ -104,6 +109,7 @@ class Count:
         return f"<table>{rows}</table>"
 
 
+@overload
 def count(
     problem: Puzzle,
     stack: Stack | Stacks = (),
@@ -115,13 +121,42 @@ def count(
     up_to_symmetry: UpToSymmetry = False,
     search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
-) -> Count:
-    """Count every cover of a problem.
+) -> Count: ...
+
+
+@overload
+def count(
+    problem: list[AnyPuzzle] | tuple[AnyPuzzle, ...],
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    search: SearchSettings | None = None,
+    **settings: Unpack[SearchFields],
+) -> list[Count]: ...
+
+
+def count(
+    problem: Any,
+    stack: Any = (),
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Any = None,
+    up_to_symmetry: UpToSymmetry = False,
+    search: SearchSettings | None = None,
+    **settings: Unpack[SearchFields],
+) -> Any:
+    """Count every cover of a problem, or of each of many.
 
     Parameters
     ----------
-    problem : ExactCover, Reading or str
-        A problem, the result of `read_problem`, or an argument of it: ``queens:8``, or a file.
+    problem : ExactCover, Reading or str, or a list of them
+        A problem, the result of `read_problem`, or an argument of it: ``queens:8``, or a file. The
+        problems of a list are searched side by side, each with the limits of the settings, as the
+        rows of `count_file` are.
     stack : sequence of int, or Stacks
         The options that the covers must contain, or several such stacks, whose counts are added; by
         default the clues that were read, if any.
@@ -132,7 +167,8 @@ def count(
     address : str, optional
         The scheduler of the cluster; by default a cluster is started on this machine.
     on_progress : callable or True, optional
-        Called with the running `TreeSearch` as results arrive; True draws a progress bar.
+        Called with the running `TreeSearch` as results arrive, or with a `Progress` for a list;
+        True draws a progress bar.
     up_to_symmetry : bool or Symmetries
         Count each orbit of covers once, under the rotations and reflections of the board
         (`symmetries`), or under a given group. Symmetries that change the stack are not used.
@@ -144,10 +180,12 @@ def count(
 
     Returns
     -------
-    Count
+    Count, or a list of them
 
     Raises
     ------
+    InputError
+        If a problem cannot be read or searched.
     ProblemError
         If the stack is not a partial cover.
 
@@ -159,13 +197,72 @@ def count(
     (288, True)
     >>> count("queens:8").count, count("queens:8", up_to_symmetry=True).count
     (92, 12)
+    >>> [each.count for each in count(["queens:4", "langford:3", Sudoku(2, 2)])]
+    [2, 2, 288]
     """
     chosen = settings_of(count, SearchSettings, search, settings)
+    if isinstance(problem, list | tuple):
+        if len(stack) or up_to_symmetry is not False:
+            raise InputError(
+                "problems of a list are counted whole: leave out the stack and up_to_symmetry, or "
+                "count them one by one"
+            )
+        with Pool(jobs, backend, address) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
+            return _counts_of_each(problem, pool, chosen, tell)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
         return searched(tree, pool, tell)
+
+
+def _counts_of_each(
+    problems: Sequence[Puzzle],
+    pool: Pool,
+    settings: SearchSettings,
+    tell: Callable[[Progress], None],
+) -> list[Count]:
+    """Count problems side by side, a block of them to a task."""
+    engine = EngineForEach(settings.engine)
+    check_counting(engine, settings)
+    blocks = (problems[begin : begin + BLOCK] for begin in range(0, len(problems), BLOCK))
+    read = partial(problems_as_rows, engine=engine)
+    write = partial(_facts_of_rows, settings)
+    found: list[Count] = []
+    for _, rows in search_rows(blocks, engine, pool, settings, read, write, keep=0):
+        for facts in rows:
+            if isinstance(facts, str):
+                raise InputError(f"problem {len(found)} of the list: {facts}")
+            found.append(Count(**facts, backend=pool.backend, jobs=pool.jobs))
+        tell(Progress(len(rows), Summary(rows=len(found)), len(problems)))
+    return found
+
+
+def _facts_of_rows(
+    settings: SearchSettings, batch: Instances, answers: Answers
+) -> list[dict[str, Any] | str]:
+    """Return the facts about the count of each problem, or why it cannot be searched."""
+    found: list[dict[str, Any] | str] = []
+    for row, each in enumerate(counts_of(batch, answers, settings)):
+        facts = batch.facts()[row]
+        if facts is None:
+            found.append(batch.faults[row])
+            continue
+        lost = answers.unfinished.get(row)
+        found.append(
+            {
+                "count": each.count,
+                "complete": each.complete,
+                "nodes": int(answers.nodes[row]),
+                "subproblems": 0,
+                "rounds": 0,
+                "seconds": float(answers.seconds[row]),
+                "engine": facts.engine,
+                "rates": {},
+                "failures": [] if lost is None else [lost],
+            }
+        )
+    return found
 
 
 def solutions(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
-from batchsolve.tables.answers import AnswerTable, RowSums
+from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
@@ -42,12 +42,32 @@ from batchsolve.tables.places import (
     is_address,
     local_path,
 )
-from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import followed
 from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-\d{6,}\.parquet")
+
+
+class RowTable(Protocol):
+    """The output table of a run: its columns, and its rows for a batch and the answers to it.
+
+    Attributes
+    ----------
+    reader : Reader or InstanceReader
+        The reader of blocks, which workers receive.
+    schema : pyarrow.Schema
+    has_times : bool
+        True if rows hold times, and so differ from run to run.
+    """
+
+    reader: Any
+    schema: pa.Schema
+    has_times: bool
+
+    def rows(self, batch: Any, answers: Answers) -> tuple[pa.Table, RowSums]:
+        """Return the output rows of a batch, and their sums."""
+        ...
 
 
 def destination_of(path: str) -> OneFile | Parts:
@@ -111,13 +131,13 @@ class OneFile:
         return []
 
     def open(
-        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
+        self, table: RowTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Write, Output]:
         """Open the output: anew, or with the recorded rows; all others are discarded.
 
         Parameters
         ----------
-        table : AnswerTable
+        table : RowTable
         written : Written or None
             The last result of `Output.written`.
         parts : sequence of Part
@@ -148,10 +168,10 @@ class OneFile:
 
 
 def _encoded(
-    table: AnswerTable,
+    table: RowTable,
     encoder: Encoder,
     in_place: InPlace | None,
-    batch: Batch,
+    batch: Any,
     answers: Answers,
 ) -> Encoded:
     """Encode the rows of a block, and write them in place if possible."""
@@ -160,7 +180,7 @@ def _encoded(
     return Encoded.of(data, batch.number, in_place, **about)
 
 
-def _about(batch: Batch, sums: RowSums) -> dict[str, Any]:
+def _about(batch: Any, sums: RowSums) -> dict[str, Any]:
     """Return the facts about the rows of a block that a run adds up."""
     return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
 
@@ -235,7 +255,7 @@ class Parts:
         return [Part(part_name(number), block.n_rows, block.written.checksum)]
 
     def open(
-        self, table: AnswerTable, written: Written | None, parts: Sequence[Part], pool: Pool
+        self, table: RowTable, written: Written | None, parts: Sequence[Part], pool: Pool
     ) -> tuple[Write, Output]:
         """See `OneFile`."""
         self.folder.make()
@@ -271,9 +291,7 @@ def part_name(number: int) -> str:
     return f"part-{number:06d}.parquet"
 
 
-def _part(
-    table: AnswerTable, folder: Folder, puts: bool, batch: Batch, answers: Answers
-) -> Encoded:
+def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Answers) -> Encoded:
     """Make a part of the rows of a block, and store it if this process can."""
     rows, sums = table.rows(batch, answers)
     data = _parquet(rows)

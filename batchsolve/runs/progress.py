@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from batchsolve.errors import InputError, counted, quoted
@@ -65,6 +65,14 @@ class Summary:
     def complete(self) -> bool:
         """True if every row is answered and no given solution disagrees."""
         return not (self.unfinished or self.invalid or self.disagree)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields by name, with rounded times and without `advice`."""
+        facts = asdict(self)
+        del facts["advice"]
+        times = {"seconds": round(self.seconds, 3)}
+        return {**facts, **times, "rows_per_second": round(self.rows_per_second, 1)}
 
     @property
     def columns(self) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -343,9 +344,32 @@ def _reading(problem: ExactCover, name: str) -> Reading:
 
 def _read_file(path: str, written: Mapping[str, Any]) -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
-    name = name_of(path)
+    with named_errors(name_of(path)):
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    return read_content(data, path, written)
+
+
+def read_content(data: bytes, path: str, written: Mapping[str, Any] | None = None) -> Reading:
+    """Read the problem in the content of a file.
+
+    Parameters
+    ----------
+    data : bytes
+    path : str
+        The name of the file.
+    written : mapping, optional
+        For grids: box, alphabet and the others, as for `read_problem`.
+
+    Raises
+    ------
+    InputError
+        If the content is not one well-formed problem.
+    """
+    name, written = name_of(path), written or {}
     with named_errors(name):
-        data = _content(path)
+        _, compression = split_suffixes(path)
+        if compression:
+            data = unpacked(data, COMPRESSIONS[compression])
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, split_suffixes(path)[0])
@@ -354,15 +378,6 @@ def _read_file(path: str, written: Mapping[str, Any]) -> Reading:
         if any(each is not None for each in written.values()):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
     return _reading(problem, name)
-
-
-def _content(path: str) -> bytes:
-    if path == "-":
-        return sys.stdin.buffer.read()
-    with open(path, "rb") as file:
-        data = file.read()
-    _, compression = split_suffixes(path)
-    return unpacked(data, COMPRESSIONS[compression]) if compression else data
 
 
 def _read_cover(data: bytes, suffix: str) -> ExactCover | None:

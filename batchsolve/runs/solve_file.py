@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from queue import SimpleQueue
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import RowEngines, engines_for_rows
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
@@ -27,7 +27,7 @@ from batchsolve.runs.corpora import (
     refuse_own_output,
     sums_before,
 )
-from batchsolve.runs.destinations import Parts, destination_of
+from batchsolve.runs.destinations import Parts, RowTable, destination_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.search.rows import search_rows
@@ -43,16 +43,17 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
-from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, files_of, is_address
 from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.tables import Tables
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
+SAME_SEARCH = ("limit", "node_limit", "time_limit", "engine")
 SAME_FILES = (
     "column",
     "solution_column",
@@ -188,6 +189,8 @@ class FileRun:
     begin: Boundary | None = None
     read: Sums = ()
     place: FilePlace = field(default_factory=FilePlace)
+    kind: ClassVar[str] = "solve"
+    keep: ClassVar[int] = 1  # first covers of a row that its answer needs
 
     def __post_init__(self) -> None:
         self.destination = destination_of(self.output)
@@ -203,29 +206,17 @@ class FileRun:
         if self.settings.chunk is not None and isinstance(self.destination, Parts):
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
         suffix, _ = split_suffixes(self.output)
-        is_array = suffix == ".npy"
-        is_parquet = suffix == ".parquet" or isinstance(self.destination, Parts)
-        more = [name for name in NO_ARRAY if getattr(self.settings, name)] if is_array else []
-        if more:
+        more = [name for name in NO_ARRAY if getattr(self.settings, name)]
+        if suffix == ".npy" and more:
             raise InputError(f"{self.output}: holds solutions alone; leave out {listed(more)}")
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, self.output)
-        settings = self.settings
-        corpus = corpus_of(
-            self.paths,
-            settings,
-            solution_column=settings.solution_column,
-            filename=settings.filename,
-            size=self.destination.block_size,
-        )
-        limit = self.search.limit or UNLIMITED
-        engines = engines_for_rows(self.search.engine, corpus.problem, limit)
+        corpus, engines = self.begun()
         self.search = replace(self.search, engine=engines.name)
         with self.pool as pool:  # before any file is made, because a cluster may be unreachable
             self.totals.jobs = pool.jobs
-            reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            table = AnswerTable(reader, limit, settings.stats, settings.canonical, is_array)
+            table = self.table(corpus, pool)
             if self.output == "-":
                 self._solve(corpus, table, engines, None)
             else:
@@ -241,10 +232,35 @@ class FileRun:
         self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
+    def begun(self) -> tuple[Any, RowEngines]:
+        """Open the corpus, and choose the engines for it."""
+        settings = self.settings
+        corpus = corpus_of(
+            self.paths,
+            settings,
+            solution_column=settings.solution_column,
+            filename=settings.filename,
+            size=self.destination.block_size,
+        )
+        limit = self.search.limit or UNLIMITED
+        return corpus, engines_for_rows(self.search.engine, corpus.problem, limit)
+
+    def table(self, corpus: Any, pool: Pool) -> RowTable:
+        """Return the output table of the corpus."""
+        suffix, _ = split_suffixes(self.output)
+        is_parquet = suffix == ".parquet" or isinstance(self.destination, Parts)
+        reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
+        how = self.search.limit or UNLIMITED, self.settings.stats, self.settings.canonical
+        return AnswerTable(reader, *how, as_digits=suffix == ".npy")
+
+    def identity_of(self, path: str) -> str:
+        """Return the identity of an input, for the journal."""
+        return identity_of(path)
+
     def _solve(
         self,
-        corpus: Corpus,
-        table: AnswerTable,
+        corpus: Any,
+        table: RowTable,
         engines: RowEngines,
         journal: Journal | None,
     ) -> None:
@@ -271,6 +287,7 @@ class FileRun:
             engines.handover,
             max(1, self.destination.block_size.most // TASKS.most),
             corpus.waits,
+            self.keep,
         )
         try:
             if not finished:
@@ -287,7 +304,7 @@ class FileRun:
         if journal:
             journal.remove()
 
-    def _check_read(self, corpus: Corpus) -> None:
+    def _check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
         if self.begin is not None and sums_before(corpus, self.begin, self.pool) != self.read:
             several = counted(len(self.paths), "input file")
@@ -308,7 +325,7 @@ class FileRun:
 
     def _write_answers(
         self,
-        corpus: Corpus,
+        corpus: Tables,
         rows: Generator[tuple[Block, Encoded]],
         output: Output,
         journal: Journal | None,
@@ -358,18 +375,18 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _journal(self, corpus: Corpus, engines: RowEngines) -> Journal:
-        search = {name: getattr(self.search, name) for name in ("limit", "node_limit", "engine")}
+    def _journal(self, corpus: Tables, engines: RowEngines) -> Journal:
+        search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
         if engines.handover is not None:
             search["engine"] += f" after {engines.handover.after} nodes"
         box = list(self.settings.box) if self.settings.box else None
-        inputs = [] if "-" in self.paths else [identity_of(p) for p in self.paths]
+        inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
         settings = {**search, **same, "box": box, "inputs": inputs}
         settings["columns"] = corpus.columns
         if is_address(self.output):  # the name of the journal holds only its last part
             settings["output"] = self.output
-        return Journal(self.destination.journal, "solve", settings)
+        return Journal(self.destination.journal, self.kind, settings)
 
     def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
         """Restore the state of an interrupted run; return its output and whether it finished."""

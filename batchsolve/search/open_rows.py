@@ -47,26 +47,34 @@ class OpenRows:
     ----------
     n : int
         Number of rows.
-    stacks : list of Stacks
-        One stack for every row that is searched; those over one problem in order.
     settings : SearchSettings
     after : int
         Nodes after which a row moves to the fallback engine; `UNLIMITED` for never.
+    keep : {0, 1}
+        First covers of a row to keep.
     """
 
-    def __init__(self, n: int, stacks: list[Stacks], settings: SearchSettings, after: int) -> None:
+    def __init__(self, n: int, settings: SearchSettings, after: int, keep: int = 1) -> None:
         self._limit = settings.limit or UNLIMITED  # covers wanted of each row
+        self._keep = keep
+        self._time_limit = settings.time_limit
         self._node_limit = node_limit = settings.node_limit or UNLIMITED
         self._answers = Answers.unknown(n)
-        # of rows that may still move
-        self._own = Stacks.concatenate(stacks if after < node_limit else [])
+        # counts of any size, which nothing but the answers needs; None if there is a limit
+        self._exact = np.zeros(n, np.object_) if settings.limit is None else None
+        self._own = Stacks.empty()  # of rows that may still move
+        self._may_move = after < node_limit
         self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet
-        for group in stacks:
-            self._pending[group.roots] = 1
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
         self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
+
+    def open(self, stacks: Stacks) -> None:
+        """Open rows over one problem, by a stack for each, in order."""
+        self._pending[stacks.roots] = 1
+        if self._may_move:
+            self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
 
     @property
     def is_settled(self) -> bool:
@@ -82,16 +90,24 @@ class OpenRows:
         found = Stacks.concatenate(covers)
         is_sorted = (np.diff(found.roots) > 0).all()
         self._answers.covers = found if is_sorted else found.take(np.argsort(found.roots))
+        if self._exact is not None:
+            self._answers.counts = self._exact
         return self._answers
 
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
         answers, rows = self._answers, piece.stacks.roots
-        covers = outcome.solutions
+        covers, counts = outcome.solutions, outcome.counts
+        if self._exact is not None:
+            np.add.at(self._exact, rows, counts.astype(np.object_))
+            counts = np.zeros(len(rows), np.int64)
         rate = seconds / max(1, int(outcome.nodes.sum()))
         sums = answers.counts, answers.nodes, answers.seconds, answers.clash
-        found = outcome.counts, outcome.nodes, outcome.clash
+        found = counts, outcome.nodes, outcome.clash
         _add_up(sums, self._pending, self._shared, rows, found, rate, outcome.frontier.roots)
+        if self._time_limit is not None:  # a row that has had its time visits no more nodes
+            late = rows[answers.seconds[rows] >= self._time_limit]
+            self._most_nodes[late] = answers.nodes[late]
         alone = ~self._shared[covers.roots]
         if alone.any():
             self._covers.append(covers.take(alone))
@@ -158,14 +174,17 @@ class OpenRows:
         counts, nodes = self._answers.counts, self._answers.nodes
         left = _what_is_left(stacks.roots, counts, self._limit, nodes, self._most_nodes)
         limits, allowances, any_order = left
-        return Task(stacks, limits, allowances, budget, keep=1, any_order=any_order, whole=whole)
+        return Task(
+            stacks, limits, allowances, budget, keep=self._keep, any_order=any_order, whole=whole
+        )
 
     def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
         answers = self._answers
         if row in answers.unfinished:
             return False
         if answers.counts[row] >= self._limit:  # only an earlier first cover matters
-            return stack.tolist() < self._best[row].tolist()
+            best = self._best.get(row)
+            return best is not None and stack.tolist() < best.tolist()
         answers.unfinished[row] = None
         return False
 

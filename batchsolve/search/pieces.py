@@ -196,7 +196,12 @@ def first_budget(n_entries: int) -> int:
     >>> first_budget(2_916), first_budget(4_000_000)  # 9×9 Sudoku, and 1,000 queens
     (50000, 250)
     """
-    return max(1, min(FIRST_BUDGET, FIRST_ENTRIES // max(1, n_entries)))
+    return min(FIRST_BUDGET, nodes_at_once(n_entries))
+
+
+def nodes_at_once(n_entries: int) -> int:
+    """Return the nodes of a problem, of so many items in all options, that may take a second."""
+    return max(1, FIRST_ENTRIES // max(1, n_entries))
 
 
 def piece_bounds(

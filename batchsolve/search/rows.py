@@ -23,7 +23,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group
 from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import LatePiece, OpenRows, search_each, with_order_where_left
-from batchsolve.search.pieces import Piece
+from batchsolve.search.pieces import Piece, nodes_at_once
 from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
@@ -36,7 +36,7 @@ class Batch(Protocol):
 
     def __len__(self) -> int: ...
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> Iterable[Group]:
         """Return the stacks of the rows that can be searched, problem by problem."""
         ...
 
@@ -65,6 +65,7 @@ class RowWork:
     read: Read
     write: Write
     handover: Handover | None
+    keep: int = 1
 
     def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
@@ -91,20 +92,22 @@ class RowWork:
             return Result(error=error)
 
     def _searched(self, batch: Batch, number: int, budget: int) -> Result:
-        settings, groups = self.settings, batch.groups()
+        settings = self.settings
         after = self.handover.after if self.handover else UNLIMITED
-        rows = OpenRows(len(batch), [stacks for _, stacks in groups], settings, after)
+        rows = OpenRows(len(batch), settings, after, self.keep)
         keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
         left: list[Piece] = []
         n_nodes, seconds = 0, 0.0
-        for problem, stacks in groups:
+        for problem, stacks in batch.groups():
+            rows.open(stacks)
             n = len(stacks)
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             if n_nodes >= budget:
                 left.append(piece)
                 continue
             begin = time.perf_counter()
-            outcome = self._outcome_of(piece, rows, budget - n_nodes)
+            most = min(budget - n_nodes, n * nodes_at_once(problem.indices.size))
+            outcome = self._outcome_of(piece, rows, most)
             spent = time.perf_counter() - begin
             n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
             left += rows.add(piece, outcome, spent)
@@ -144,6 +147,7 @@ class RowGoal(BlockGoal):
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
+            budget = min(budget, nodes_at_once(wanted.problem.indices.size))
             task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
             return wanted, StackTask(wanted.problem, task)
         written = self._with_written(number, [])
@@ -188,6 +192,7 @@ def search_rows(
     handover: Handover | None = None,
     size: int = 1,
     waits: Callable[[], bool] = lambda: False,
+    keep: int = 1,
 ) -> Generator[tuple[Any, Any]]:
     """Search blocks; yield each with its output, in order, while workers go on with the next.
 
@@ -202,7 +207,7 @@ def search_rows(
     pool : Pool
         Entered already.
     settings : SearchSettings
-        The limit must be set; the engine is ignored.
+        The engine is ignored. Without a limit, counts are Python integers of any size.
     read, write : callable
         Workers receive and call them.
     handover : Handover, optional
@@ -211,6 +216,8 @@ def search_rows(
         The size of a block, in usual tasks.
     waits : callable, optional
         Returns True if the next block has not arrived; see `work_in_order`.
+    keep : {0, 1}
+        First covers of a row to hand back; 0 if rows are only counted.
 
     Raises
     ------
@@ -220,7 +227,7 @@ def search_rows(
     whole = engine.capabilities.whole_stacks
     if whole or (handover and handover.after >= (settings.node_limit or UNLIMITED)):
         handover = None
-    work = RowWork(engine, settings, read, write, handover)
+    work = RowWork(engine, settings, read, write, handover, keep)
     goal = RowGoal(whole, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

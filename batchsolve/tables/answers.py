@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from math import prod
@@ -98,8 +99,7 @@ class GridColumn:
 class AnswerTable:
     """The output table: the input columns of rows, then the columns of their answers.
 
-    An input column with the name of an answer column is renamed to ``given_…``, or to ``given_…_2``
-    (``_3`` and so on) if that name is taken.
+    The names of its columns are those of `with_new_columns`.
 
     Parameters
     ----------
@@ -159,26 +159,14 @@ class AnswerTable:
             new.append(("canonical", self._grids.kind))
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
-        answers = {name for name, _ in new}
-        taken = answers.union(reader.schema.names)
-        names: list[str] = []
-        for name in reader.schema.names:
-            kept = name
-            if name in answers:
-                others = chain([""], (f"_{k}" for k in count(2)))
-                wanted = (f"given_{name}{each}" for each in others)
-                kept = next(free for free in wanted if free not in taken)
-            taken.add(kept)
-            names.append(kept)
-        given = [column.with_name(name) for column, name in zip(reader.schema, names, strict=True)]
-        self.schema = pa.schema([*given, *(pa.field(name, kind) for name, kind in new)])
+        self.schema = with_new_columns(reader.schema, new)
 
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         n = len(answers)
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
-        solved = self._problem.grids(answers.covers)
+        solved = self._problem.digits_of(answers.covers)
         has_solution = np.zeros(n, np.bool_)
         has_solution[answers.covers.roots] = True
         counted = np.minimum(answers.counts, self._limit)
@@ -265,3 +253,30 @@ def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     places[list(values)] = np.arange(len(values))
     texts = pa.array(values.values(), pa.string())
     return texts.take(pa.array(places, mask=places < 0))
+
+
+def with_new_columns(given: pa.Schema, new: Sequence[tuple[str, pa.DataType]]) -> pa.Schema:
+    """Return the schema of an output: the input columns, then new ones.
+
+    An input column with the name of a new column is renamed to ``given_…``, or to ``given_…_2``
+    (``_3`` and so on) if that name is taken.
+
+    Examples
+    --------
+    >>> given = pa.schema([("nodes", pa.string()), ("id", pa.string())])
+    >>> with_new_columns(given, [("nodes", pa.int64())]).names
+    ['given_nodes', 'id', 'nodes']
+    """
+    answers = {name for name, _ in new}
+    taken = answers.union(given.names)
+    names: list[str] = []
+    for name in given.names:
+        kept = name
+        if name in answers:
+            others = chain([""], (f"_{k}" for k in count(2)))
+            wanted = (f"given_{name}{each}" for each in others)
+            kept = next(free for free in wanted if free not in taken)
+        taken.add(kept)
+        names.append(kept)
+    renamed = [column.with_name(name) for column, name in zip(given, names, strict=True)]
+    return pa.schema([*renamed, *(pa.field(name, kind) for name, kind in new)])

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from batchsolve.errors import InputError, named_errors
 from batchsolve.kernels import kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
+
+if TYPE_CHECKING:
+    from batchsolve.tables.sources import Files
 
 GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block
 LINE_BYTES = 4096  # the tail of a block that is searched first for its last line
@@ -121,8 +124,8 @@ class Block:
 
     Attributes
     ----------
-    data : Span, bytes or pyarrow.Table
-        The records without a header; rows of a table for Parquet.
+    data : Span, Files, bytes or pyarrow.Table
+        The records without a header; rows of a table for Parquet and for whole files.
     layout : Layout
         The layout of the records.
     name : str
@@ -133,7 +136,7 @@ class Block:
         The number of the block in the output.
     """
 
-    data: Span | bytes | pa.Table
+    data: Span | Files | bytes | pa.Table
     layout: Layout
     name: str
     end: Boundary
@@ -165,7 +168,7 @@ class Block:
     def records(self) -> bytes | pa.Table:
         """Return the unparsed records; raises `InputError` if they cannot be read."""
         with named_errors(self.name):
-            return self.data.read() if isinstance(self.data, Span) else self.data
+            return self.data if isinstance(self.data, bytes | pa.Table) else self.data.read()
 
     def parts(self, most_rows: int) -> Iterator[Block]:
         """Cut the block into smaller ones of at most `most_rows` records."""

@@ -6,30 +6,28 @@ many rows, never from one. If a choice is not clear, an error lists the possibil
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, chain
-from queue import SimpleQueue
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened, twice
+from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.overlaps import drawing_of, drawn_problem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
-from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
+from batchsolve.tables.blocks import BlockSize, Boundary, is_list
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import FILENAME, Batch, Reader, as_text, in_one_line, number_kinds
-from batchsolve.tables.rule_columns import REGIONS, RULES, RuleColumns
-from batchsolve.tables.sources import Source, TextSource, name_of, open_source
+from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line, number_kinds
+from batchsolve.tables.rule_columns import COLUMNS, OWN, REGIONS, RULES, RuleColumns
+from batchsolve.tables.sources import Source, name_of
+from batchsolve.tables.tables import Tables
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -61,7 +59,7 @@ SOLUTION_NAMES = (
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
 
-class Corpus:
+class Corpus(Tables):
     """Tables of puzzles as one stream of rows.
 
     Parameters
@@ -78,7 +76,7 @@ class Corpus:
         The characters of blank cells; by default all common ones.
     rules, regions : str, optional
         The rules and the regions of all rows; see `batchsolve.problems.variant.grid_problem`. The
-        columns `RULES` and `REGIONS` give rows others.
+        columns `COLUMNS` give rows others.
     problem : GridProblem, optional
         The problem of all rows, in place of the box, the rules and the regions.
     solution_column : str, optional
@@ -90,8 +88,6 @@ class Corpus:
 
     Attributes
     ----------
-    schema : pyarrow.Schema
-        The input columns.
     column, solution_column : str
         The puzzle column, and the solution column or None.
     problem : GridProblem
@@ -120,28 +116,12 @@ class Corpus:
         filename: bool = False,
         size: BlockSize | None = None,
     ) -> None:
-        if not inputs:
-            raise InputError("no input; name a file, or - for standard input")
         named = {"column": column, "solution_column": solution_column}
         texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
         box = checked_box(box, **named, **texts)
         given = RuleColumns(0, box, rules, regions, problem)
-        self._size = size or TASKS
-        self._sources = open_all(inputs)
-        self.schema = self._sources[0].layout.schema
-        self._check_schemas()
-        self._ends = _ends([source.length for source in self._sources])
-        if (name := twice(self.columns)) is not None:
-            path = self._sources[0].path
-            raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
-        if filename and FILENAME.name in self.columns:
-            raise InputError(
-                f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "
-                f"it, or leave out `filename`"
-            )
+        super().__init__(inputs, filename, size)
         self._blank = blank
-        self._kept: list[Block] = []
-        self._rest = self._blocks_from(Boundary(0, 0))
         self._check_named(**named)
         for sample, is_last in self._samples():
             self._sample = sample
@@ -165,36 +145,6 @@ class Corpus:
             filename,
         )
 
-    @property
-    def columns(self) -> list[str]:
-        """Names of the input columns."""
-        return list(self.schema.names)
-
-    def blocks(
-        self, begin: Boundary | None = None, most_rows: int | None = None
-    ) -> Iterator[Block]:
-        """Cut the corpus into blocks; standard input can be cut once.
-
-        Parameters
-        ----------
-        begin : Boundary, optional
-            The end of an earlier block; by default the first record.
-        most_rows : int, optional
-            Upper bound of the records of a block; by default a block has about a megabyte.
-
-        Raises
-        ------
-        InputError
-            After the last block that could be read, if a file is damaged.
-        """
-        whole = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
-        self._kept, self._rest = [], self._blocks_from(Boundary(0, 0))
-        for block in whole:
-            if most_rows is None:
-                yield block
-            else:
-                yield from block.parts(most_rows)
-
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
@@ -216,41 +166,6 @@ class Corpus:
                 return []
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
         return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
-
-    def blocks_before(self, end: Boundary) -> Iterator[Block]:
-        """Cut the records before the end of an earlier block; the last block may go beyond it."""
-        for block in self._blocks_from(Boundary(0, 0)):
-            if block.source > end.source:
-                break
-            yield block
-            if block.end >= end:
-                break
-
-    def _blocks_from(self, begin: Boundary) -> Iterator[Block]:
-        for number, source in enumerate(self._sources[begin.source :], begin.source):
-            offset = begin.offset if number == begin.source else 0
-            yield from source.blocks(number, offset, self._size)
-
-    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
-        """Estimate the number of all rows from those before a position; None if unknown."""
-        if position is None or not self._ends:
-            return None
-        before = position.offset + (self._ends[position.source - 1] if position.source else 0)
-        return round(n_rows * self._ends[-1] / before) if before else None
-
-    def _check_schemas(self) -> None:
-        """Raise an error if files have different columns."""
-        for source in self._sources:
-            if not source.layout.schema.equals(self.schema):
-                raise InputError(
-                    f"{name_of(source.path)}: has the columns {_describe(source.layout.schema)} "
-                    f"where {name_of(self._sources[0].path)} has {_describe(self.schema)}; solve "
-                    f"them apart"
-                )
-
-    def waits(self) -> bool:
-        """Return True if the next rows of standard input have not arrived yet."""
-        return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
 
     def _samples(self) -> Iterator[tuple[pa.Table, bool]]:
         """Yield the first rows, and True if the sample is complete.
@@ -287,7 +202,7 @@ class Corpus:
             by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        others = [name for name in self.columns if name != taken]
+        others = [name for name in self.columns if name not in (taken, *COLUMNS)]
         shapes = {name: self._grids(name) for name in by_name or others}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
@@ -351,10 +266,11 @@ class Corpus:
         self, given: RuleColumns, alphabet: str | None
     ) -> tuple[RuleColumns, Notation]:
         if (drawing := self._drawing()) is not None:
-            if given.rules or given.regions or {RULES, REGIONS} & set(self.columns):
+            own = [name for name in COLUMNS if name in self.columns]
+            if given.rules or given.regions or own:
                 raise InputError(
-                    f"column {quoted(self.column)} holds grids that overlap, which take neither "
-                    f"rules nor regions"
+                    f"column {quoted(self.column)} holds grids that overlap, which take no other "
+                    f"rules: leave out {' and '.join(own) or 'rules and regions'}"
                 )
             problem, notation = drawn_problem(
                 drawing, given.box, alphabet, self._blank, given.fixed
@@ -372,11 +288,12 @@ class Corpus:
                 f"81 characters, a 16×16 grid 256"
             )
         columns = replace(given, n_digits=size)
-        columns = replace(
-            columns,
-            has_rules=self._are_known(RULES, columns.problem),
-            has_regions=self._are_known(REGIONS, partial(columns.problem, "")),
-        )
+        known = {
+            RULES: self._are_known(RULES, columns.problem),
+            REGIONS: self._are_known(REGIONS, partial(columns.problem, "")),
+            **{name: self._has_texts(name) for name in OWN},
+        }
+        columns = replace(columns, names=tuple(name for name in COLUMNS if known[name]))
         if alphabet is not None:
             return columns, Notation.from_name(alphabet, size, self._blank)
         try:
@@ -405,6 +322,15 @@ class Corpus:
                 n_known += 1
         return 2 * n_known > len(texts)
 
+    def _has_texts(self, name: str) -> bool:
+        """Tell whether a column is there, and holds texts, lists or objects."""
+        if name not in self.columns or name in (self.column, self.solution_column):
+            return False
+        kind, types = self.schema.field(name).type, pa.types
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        return is_text or is_list(kind) or types.is_struct(kind)
+
     def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
         """Read the whole column in an extra pass to find its alphabet."""
         try:
@@ -428,81 +354,6 @@ class Corpus:
         return f"the first value is {text[:100]!r}, {len(text)} characters"
 
 
-def _ends(lengths: list[int | None]) -> list[int]:
-    """Return the ends of consecutive tables; an empty list if a length is unknown."""
-    known = [length for length in lengths if length is not None]
-    return list(accumulate(known)) if len(known) == len(lengths) else []
-
-
 def _texts(table: pa.Table, column: str) -> pa.Array:
     """Return a column as texts without line ends."""
     return in_one_line(as_text(table[column], column))
-
-
-def _describe(schema: pa.Schema) -> str:
-    return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
-
-
-OPENED_AT_ONCE = 8
-
-
-def open_all(inputs: Sequence[str | Source]) -> list[Source]:
-    """Open tables.
-
-    Parameters
-    ----------
-    inputs : sequence of str or Source
-        Paths, and tables that are already open.
-
-    Returns
-    -------
-    list of Source
-
-    Raises
-    ------
-    InputError
-        If tables cannot be opened; the error is that of the first one.
-
-    Notes
-    -----
-    Ctrl-C ends the wait at any moment. An executor would not do: within the code of a `Future`,
-    Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
-    thread.
-    """
-    if len(inputs) == 1:
-        return [_opened(inputs[0])]
-    waiting = deque(range(len(inputs)))
-    opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
-
-    def open_some() -> None:
-        while waiting:
-            try:
-                k = waiting.popleft()
-            except IndexError:  # another thread was faster
-                break
-            try:
-                opened.put((k, _opened(inputs[k])))
-            except Exception as error:
-                waiting.clear()  # tables after the first error are not opened
-                opened.put((k, error))
-        opened.put(None)
-
-    n_threads = min(OPENED_AT_ONCE, len(inputs))
-    found: dict[int, Source | Exception] = {}
-    try:
-        for _ in range(n_threads):
-            threading.Thread(target=open_some, daemon=True).start()
-        for _ in range(n_threads):
-            found.update(iter(opened.get, None))
-    finally:
-        waiting.clear()
-    sources = []
-    for _, source in sorted(found.items()):
-        if isinstance(source, Exception):
-            raise source
-        sources.append(source)
-    return sources
-
-
-def _opened(one: str | Source) -> Source:
-    return open_source(one) if isinstance(one, str) else one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -167,13 +168,24 @@ class Reader:
             if not has_given.all():
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
-        own = {name: as_text(rows.table[name], name) for name in self.rules.names}
+        own = {name: as_text(_as_json(rows.table[name]), name) for name in self.rules.names}
         faults |= rows.faults
         parts = self.rules.parts(len(text), own, faults)
         table = with_numbers(rows.table, self.numbers) if self.numbers else rows.table
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         return Batch(table, puzzles, given, has_given, faults, parts, own, block.number, records)
+
+
+def _as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return objects as JSON, without their null values; other columns as they are."""
+    if not pa.types.is_struct(column.type):
+        return column
+    texts = [
+        None if each is None else json.dumps({k: v for k, v in each.items() if v is not None})
+        for each in column.to_pylist()
+    ]
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def _encoded(

@@ -1,13 +1,17 @@
-"""Columns that give rows rules of their own: named rules, and regions.
+"""Columns that give rows rules of their own: named rules, regions, cages, marks, pairs of cells.
 
 A block of rows falls into parts, each with its problem. Rows whose regions differ are one part,
-because an engine can search them side by side.
+because an engine can search them side by side; rows whose cages, marks or pairs differ are a part
+each.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,14 +19,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError
+from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
+from batchsolve.formats.f_puzzles import read_f_puzzle
+from batchsolve.formats.grid_rules import GridRules, read_cages, read_marks, read_pairs
 from batchsolve.kernels import kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.rules import layout, n_regions, regions_of
-from batchsolve.problems.variant import Variant, grid_problem, shared_rules
+from batchsolve.problems.rules import layout, n_regions, plain, regions_of
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.variant import Variant, grid_problem, grid_rules
 
 RULES, REGIONS = "rules", "regions"
+OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
+COLUMNS = RULES, REGIONS, *OWN
 """The names of the columns."""
 
 Part = tuple[GridProblem, npt.NDArray[np.int64]]
@@ -41,8 +51,8 @@ class RuleColumns:
         The rules and the regions of all rows; see `grid_problem`.
     fixed : GridProblem, optional
         The problem of rows without rules of their own, in place of the four above.
-    has_rules, has_regions : bool
-        True if the column `RULES`, or `REGIONS`, gives rows others.
+    names : tuple of str
+        The columns that give rows others: some of `COLUMNS`.
     """
 
     n_digits: int
@@ -50,13 +60,7 @@ class RuleColumns:
     rules: str | None = None
     regions: str | None = None
     fixed: GridProblem | None = None
-    has_rules: bool = False
-    has_regions: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return [RULES] * self.has_rules + [REGIONS] * self.has_regions
+    names: tuple[str, ...] = ()
 
     @property
     def known_digits(self) -> int | None:
@@ -71,27 +75,33 @@ class RuleColumns:
     def key_width(self) -> int:
         """Number of digits that tell a row from others: its grid, its regions and its rules."""
         n_cells = self.main_problem.n_cells
-        return n_cells * (1 + self.has_regions) + _RULE_DIGITS * self.has_rules
+        return n_cells * (1 + (REGIONS in self.names)) + _RULE_DIGITS * bool(self._hashed)
 
     @property
-    def kind(self) -> tuple[str, bool, bool]:
+    def _hashed(self) -> list[str]:
+        """The columns whose values tell rows apart by a hash."""
+        return [name for name in self.names if name != REGIONS]
+
+    @property
+    def kind(self) -> tuple[str, tuple[str, ...]]:
         """What the rows of two corpora must share if they are to be compared."""
-        return self.main_problem.fingerprint, self.has_rules, self.has_regions
+        return self.main_problem.fingerprint, self.names
 
     def key_digits(
         self, puzzles: npt.NDArray[np.uint8], columns: dict[str, pa.Array]
     ) -> npt.NDArray[np.uint8]:
         """Return the digits that tell rows apart, shape (n, key_width)."""
         digits = [puzzles]
-        if self.has_regions:
+        if REGIONS in self.names:
             digits.append(_regions(columns[REGIONS], self.n_digits, {}))
-        if self.has_rules:
+        if self._hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
-            for rules, rows in self._by_rules(len(puzzles), columns[RULES]):
+            for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(len(puzzles))):
                 names = sorted(name.strip() for name in rules.lower().split("+"))
-                each[rows] = np.frombuffer(
-                    hashlib.sha256("+".join(names).encode()).digest(), np.uint8
-                )
+                with suppress(ProblemError):  # rows with wrong rules are not compared
+                    said = repr(own_rules(self.n_digits, tuple(own))) if any(own) else ""
+                    digest = hashlib.sha256(f"{'+'.join(names)}{said}".encode()).digest()
+                    each[rows] = np.frombuffer(digest, np.uint8)
             digits.append(each)
         return np.concatenate(digits, axis=1) if len(digits) > 1 else puzzles
 
@@ -101,16 +111,19 @@ class RuleColumns:
         try:
             return self.problem()
         except InputError:
-            if not self.has_regions:
+            if not {REGIONS, CONSTRAINTS}.intersection(self.names):
                 raise
-            return Variant(shared_rules(self.n_digits, self.box, self.rules or ""))
+            return Variant(grid_rules(self.n_digits, self.box, self.rules, has_boxes=False))
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these rules, and regions, of their own."""
         if self.fixed is not None:
             return self.fixed
-        all_rules = "+".join(filter(None, (self.rules, rules.strip()))) or None
-        return grid_problem(self.n_digits, self.box, all_rules, regions or self.regions)
+        return grid_problem(self.n_digits, self.box, self._all(rules), regions or self.regions)
+
+    def _all(self, *rules: str) -> str | None:
+        """Return the named rules of all rows and these."""
+        return "+".join(filter(None, (self.rules, *map(str.strip, rules)))) or None
 
     def parts(self, n: int, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
         """Return the parts of a block of n rows; add the faults of rows with wrong rules.
@@ -129,26 +142,42 @@ class RuleColumns:
         if REGIONS in columns:
             regions = _regions(columns[REGIONS], self.n_digits, faults)
         parts: list[Part] = []
-        for rules, rows in self._by_rules(n, columns.get(RULES)):
+        for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(n)):
             good = np.array([row for row in rows.tolist() if row not in faults], np.int64)
             if not good.size:
                 continue
             try:
-                parts += self._parts_of(rules, good, columns.get(REGIONS), regions)
-            except ProblemError as error:
-                faults |= dict.fromkeys(good.tolist(), f"column {RULES!r}: {error}")
+                if any(own):
+                    parts += self._parts_of_own(rules, tuple(own), good, columns)
+                else:
+                    with _column_named(RULES):
+                        parts += self._parts_of(rules, good, columns.get(REGIONS), regions)
+            except (InputError, ProblemError) as error:
+                faults |= dict.fromkeys(good.tolist(), str(error))
         return parts
 
-    def _by_rules(self, n: int, column: pa.Array | None) -> list[tuple[str, npt.NDArray[np.int64]]]:
-        """Return the different rules, and the rows that have them."""
-        if column is None:
-            return [("", np.arange(n))]
-        coded = column.fill_null("").dictionary_encode()
-        numbers = coded.indices.to_numpy()
-        return [
-            (rules, np.flatnonzero(numbers == k))
-            for k, rules in enumerate(coded.dictionary.to_pylist())
-        ]
+    def _parts_of_own(
+        self,
+        rules: str,
+        own: tuple[str, ...],
+        rows: npt.NDArray[np.int64],
+        columns: dict[str, pa.Array],
+    ) -> list[Part]:
+        """Return the parts of rows with the same rules of their own."""
+        said = own_rules(self.n_digits, own)
+        parts: list[Part] = []
+        for (text,), some in _by_texts(columns, (REGIONS,), rows):
+            if isinstance(self.fixed, Variant):
+                base = self.fixed.rules
+            elif isinstance(self.fixed, Sudoku):
+                base = plain(self.fixed.box_rows, self.fixed.box_columns)
+            else:
+                names, regions = self._all(rules, *said.names), text or self.regions
+                with _column_named(RULES):
+                    base = grid_rules(self.n_digits, self.box, names, regions, said.has_boxes)
+            with _column_named(CONSTRAINTS):
+                parts.append((Variant(said.on(base)), some))
+        return parts
 
     def _parts_of(
         self,
@@ -169,13 +198,73 @@ class RuleColumns:
             return parts
         if (regions[own] == regions[own[0]]).all():
             return [*parts, (self.problem(rules, texts[int(own[0])].as_py()), own)]
-        shared = shared_rules(self.n_digits, self.box, "+".join(filter(None, (self.rules, rules))))
+        shared = grid_rules(self.n_digits, self.box, self._all(rules), has_boxes=False)
         whole = regions.copy()
         whole[regions[:, 0] == _NONE] = regions[own[0]]  # rows that this part does not have
         return [*parts, (Jigsaws(shared, whole), own)]
 
 
-_RULE_DIGITS = 32  # of the hash of named rules
+@contextmanager
+def _column_named(name: str) -> Iterator[None]:
+    """Name a column in errors of its values."""
+    try:
+        yield
+    except ProblemError as error:
+        raise ProblemError(f"column {name!r}: {error}") from error
+
+
+@lru_cache(maxsize=4096)
+def own_rules(n: int, texts: tuple[str, ...]) -> GridRules:
+    """Return the rules of a row, given the texts of the columns `OWN`.
+
+    Raises
+    ------
+    ProblemError
+        If a text is malformed, or says what rules here cannot say; it names the column.
+
+    Examples
+    --------
+    >>> own_rules(2, ("AA..", "A=3", "", "r1c1<r1c2", "")).pairs
+    [(0, 1, 'less')]
+    """
+    rules = GridRules(n)
+    cages, sums, marks, pairs, constraints = map(str.strip, texts)
+    if cages or sums:
+        with _column_named(CAGES):
+            read_cages(cages, sums, rules)
+    read = read_f_puzzle if constraints.startswith("{") else read_constraints
+    for name, text, add in (
+        (MARKS, marks, read_marks),
+        (PAIRS, pairs, read_pairs),
+        (CONSTRAINTS, constraints, read_sumocue if constraints.startswith("3x3:") else read),
+    ):
+        if text:
+            with _column_named(name):
+                add(text, rules)
+    return rules
+
+
+def _by_texts(
+    columns: dict[str, pa.Array], names: Sequence[str], rows: npt.NDArray[np.int64]
+) -> list[tuple[tuple[str, ...], npt.NDArray[np.int64]]]:
+    """Return the different texts of some rows in some columns, and the rows that have them.
+
+    A column that is not there has empty texts.
+    """
+    there = [name for name in names if name in columns]
+    if not there:
+        return [(("",) * len(names), rows)]
+    texts = [columns[name].fill_null("").take(pa.array(rows)).to_pylist() for name in there]
+    found: dict[tuple[str, ...], list[int]] = {}
+    for row, each in zip(rows.tolist(), zip(*texts, strict=True), strict=True):
+        found.setdefault(each, []).append(row)
+    return [
+        (tuple(dict(zip(there, each, strict=True)).get(name, "") for name in names), np.array(some))
+        for each, some in found.items()
+    ]
+
+
+_RULE_DIGITS = 32  # of the hash of rules
 _NONE = 255  # the region of the cells of a row that gives none
 
 

@@ -14,8 +14,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import IO, Any
+from dataclasses import dataclass, field, replace
+from typing import IO, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -44,7 +44,7 @@ from batchsolve.tables.layouts import (
     Lines,
     first_record,
 )
-from batchsolve.tables.places import facts_of, open_to_read
+from batchsolve.tables.places import exists, facts_of, is_address, open_to_read
 
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 SKIP_BYTES = 1 << 20
@@ -292,7 +292,84 @@ class TableSource:
             yield Block(data, self.layout, name_of(self.path), Boundary(number, end))
 
 
-Source = TextSource | ParquetSource | TableSource
+@dataclass(frozen=True)
+class Files:
+    """Whole files that the worker reads itself; each is a row.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names as they were given; what names no file, such as ``queens:8``, has no content.
+    folder : str
+        The directory that relative names start from, because workers may run in another.
+    """
+
+    names: tuple[str, ...]
+    folder: str
+
+    schema: ClassVar[pa.Schema] = pa.schema(
+        [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]
+    )
+
+    def read(self) -> pa.Table:
+        """Read the files; one that cannot be read is a row with its fault."""
+        rows = [(name_of(name), *self._content(name)) for name in self.names]
+        columns = zip(*rows, strict=True)
+        arrays = [pa.array(c, field.type) for c, field in zip(columns, self.schema, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def path_of(self, name: str) -> str:
+        """Return the path of a file for any directory."""
+        return name if is_address(name) else os.path.join(self.folder, name)
+
+    def _content(self, name: str) -> tuple[bytes | None, str | None]:
+        path = self.path_of(name)
+        if not exists(path):
+            return None, None
+        try:
+            with named_errors(name_of(name)), open_to_read(path) as file:
+                return file.read(), None
+        except InputError as error:
+            return None, str(error)
+
+
+@dataclass(frozen=True)
+class FilesSource:
+    """Files, each of which is a row; offsets are numbers of files.
+
+    Attributes
+    ----------
+    files : Files
+    """
+
+    files: Files
+    path: ClassVar[str] = "the files"
+    layout: ClassVar[ArrowTable] = ArrowTable(Files.schema)
+
+    @property
+    def length(self) -> int:
+        """The number of files."""
+        return len(self.files.names)
+
+    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
+        """See `TextSource.blocks`."""
+        names = self.files.names
+        n_bytes = sum(map(_size_of, map(self.files.path_of, names)))
+        most = _rows_of_a_block(len(names), n_bytes, size)
+        for begin in range(offset, len(names), most):
+            some = names[begin : begin + most]
+            data = replace(self.files, names=some)
+            yield Block(data, self.layout, self.path, Boundary(number, begin + len(some)))
+
+
+def _size_of(path: str) -> int:
+    try:
+        return facts_of(path).size
+    except OSError:  # its row says why
+        return 0
+
+
+Source = TextSource | ParquetSource | TableSource | FilesSource
 """A table to read."""
 
 

@@ -160,7 +160,7 @@ def test_a_table_of_drawings(tmp_path):
 def test_tables_of_drawings_take_no_other_rules():
     table = pa.table({"puzzle": [TWO], "rules": ["x"]})
     for wrong, how in ((table, {}), (table.select(["puzzle"]), {"rules": "x"})):
-        with pytest.raises(InputError, match="which take neither rules nor regions"):
+        with pytest.raises(InputError, match="which take no other rules: leave out "):
             bs.solve_table(wrong, box=(2, 2), **how)
     with pytest.raises(InputError, match="grids that overlap take neither rules nor regions"):
         bs.solve(TWO, box=(2, 2), rules="x")

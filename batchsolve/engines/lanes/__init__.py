@@ -89,7 +89,7 @@ class SudokuLanes:
             stacks.offsets,
             stacks.options,
             stacks.roots,
-            grids.regions if isinstance(grids, Jigsaws) else np.empty((0, 0), np.uint8),
+            grids.regions if isinstance(grids, Jigsaws) else np.empty((1, 0), np.uint8),
             task.limits,
             task.allowances,
             task.depth,
@@ -104,7 +104,7 @@ class SudokuLanes:
             room_for_frontier(longest, grids.n_cells),
             np.full(len(stacks) + 1024, -1),  # more than most tasks need
         )
-        while not search_on(form, memory, arrays, written):
+        while not search_on(*form, memory, arrays, written):
             written = written.with_more_room(memory.left)
         outcome = outcome_of(grids, task, written, memory.left)
         keep_room(written.covers)

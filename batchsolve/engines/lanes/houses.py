@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, types
 
 from batchsolve.engines.intrinsics import pointer_to
 from batchsolve.engines.lanes.vectors import Mask, Place, Vector, VectorArray
@@ -41,36 +41,41 @@ class FormData:
     ----------
     context, builder
         Those of the code.
-    kind
-        Numba's type of the form.
-    value
-        The form, a value of LLVM.
+    kinds, values
+        Numba's types of the two parts of the form, and these as values of LLVM.
     """
 
-    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
-        self._context, self._builder, self._kind, self._value = context, builder, kind, value
+    def __init__(self, context: Any, builder: Any, kinds: Any, values: Any) -> None:
+        self._context, self._builder = context, builder
+        self._fields = {
+            field: (part, builder.extract_value(value, place))
+            for kind, value in zip(kinds, values, strict=True)
+            if isinstance(kind, types.NamedTuple)  # grids with boxes have no rules
+            for place, (field, part) in enumerate(zip(kind.fields, kind.types, strict=True))
+        }
 
     def count(self, field: str) -> int:
         """Return the length of a tuple."""
-        return int(self._kind.types[self._kind.fields.index(field)].count)
+        return int(self._fields[field][0].count)
 
     def number(self, field: str) -> Any:
         """Return a number."""
-        return self._builder.extract_value(self._value, self._kind.fields.index(field))
+        return self._fields[field][1]
 
     def size(self, field: str) -> Any:
         """Return the number of elements of an array."""
         return self._array(field).nitems
 
     def _array(self, field: str) -> Any:
-        kind = self._kind.types[self._kind.fields.index(field)]
-        return self._context.make_array(kind)(self._context, self._builder, self.number(field))
+        kind, value = self._fields[field]
+        return self._context.make_array(kind)(self._context, self._builder, value)
 
     def at(self, field: str, place: Place) -> Any:
         """Return an element of an array as it is."""
-        kind = self._kind.types[self._kind.fields.index(field)]
-        pointer = pointer_to(self._context, self._builder, kind, self.number(field), place.value, 1)
-        return self._builder.load(pointer)
+        kind, value = self._fields[field]
+        return self._builder.load(
+            pointer_to(self._context, self._builder, kind, value, place.value, 1)
+        )
 
     def index_at(self, field: str, place: Place) -> Place:
         """Return an element of an array as a place."""

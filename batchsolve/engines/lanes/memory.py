@@ -179,16 +179,17 @@ def workspace(form: Form, task: Task) -> Lanes:
         want=task.limits.copy(),
         allowance=task.allowances.copy(),
         is_split=np.zeros(len(task.stacks), np.bool_),
-        bits=np.array([0, 0, 0, 2**form.width - 1, 0], np.uint32),
+        bits=np.array([0, 0, 0, 2 ** len(form.shape.lanes) - 1, 0], np.uint32),
         left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
     )
 
 
 def _shape(form: Form) -> tuple[Any, ...]:
     """Return what the arrays of lanes depend on."""
-    n_open = form.n_cells + form.cages.size  # the begins of cages are one more than cages
-    kind, n = kind_of_lanes(len(form.digits)), form.n_cells * form.width
-    return kind, form.width, n, n * len(form.free), n_open
+    lanes, digits, _, _, free, n_cells = form.shape
+    n_open = n_cells + 1 + form.n_cages
+    n = n_cells * len(lanes)
+    return kind_of_lanes(len(digits)), len(lanes), n, n * len(free), n_open
 
 
 def _shape_of(lanes: Lanes) -> tuple[Any, ...]:
@@ -200,7 +201,7 @@ def _shape_of(lanes: Lanes) -> tuple[Any, ...]:
 def _new_lanes(form: Form) -> Lanes:
     """Return lanes without a task."""
     kind, width, n, n_regions, n_open = _shape(form)
-    n_cells = form.n_cells
+    n_cells = form.shape.n_cells
     n_levels = n_cells + 1
     whole, none = np.zeros(width, np.int64), np.empty(0)
     return Lanes(

@@ -28,6 +28,7 @@ from batchsolve.engines.lanes.memory import (
 from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
 from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.problems.rule_arrays import first_clash
 from batchsolve.settings import UNLIMITED
 
 U = uint32
@@ -51,28 +52,21 @@ def _n_cells(form):
 
 
 @helper
-def _clash(form, task, k):
+def _clash(form, rules, entries, task, k):
     """Return -1, or the position of an option of a stack that clashes or does not exist."""
-    held = np.empty(form.entries.n_items, np.int64)
     stack = task.options[task.offsets[k] : task.offsets[k + 1]]
-    clash = select(stack, form.entries, held)
-    if len(form.free) > 0:
-        n_digits, region = _n_digits(form), task.regions[task.roots[k]]
-        for x in range(stack.size if clash < 0 else clash):
-            cell, digit = divmod(stack[x], n_digits)
-            for y in range(x):
-                other = stack[y] // n_digits
-                if stack[y] % n_digits == digit and region[other] == region[cell]:
-                    return x
-    return clash
+    if rules is not None:
+        region = task.regions[task.roots[k] if len(form.free) > 0 else 0]
+        return first_clash(rules, _n_digits(form), region, stack)
+    return select(stack, entries, np.empty(entries.n_items, np.int64))
 
 
 @inlined
-def _fill(form, n, w, lane, task, k):
+def _fill(form, rules, n, w, lane, task, k):
     """Put a stack into an empty grid; return whether each option exists and has its own cell."""
     n_digits = _n_digits(form)
-    if not _has_boxes(form):
-        return _fill_by_rules(form, n, w, lane, task, k)
+    if rules is not None:
+        return _fill_by_rules(form, rules, n, w, lane, task, k)
     all_digits = U((np.uint64(1) << np.uint64(n_digits)) - np.uint64(1))
     for cell in range(_n_cells(form)):
         w.grid[U(cell) * n + lane] = all_digits
@@ -88,18 +82,18 @@ def _fill(form, n, w, lane, task, k):
 
 
 @helper
-def _fill_by_rules(form, n, w, lane, task, k):
+def _fill_by_rules(form, rules, n, w, lane, task, k):
     """Put a stack into an empty grid, as `_fill`; the digits of cages may be chosen, too."""
     n_digits = _n_digits(form)
     for cell in range(form.n_cells):
-        w.grid[U(cell) * n + lane] = form.allowed[cell]
+        w.grid[U(cell) * n + lane] = rules.allowed[cell]
         if len(form.free) > 0:
             w.regions[U(cell) * n + lane] = task.regions[task.roots[k], cell]
-    n_places, n_marks = form.n_cells * n_digits, form.chosen_for.size - form.digit_sets.size
+    n_places, n_marks = form.n_cells * n_digits, rules.chosen_for.size - rules.digit_sets.size
     w.is_open[:] = 1
     for x in range(task.offsets[k], task.offsets[k + 1]):
         o = task.options[x]
-        if o >= n_places + form.chosen_for.size:
+        if o >= n_places + rules.chosen_for.size:
             return False
         if o < n_places:
             cell = U(o // n_digits)
@@ -108,14 +102,14 @@ def _fill_by_rules(form, n, w, lane, task, k):
             w.is_open[cell] = 0
             w.grid[cell * n + lane] &= U(1) << U(o - cell * n_digits)
             continue
-        cage = form.chosen_for[o - n_places]
+        cage = rules.chosen_for[o - n_places]
         if w.is_open[form.n_cells + 1 + cage] == 0:
             return False
         w.is_open[form.n_cells + 1 + cage] = 0
         if cage >= 0:
-            digits = form.digit_sets[o - n_places - n_marks]
-            for y in range(form.cages[cage], form.cages[cage + 1]):
-                w.grid[U(form.cage_cells[y]) * n + lane] &= digits
+            digits = rules.digit_sets[o - n_places - n_marks]
+            for y in range(rules.cages[cage], rules.cages[cage + 1]):
+                w.grid[U(rules.cage_cells[y]) * n + lane] &= digits
     return True
 
 
@@ -213,13 +207,13 @@ def _guess(form, n, w, lane, level):
 
 
 @inlined
-def _leave_node(form, n, w, task, out, lane, k, level):
+def _leave_node(form, rules, entries, n, w, task, out, lane, k, level):
     """Deal with a node that is propagated; return the level at which the search goes on."""
     bit, result = U(U(1) << lane), out.result
     hands_back = False
     if w.bits[BAD] & bit != 0:
         if level == 0:
-            result.clash[k] = _clash(form, task, k)
+            result.clash[k] = _clash(form, rules, entries, task, k)
             if result.clash[k] >= 0:
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
@@ -331,7 +325,7 @@ _ENTERED, _IDLE, _FULL = 0, 1, 2
 
 
 @inlined
-def _enter_node(form, n, w, task, out, lane, level, is_saved):
+def _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved):
     """Go on to the next node of a lane; `is_saved` says that the lane has just guessed.
 
     Returns `_ENTERED`, `_IDLE` if no node is left, or `_FULL` if the frontier is full.
@@ -372,8 +366,8 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
                 for cell in range(_n_cells(form)):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
             w.grid[w.path[lane, level - 1] // n_digits * n + lane] = U(1) << digit
-        elif not _fill(form, n, w, lane, task, k):
-            result.clash[k] = _clash(form, task, k)
+        elif not _fill(form, rules, n, w, lane, task, k):
+            result.clash[k] = _clash(form, rules, entries, task, k)
             continue
         _count_node(w, result, lane, k, 1)
         w.stack[lane], w.level[lane] = k, level
@@ -381,12 +375,14 @@ def _enter_node(form, n, w, task, out, lane, level, is_saved):
 
 
 @kernel
-def search_on(form, w, task, out):
+def search_on(form, rules, entries, w, task, out):
     """Search below every stack of a task, from where the lanes stand.
 
     Parameters
     ----------
-    form : Form
+    form : Shape
+    rules : RuleArrays or None
+    entries : Entries
     w : Lanes
     task : TaskArrays
     out : Written
@@ -396,7 +392,8 @@ def search_on(form, w, task, out):
     bool
         True if all is done; otherwise some array of `out` is full and must grow.
     """
-    form, w, task, out = borrowed(form), borrowed(w), borrowed(task), borrowed(out)
+    rules, entries, w = borrowed(rules), borrowed(entries), borrowed(w)
+    task, out = borrowed(task), borrowed(out)
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
     bits = w.bits
     n = U(len(form.lanes))
@@ -415,11 +412,12 @@ def search_on(form, w, task, out):
             if bits[NEW] & bit != 0:
                 bits[NEW] &= ~bit
                 k = w.stack[lane]
-                level = _leave_node(form, n, w, task, out, lane, k, level)
-            entered = _enter_node(form, n, w, task, out, lane, level, level > before)
+                level = _leave_node(form, rules, entries, n, w, task, out, lane, k, level)
+            is_saved = level > before
+            entered = _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved)
             if entered == _FULL:
                 return False
-            has_guessed |= level > before
+            has_guessed |= is_saved
             bits[BUSY] = bits[BUSY] | bit if entered == _ENTERED else bits[BUSY] & ~bit
             bits[EVENTS] &= ~bit
         busy = bits[BUSY]
@@ -433,7 +431,7 @@ def search_on(form, w, task, out):
             return True
         events = U(0)
         while events == 0:
-            bad, stuck, solved = propagate(w.grid, w.regions, form)
+            bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
             events = U(U(bad | solved) & busy)
             stuck = U(stuck & busy)
             # one choice serves all that are stuck, and costs half as much as a pass
@@ -442,5 +440,5 @@ def search_on(form, w, task, out):
             else:
                 stuck = U(0)
         if stuck != 0:
-            bad |= choose_cells(w.grid, w.branch, form) & stuck
+            bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
         bits[BAD], bits[SOLVED], bits[EVENTS], bits[NEW] = bad, solved, events, events

@@ -19,13 +19,13 @@ from batchsolve.engines.lanes.vectors import VectorArray, align_stack
 
 
 def _emitter(boxes: Any, houses: Any, context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Return the emitter of an intrinsic for vectors, whose last argument is a form."""
+    """Return the emitter of an intrinsic for vectors, whose last arguments are a `Form`."""
     align_stack(builder)
-    form = FormData(context, builder, signature.args[-1], args[-1])
+    form = FormData(context, builder, signature.args[-2:], args[-2:])
     n_lanes = form.count("lanes")
     rows, columns = form.count("box_rows"), form.count("box_columns")
     begin, arrays = ir.Constant(ir.IntType(64), 0), []
-    for array_type, array in zip(signature.args[:-1], args[:-1], strict=True):
+    for array_type, array in zip(signature.args[:-2], args[:-2], strict=True):
         data = pointer_to(context, builder, array_type, array, begin, 0)
         vector = ir.VectorType(data.type.pointee, n_lanes)
         arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
@@ -37,7 +37,7 @@ def _emitter(boxes: Any, houses: Any, context: Any, builder: Any, signature: Any
 
 
 @intrinsic
-def propagate(typing_context, grid, regions, form):
+def propagate(typing_context, grid, regions, form, rules):
     """Make one pass over the grids of all lanes.
 
     Parameters
@@ -47,7 +47,8 @@ def propagate(typing_context, grid, regions, form):
         every digit.
     regions : ndarray, dtype of `grid`, shape (n_cells · n_lanes,) or (0,)
         The region of every cell in every lane, for a form of regions that differ.
-    form : Form
+    form : Shape
+    rules : RuleArrays or None
 
     Returns
     -------
@@ -56,7 +57,7 @@ def propagate(typing_context, grid, regions, form):
         changed; and of those where every digit has one place in every unit. A grid of the last
         kind is solved if every cell has one candidate, and contradicts itself if not.
     """
-    signature = types.UniTuple(types.uint32, 3)(grid, regions, form)
+    signature = types.UniTuple(types.uint32, 3)(grid, regions, form, rules)
 
     def generate(context, builder, signature, args):
         emitter = _emitter(BoxPass, HousePass, context, builder, signature, args)
@@ -66,12 +67,12 @@ def propagate(typing_context, grid, regions, form):
 
 
 @intrinsic
-def choose_cells(typing_context, grid, branch, form):
+def choose_cells(typing_context, grid, branch, form, rules):
     """Choose the branch cell of every lane.
 
     Parameters
     ----------
-    grid, form
+    grid, form, rules
         As for `propagate`.
     branch : ndarray, shape (n_lanes,), dtype of `grid`
         Receives the cells.
@@ -81,7 +82,7 @@ def choose_cells(typing_context, grid, branch, form):
     uint32
         Bits of the lanes where a cell has no candidate.
     """
-    signature = types.uint32(grid, branch, form)
+    signature = types.uint32(grid, branch, form, rules)
 
     def generate(context, builder, signature, args):
         emitter = _emitter(BoxChoice, HouseChoice, context, builder, signature, args)

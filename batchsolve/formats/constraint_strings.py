@@ -1,0 +1,168 @@
+"""The constraint strings of Interactive Sudoku Solver, and killers as SumoCue writes them.
+
+A constraint string is a list of constraints, each a dot, its name, and arguments after ``~``::
+
+    .Cage~10~R1C1~R1C2.AntiKnight.~R5C5_7
+
+A constraint without a name gives digits: ``R5C5_7``, or ``R5C5_1_2`` for one of two. See
+https://github.com/sigh/Interactive-Sudoku-Solver.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from batchsolve.errors import ProblemError, quoted
+from batchsolve.formats.grid_rules import GridRules
+from batchsolve.problems.rules import regions_of
+
+Words = Sequence[str]
+
+
+def read_constraints(text: str, rules: GridRules) -> None:
+    """Read a constraint string.
+
+    Raises
+    ------
+    ProblemError
+        If a constraint is malformed, or one that rules here cannot say.
+
+    Examples
+    --------
+    >>> rules = GridRules(9)
+    >>> read_constraints(".Cage~10~R1C1~R1C2.AntiKnight.~R5C5_7", rules)
+    >>> rules.cages, rules.names, rules.marks
+    ([Cage(cells=(0, 1), total=10)], ['antiknight'], [(40, 64)])
+    """
+    first, *constraints = "".join(text.split()).split(".")
+    if first or not constraints:
+        raise ProblemError(f"{quoted(text)} is no constraint string: it begins with a dot")
+    each = [(name or "Given", words) for name, *words in (c.split("~") for c in constraints)]
+    if rules.n != 9 and "Shape" not in dict(each):
+        raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
+    for name, words in each:
+        if name not in _CONSTRAINTS:
+            raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
+        try:
+            _CONSTRAINTS[name](rules, words)
+        except (ProblemError, ValueError, IndexError) as error:
+            raise ProblemError(f"constraint {quoted('~'.join([name, *words]))}: {error}") from error
+
+
+def _given(rules: GridRules, words: Words) -> None:
+    for word in words:
+        name, *digits = word.split("_")
+        numbers = [int(digit) for digit in digits]
+        if not numbers or not all(1 <= d <= rules.n for d in numbers):
+            raise ProblemError(f"{quoted(word)} names no digit of 1 to {rules.n}")
+        rules.mark(rules.cell(name), numbers)
+
+
+def _shape(rules: GridRules, words: Words) -> None:
+    n = rules.n
+    if words[0] != f"{n}x{n}" or list(words[1:]) not in ([], [str(n)], [f"1-{n}"]):
+        raise ProblemError(f"the grids of the table are {n}x{n}")
+
+
+def _jigsaw(rules: GridRules, words: Words) -> None:
+    if len(set(words[-1])) > 1:
+        rules.houses += regions_of(words[-1], rules.n)
+
+
+def _no_boxes(rules: GridRules, words: Words) -> None:
+    rules.has_boxes = False
+
+
+def _diagonal(rules: GridRules, words: Words) -> None:
+    if words[0] not in ("1", "-1"):
+        raise ProblemError("a diagonal is 1 or -1")
+    rules.diagonal(falls=words[0] == "-1")
+
+
+def _cage(rules: GridRules, words: Words) -> None:
+    rules.cage(rules.cells(words[1:], 1), int(words[0] or 0) or None)
+
+
+def _sum(rules: GridRules, words: Words) -> None:
+    rules.sums.append((rules.cells(words[1:], 1), int(words[0])))
+
+
+def _whisper(rules: GridRules, words: Words) -> None:
+    apart, cells = (int(words[0]), words[1:]) if words[0].isdigit() else (5, words)
+    if not 2 <= apart <= 9:
+        raise ProblemError(f"a difference of {apart}; 2 to 9 are possible")
+    rules.line(rules.cells(cells), f"gap{apart}")
+
+
+def _named(name: str) -> Callable[[GridRules, Words], None]:
+    return lambda rules, words: rules.names.append(name)
+
+
+def _strict(word: str) -> Callable[[GridRules, Words], None]:
+    return lambda rules, words: rules.strict.append(word)
+
+
+def _beside(relation: str) -> Callable[[GridRules, Words], None]:
+    """Return the reading of a relation of all cells that share an edge."""
+
+    def read(rules: GridRules, words: Words) -> None:
+        rules.pairs += [(a, b, relation) for a, b in rules.neighbours(rules.cells(words))]
+
+    return read
+
+
+def _greater(rules: GridRules, words: Words) -> None:
+    rules.pairs += [(b, a, "less") for a, b in rules.neighbours(rules.cells(words))]
+
+
+_CONSTRAINTS: dict[str, Callable[[GridRules, Words], None]] = {
+    "Given": _given,
+    "Shape": _shape,
+    "Jigsaw": _jigsaw,
+    "NoBoxes": _no_boxes,
+    "AntiKnight": _named("antiknight"),
+    "AntiKing": _named("antiking"),
+    "AntiConsecutive": _named("nonconsecutive"),
+    "Windoku": _named("windoku"),
+    "DisjointSets": _named("disjoint"),
+    "Diagonal": _diagonal,
+    "Cage": _cage,
+    "Sum": _sum,
+    "AllDifferent": lambda rules, words: rules.cage(rules.cells(words), None),
+    "Thermo": lambda rules, words: rules.line(rules.cells(words), "less"),
+    "Whisper": _whisper,
+    "Renban": lambda rules, words: rules.renban(rules.cells(words)),
+    "Palindrome": lambda rules, words: rules.palindrome(rules.cells(words)),
+    "WhiteDot": _beside("consecutive"),
+    "BlackDot": _beside("double"),
+    "X": _beside("x"),
+    "V": _beside("v"),
+    "GreaterThan": _greater,
+    "StrictKropki": _strict("all-dots"),
+    "StrictXV": _strict("all-xv"),
+    "SearchPriority": lambda rules, words: None,
+}
+
+
+def read_sumocue(text: str, rules: GridRules) -> None:
+    """Read a killer of SumoCue: ``3x3:d:k:`` and a number a cell, 256 · sum + cage.
+
+    The letter ``d`` stands for diagonals; cells of sum 0 are in no cage.
+    """
+    shape, diagonals, kind, *numbers = text.strip().rstrip(":").split(":")
+    n = rules.n
+    if kind != "k" or diagonals not in ("", "d") or shape != "3x3" or n != 9:
+        raise ProblemError(f"{quoted(text)} is no killer of 9×9: that begins with 3x3::k:")
+    if len(numbers) != n * n or not all(re.fullmatch("[0-9]{1,6}", x) for x in numbers):
+        raise ProblemError(f"a killer has {n * n} numbers, not {len(numbers)}")
+    cages: dict[int, list[int]] = {}
+    for cell, number in enumerate(map(int, numbers)):
+        if number >= 256:
+            cages.setdefault(number, []).append(cell)
+    if len({number % 256 for number in cages}) < len(cages):
+        raise ProblemError("a cage has two sums")
+    for number, cells in cages.items():
+        rules.cage(tuple(cells), number // 256)
+    if diagonals:
+        rules.names.append("x")

@@ -1,0 +1,146 @@
+"""Puzzles in the JSON of f-puzzles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from batchsolve.errors import ProblemError, quoted
+from batchsolve.formats.grid_rules import GridRules
+from batchsolve.problems.notation import default_box
+from batchsolve.problems.rules import regions_of
+
+Part = Mapping[str, Any]
+
+
+def read_f_puzzle(text: str, rules: GridRules) -> None:
+    """Read a puzzle.
+
+    Raises
+    ------
+    ProblemError
+        If the text is no such puzzle, or has a constraint that rules here cannot say.
+
+    Examples
+    --------
+    >>> rules, grid = GridRules(2), [[{}, {"value": 2, "given": True}], [{}, {}]]
+    >>> cages = [{"cells": ["R1C1", "R2C1"], "value": "3"}]
+    >>> read_f_puzzle(json.dumps({"size": 2, "grid": grid, "killercage": cages}), rules)
+    >>> rules.marks, rules.cages
+    ([(1, 2)], [Cage(cells=(0, 2), total=3)])
+    """
+    try:
+        puzzle = json.loads(text)
+    except ValueError as error:
+        raise ProblemError(f"no JSON: {error}") from error
+    size = puzzle.get("size") if isinstance(puzzle, dict) else None
+    if size != rules.n:
+        raise ProblemError(
+            f"a puzzle of size {quoted(size)}; the grids of the table have {rules.n}"
+        )
+    for name, value in puzzle.items():
+        if name in _NO_RULES or not value:
+            continue
+        if name not in _RULES:
+            raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
+        try:
+            for part in [value] if name == "grid" or value is True else value:
+                _RULES[name](rules, part)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ProblemError(f"constraint {quoted(name)}: {error}") from error
+
+
+def _grid(rules: GridRules, grid: Any) -> None:
+    """Read given digits, marks, and regions: a number a cell, by default that of its box."""
+    n = rules.n
+    cells = [cell for row in grid for cell in row]
+    for k, cell in enumerate(cells):
+        digits = [cell["value"]] if cell.get("given") else cell.get("givenPencilMarks")
+        if digits:
+            if not all(1 <= d <= n for d in digits):
+                raise ProblemError(f"{quoted(digits)} in row {k // n + 1}, column {k % n + 1}")
+            rules.mark(k, digits)
+    if any("region" in cell for cell in cells):
+        rows, columns = default_box(n) or (n, 1)
+        boxes = [k // n // rows * rows + k % n // columns for k in range(n * n)]
+        regions = [c.get("region", box) for c, box in zip(cells, boxes, strict=True)]
+        rules.has_boxes = False
+        rules.houses += regions_of(regions, n)
+
+
+def _cage(rules: GridRules, part: Part) -> None:
+    rules.cage(rules.cells(part["cells"], 1), int(part.get("value") or 0) or None)
+
+
+def _dots(relation: str, usual: str) -> Callable[[GridRules, Part], None]:
+    def read(rules: GridRules, part: Part) -> None:
+        if str(part.get("value") or usual) != usual:
+            raise ProblemError(f"{quoted(part['value'])}; rules here can say {usual}")
+        rules.line(rules.cells(part["cells"]), relation)
+
+    return read
+
+
+def _letters(rules: GridRules, part: Part) -> None:
+    rules.line(rules.cells(part["cells"]), {"X": "x", "V": "v"}[part["value"].upper()])
+
+
+def _clone(rules: GridRules, part: Part) -> None:
+    pairs = zip(rules.cells(part["cells"], 1), rules.cells(part["cloneCells"], 1), strict=True)
+    rules.pairs += [(a, b, "equal") for a, b in pairs if a != b]
+
+
+def _lines(read: Callable[[GridRules, tuple[int, ...], Part], None]) -> Any:
+    def read_each(rules: GridRules, part: Part) -> None:
+        for line in part["lines"]:
+            read(rules, rules.cells(line), part)
+
+    return read_each
+
+
+def _whisper(rules: GridRules, cells: tuple[int, ...], part: Part) -> None:
+    apart = int(part.get("value") or 5)
+    if not 2 <= apart <= 9:
+        raise ProblemError(f"a difference of {apart}; 2 to 9 are possible")
+    rules.line(cells, f"gap{apart}")
+
+
+def _negative(rules: GridRules, kind: Any) -> None:
+    if kind != "xv":
+        raise ProblemError(f"{quoted(kind)}; rules here can say xv")
+    rules.strict.append("all-xv")
+
+
+def _named(name: str) -> Callable[[GridRules, Any], None]:
+    return lambda rules, part: rules.names.append(name)
+
+
+_RULES: dict[str, Callable[[GridRules, Any], None]] = {
+    "grid": _grid,
+    "antiknight": _named("antiknight"),
+    "antiking": _named("antiking"),
+    "nonconsecutive": _named("nonconsecutive"),
+    "disjointgroups": _named("disjoint"),
+    "diagonal+": lambda rules, part: rules.diagonal(falls=False),
+    "diagonal-": lambda rules, part: rules.diagonal(falls=True),
+    "killercage": _cage,
+    "extraregion": lambda rules, part: rules.cage(rules.cells(part["cells"]), None),
+    "even": lambda rules, part: rules.parity(rules.cell(part["cell"]), 0),
+    "odd": lambda rules, part: rules.parity(rules.cell(part["cell"]), 1),
+    "difference": _dots("consecutive", "1"),
+    "ratio": _dots("double", "2"),
+    "xv": _letters,
+    "clone": _clone,
+    "thermometer": _lines(lambda rules, cells, part: rules.line(cells, "less")),
+    "palindrome": _lines(lambda rules, cells, part: rules.palindrome(cells)),
+    "renban": _lines(lambda rules, cells, part: rules.renban(cells)),
+    "whispers": _lines(_whisper),
+    "negative": _negative,
+}
+_NO_RULES = {
+    *("size", "title", "author", "ruleset", "customRuleset", "highlightConflicts", "metadata"),
+    *("solution", "disabledlogic", "truecandidatesoptions", "text", "circle", "rectangle"),
+    *("line", "cage", "fogofwar", "foglight"),
+}
+"""What describes or decorates a puzzle."""

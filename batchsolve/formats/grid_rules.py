@@ -1,0 +1,300 @@
+"""The rules of one grid as texts give them: cages and their sums, marks, pairs of cells.
+
+`GridRules` collects rules kind by kind; other modules read other formats into it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+from batchsolve.errors import ProblemError, quoted
+from batchsolve.problems.notation import usual_notation
+from batchsolve.problems.rules import Cage, Cells, Rules, layout
+
+PAIR_SIGNS = {
+    "<": "less",
+    "-": "consecutive",
+    ":": "double",
+    "x": "x",
+    "v": "v",
+    "=": "equal",
+}
+"""The signs between two cells of `read_pairs`, and their relations; ``>`` is ``<`` turned round."""
+
+STRICT = {"all-dots": ("consecutive", "double", "undotted"), "all-xv": ("x", "v", "unlettered")}
+"""The words that say that all marks are shown: the marks, and the relation of other neighbours."""
+
+
+@dataclass
+class GridRules:
+    """The rules of a square grid, as they are read.
+
+    Attributes
+    ----------
+    n : int
+        Number of digits.
+    names : list of str
+        Named rules; see `batchsolve.problems.rules.NAMED`.
+    has_boxes : bool
+        False if the grid has no boxes, even without a column of regions.
+    houses, groups, pairs, cages, marks
+        As in `Rules`.
+    sums : list of (tuple of int, int)
+        Cells that add up to a sum; they must lie in a house, so that their digits differ.
+    strict : list of str
+        The words of `STRICT` that hold.
+    """
+
+    n: int
+    names: list[str] = field(default_factory=list)
+    has_boxes: bool = True
+    houses: list[Cells] = field(default_factory=list)
+    groups: list[Cells] = field(default_factory=list)
+    pairs: list[tuple[int, int, str]] = field(default_factory=list)
+    cages: list[Cage] = field(default_factory=list)
+    marks: list[tuple[int, int]] = field(default_factory=list)
+    sums: list[tuple[Cells, int]] = field(default_factory=list)
+    strict: list[str] = field(default_factory=list)
+
+    def cell(self, name: str) -> int:
+        """Return the cell with a name such as ``R1C2``; letters stand for 10 and more, from A on.
+
+        Raises
+        ------
+        ProblemError
+            If the name is none, or the grid has no such cell.
+        """
+        match = re.fullmatch(r"r(\d+|[a-z])c(\d+|[a-z])", name.strip().lower())
+        if match is None:
+            raise ProblemError(f"{quoted(name)} is no cell; write R1C2 for row 1, column 2")
+        row, column = (int(part) if part.isdigit() else int(part, 36) for part in match.groups())
+        if not (1 <= row <= self.n and 1 <= column <= self.n):
+            raise ProblemError(f"there is no cell {quoted(name)} in a grid of {self.n}×{self.n}")
+        return (row - 1) * self.n + column - 1
+
+    def cells(self, names: Iterable[str], least: int = 2) -> Cells:
+        """Return the cells with these names, at least some, each once."""
+        cells = tuple(map(self.cell, names))
+        if len(cells) < least:
+            raise ProblemError(f"{len(cells)} cells, where {least} or more are needed")
+        if len(set(cells)) < len(cells):
+            raise ProblemError("a cell is named twice")
+        return cells
+
+    def line(self, cells: Sequence[int], relation: str) -> None:
+        """Add a relation of every cell to the next."""
+        self.pairs += [(a, b, relation) for a, b in pairwise(cells)]
+
+    def renban(self, cells: Cells) -> None:
+        """Add cells whose digits follow one another, in any order: different, and close by."""
+        self.cage(cells, None)
+        if 9 < len(cells) < self.n:
+            raise ProblemError(f"a line of {len(cells)} digits that follow one another; 9 at most")
+        if len(cells) < self.n:
+            self.pairs += [(a, b, f"within{len(cells)}") for a, b in combinations(cells, 2)]
+
+    def palindrome(self, cells: Cells) -> None:
+        """Add a line that reads the same from both ends."""
+        half = len(cells) // 2
+        self.pairs += [(a, b, "equal") for a, b in zip(cells[:half], cells[::-1], strict=False)]
+
+    def cage(self, cells: Cells, total: int | None) -> None:
+        """Add cells with different digits and, unless it is None, a sum."""
+        if len(cells) > self.n:
+            raise ProblemError(f"{len(cells)} cells with different digits; there are {self.n}")
+        if total is None:
+            (self.houses if len(cells) == self.n else self.groups).append(cells)
+        else:
+            self.cages.append(Cage(cells, total))
+
+    def mark(self, cell: int, digits: Iterable[int]) -> None:
+        """Add the digits that a cell may hold."""
+        self.marks.append((cell, sum({1 << (d - 1) for d in digits})))
+
+    def parity(self, cell: int, remainder: int) -> None:
+        """Add a cell that holds an even, or an odd, digit."""
+        self.mark(cell, (d for d in range(1, self.n + 1) if d % 2 == remainder))
+
+    def diagonal(self, falls: bool) -> None:
+        """Add a diagonal as a house."""
+        n = self.n
+        self.houses.append(
+            tuple(range(0, n * n, n + 1) if falls else range(n - 1, n * n - 1, n - 1))
+        )
+
+    def neighbours(self, cells: Cells) -> list[tuple[int, int]]:
+        """Return the pairs of these cells that share an edge, each in the order of `cells`."""
+        near = [(a, b) for a, b in combinations(cells, 2) if self._share_edge(a, b)]
+        if not near:
+            raise ProblemError("none of the cells share an edge")
+        return near
+
+    def _share_edge(self, a: int, b: int) -> bool:
+        return abs(a // self.n - b // self.n) + abs(a % self.n - b % self.n) == 1
+
+    def on(self, base: Rules) -> Rules:
+        """Return rules with these added to them.
+
+        Raises
+        ------
+        ProblemError
+            If cells that add up to a sum might hold equal digits.
+        """
+        cages = list(self.cages)
+        for cells, total in self.sums:
+            if not any(set(cells) <= set(h) for h in (*base.houses, *self.houses, *self.groups)):
+                raise ProblemError("a sum of cells that are in no house together")
+            cages.append(Cage(cells, total))
+        pairs = list(self.pairs)
+        for word in sorted(set(self.strict)):
+            *shown, hidden = STRICT[word]
+            marked = {frozenset((a, b)) for a, b, relation in pairs if relation in shown}
+            every = self.neighbours(tuple(range(self.n**2)))
+            pairs += [(a, b, hidden) for a, b in every if frozenset((a, b)) not in marked]
+        rules = Rules(
+            self.n,
+            base.places,
+            tuple(self.houses),
+            tuple(self.groups),
+            tuple(pairs),
+            tuple(cages),
+            tuple(self.marks),
+        )
+        return base + rules
+
+
+def read_cages(labels: str, sums: str, rules: GridRules) -> None:
+    """Read cages: a label a cell, a dot for none; and the sum of each label.
+
+    Parameters
+    ----------
+    labels : str
+        As for `batchsolve.problems.rules.layout`.
+    sums : str
+        ``A=10 B=7``, with ``?`` for a cage without a sum; or a JSON object.
+
+    Examples
+    --------
+    >>> rules = GridRules(2)
+    >>> read_cages("AA.B", "A=3 B=?", rules)
+    >>> rules.cages, rules.groups
+    ([Cage(cells=(0, 1), total=3)], [(3,)])
+    """
+    each, totals = layout(labels, rules.n), _sums(sums)
+    if len(each) != rules.n**2:
+        raise ProblemError(f"{rules.n**2} cells have {rules.n**2} labels, not {len(each)}")
+    cells: dict[str, list[int]] = {}
+    for cell, label in enumerate(each):
+        if label != ".":
+            cells.setdefault(label, []).append(cell)
+    for label in [*cells, *totals]:
+        if label not in totals:
+            raise ProblemError(f"cage {quoted(label)} has no sum; write {label}=10, or {label}=?")
+        if label not in cells:
+            raise ProblemError(f"there is a sum for {quoted(label)}, but no such cage")
+    for label, members in cells.items():
+        try:
+            rules.cage(tuple(members), totals[label])
+        except ProblemError as error:
+            raise ProblemError(f"cage {quoted(label)}: {error}") from error
+
+
+def _sums(text: str) -> dict[str, int | None]:
+    """Return the sum of each label."""
+    if text.strip().startswith("{"):
+        try:
+            pairs = json.loads(text, object_pairs_hook=list)
+        except ValueError as error:
+            raise ProblemError(f"sums are no JSON object: {error}") from error
+        pairs = [(label, "?" if value is None else str(value)) for label, value in pairs]
+    else:
+        pairs = [word.partition("=")[::2] for word in re.split(r"[\s,;]+", text.strip()) if word]
+    found: dict[str, int | None] = {}
+    for label, value in pairs:
+        if not label or not re.fullmatch(r"\?|[0-9]{1,9}", value):
+            wrong = label if not value else f"{label}={value}"
+            raise ProblemError(f"{quoted(wrong)} is no sum; write A=10 B=7")
+        if label in found:
+            raise ProblemError(f"cage {quoted(label)} has two sums")
+        found[label] = None if value == "?" else int(value)
+    return found
+
+
+def read_marks(text: str, rules: GridRules) -> None:
+    """Read marks: N characters a cell, one for each digit; or one a cell.
+
+    The characters for digits are the digits themselves or, where a cell must not hold the digit, a
+    dot or a zero. One character a cell is ``e`` or ``o`` for even or odd, or a dot.
+
+    Examples
+    --------
+    >>> rules = GridRules(2)
+    >>> read_marks("12 1. .2 12", rules)
+    >>> rules.marks
+    [(1, 1), (2, 2)]
+    """
+    n, marks = rules.n, "".join(text.split())
+    if len(marks) == n * n:
+        for cell, mark in enumerate(marks.lower()):
+            if mark not in "eo.":
+                raise ProblemError(f"{quoted(mark)} is no mark of a cell: e is even, o is odd")
+            if mark != ".":
+                rules.parity(cell, "eo".index(mark))
+        return
+    symbols = usual_notation(n).symbols
+    if not symbols or len(marks) != n**3:
+        raise ProblemError(
+            f"{len(marks)} characters; {n * n} cells have {n * n} marks e, o or ., or {n**3} marks "
+            f"of {n} digits each"
+        )
+    for cell in range(n * n):
+        digits = []
+        for d, mark in enumerate(marks[n * cell : n * cell + n], 1):
+            if mark.upper() == symbols[d - 1].upper():
+                digits.append(d)
+            elif mark not in ".0":
+                raise ProblemError(
+                    f"{quoted(mark)} at the place of digit {symbols[d - 1]} of cell "
+                    f"r{cell // n + 1}c{cell % n + 1}; write {symbols[d - 1]}, or . to exclude it"
+                )
+        if len(digits) < n:
+            rules.mark(cell, digits)
+
+
+_CELL = r"r\d+c\d+"
+_SIGN = "[<>" + "".join(map(re.escape, PAIR_SIGNS))[1:] + "]"
+_CHAIN = re.compile(rf"[\s,;]*({'|'.join(STRICT)}|{_CELL}(?:\s*{_SIGN}\s*{_CELL})+)(?=[\s,;]|$)")
+
+
+def read_pairs(text: str, rules: GridRules) -> None:
+    """Read relations of cells: chains such as ``r1c1<r1c2<r2c2 r5c5-r5c6``.
+
+    Examples
+    --------
+    >>> rules = GridRules(4)
+    >>> read_pairs("r1c1>r1c2-r1c3, r2c1xr2c2", rules)
+    >>> rules.pairs
+    [(1, 0, 'less'), (1, 2, 'consecutive'), (4, 5, 'x')]
+    """
+    text, at = text.lower().rstrip(" \t\r\n,;"), 0
+    while at < len(text):
+        match = _CHAIN.match(text, at)
+        if match is None:
+            raise ProblemError(
+                f"{quoted(text[at:].strip())} is no pair of cells; write r1c1<r1c2 with one of the "
+                f"signs < > {' '.join(list(PAIR_SIGNS)[1:])}, or one of {', '.join(STRICT)}"
+            )
+        at, chain = match.end(), match[1]
+        if chain in STRICT:
+            rules.strict.append(chain)
+            continue
+        cells = list(map(rules.cell, re.findall(_CELL, chain)))
+        signs = re.findall(_SIGN, re.sub(_CELL, " ", chain))
+        for (a, b), sign in zip(pairwise(cells), signs, strict=True):
+            if a == b:
+                raise ProblemError(f"{quoted(chain)} names a cell and itself")
+            rules.pairs.append((b, a, "less") if sign == ">" else (a, b, PAIR_SIGNS[sign]))

@@ -1,0 +1,164 @@
+"""Counting the covers of many exact cover problems, from files and tables to a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, ClassVar, Unpack
+
+from batchsolve.engines.choice import EngineForEach, RowEngines
+from batchsolve.errors import InputError, listed
+from batchsolve.runs.corpora import identity_of
+from batchsolve.runs.destinations import Parts
+from batchsolve.runs.instances import CountTable, InstanceTables, check_counting
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.reading import TABLE_SUFFIXES
+from batchsolve.runs.solve_file import FileRun
+from batchsolve.settings import (
+    CorpusFields,
+    FileSettings,
+    SearchSettings,
+    path_of,
+    paths_of,
+    settings_of,
+)
+from batchsolve.tables.blocks import BlockSize
+from batchsolve.tables.places import exists, files_of, is_address
+from batchsolve.tables.sources import Files, FilesSource, split_suffixes
+from batchsolve.workers.base import LOG
+from batchsolve.workers.pool import Pool
+
+# some ten problems of .dlx in text, or hundreds of names of families
+BLOCKS = BlockSize(16 << 10, 16 << 10, 256)
+PARTS = BlockSize(256 << 10, 256 << 10, 4096)
+OF_GRIDS = (
+    "solution_column",
+    "alphabet",
+    "blank",
+    "box",
+    "rules",
+    "regions",
+    "canonical",
+)  # settings that instances do not have
+
+
+def count_file(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    search: SearchSettings | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[CorpusFields],
+) -> Summary:
+    r"""Count the covers of many problems, and write a table with a row for each.
+
+    Small problems are searched side by side; a large one is split over all workers while they go on
+    with the others.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        Files with a problem each (``.dlx``, ``.ec``, ``.json``, ``.npz``, ``.tiling``, or a grid),
+        and names of families. Folders and patterns such as ``inst/*.dlx`` stand for all their
+        files. Or tables (CSV, TSV, Parquet, JSON lines; ``-`` is standard input) with a column
+        ``problem``, which holds names of families or texts of ``.dlx``. JSON lines may have the
+        fields of problems in ``.json`` instead: ``options``, ``items``, ….
+    output : str or path
+        As of `solve_file`. It holds the ``name`` of each file, or all input columns but the fields
+        of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
+        ``message``. Counts are integers of 64 bits, or text if the engine is ``memo``, whose counts
+        have any size. A problem that cannot be read is a row with a message.
+    jobs, backend, address, on_progress
+        As of `solve_file`.
+    search : SearchSettings, optional
+        The settings of the search. Limits are those of a row: one that meets its ``limit`` has that
+        count, and is not complete. ``time_limit`` is the time that workers spend on a row,
+        together.
+    files : FileSettings, optional
+        The settings of reading and writing; ``column`` is the column of problems.
+    **settings
+        The fields of `search` and `files`: ``limit=100``, ``stats=True``, ….
+
+    Returns
+    -------
+    Summary
+        Problems without, with one and with several covers are ``unsolvable``, ``unique`` and
+        ``multiple``; those whose count is not complete are ``unfinished``.
+
+    Raises
+    ------
+    InputError, OutputError, JournalError
+        As of `solve_file`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> summary = count_file(["queens:6", "dominoes:4x4", "queens:x"], folder / "counts.csv")
+    >>> print((folder / "counts.csv").read_text())
+    name,items,options,count,complete,engine,message
+    queens:6,34,36,4,true,dlx,
+    dominoes:4x4,16,24,36,true,dlx,
+    queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
+    <BLANKLINE>
+    """
+    names = {declared.name for declared in fields(SearchSettings)}
+    wanted = {name: value for name, value in settings.items() if name in names}
+    others = {name: value for name, value in settings.items() if name not in names}
+    chosen = settings_of(count_file, SearchSettings, search, wanted)
+    how = settings_of(count_file, FileSettings, files, others)
+    if unfit := [name for name in OF_GRIDS if getattr(how, name) not in (None, False)]:
+        raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
+    given = paths_of("the input", inputs)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary = CountRun(
+            given,
+            files_of(given),
+            path_of("the output", output),
+            chosen,
+            how,
+            Pool(jobs, backend, address),
+            tell,
+        ).run()
+    LOG.info("%s", summary)
+    return summary
+
+
+class CountRun(FileRun):
+    """One run of `count_file`; see `FileRun`."""
+
+    kind: ClassVar[str] = "count of rows"
+    keep: ClassVar[int] = 0
+
+    def begun(self) -> tuple[Any, RowEngines]:
+        """See `FileRun`."""
+        engine = EngineForEach(self.search.engine)
+        check_counting(engine, self.search)
+        size = PARTS if isinstance(self.destination, Parts) else BLOCKS
+        inputs: Sequence[str | FilesSource] = self.paths
+        if not all(map(_is_table, self.paths)):
+            if self.settings.column is not None or self.settings.filename:
+                raise InputError("only tables have a column of problems, or one of file names")
+            inputs = [FilesSource(Files(tuple(self.paths), os.getcwd()))]
+        how = self.settings.column, self.settings.filename, size
+        return InstanceTables(inputs, engine, *how), RowEngines(engine)
+
+    def table(self, corpus: Any, pool: Pool) -> CountTable:
+        """See `FileRun`."""
+        return CountTable(corpus.reader, self.search, self.settings.stats)
+
+    def identity_of(self, path: str) -> str:
+        """See `FileRun`; names of families, and of files that are missing, are as good."""
+        return identity_of(path) if exists(path) else path
+
+
+def _is_table(path: str) -> bool:
+    if path == "-":
+        return True
+    suffix, _ = split_suffixes(path.partition("?")[0] if is_address(path) else path)
+    return suffix in TABLE_SUFFIXES

@@ -1,0 +1,346 @@
+"""Counts of many problems: of files, of names, of tables; hard ones among easy ones."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.formats.exact_cover_files import write_dlx, write_ec
+from batchsolve.runs import count_file as module
+from batchsolve.search import rows as row_search
+from batchsolve.tables.blocks import BlockSize
+
+KNOWN = {
+    **dict(zip((f"queens:{n}" for n in range(4, 9)), (2, 10, 4, 40, 92), strict=True)),
+    **dict(zip((f"langford:{n}" for n in range(3, 9)), (2, 2, 0, 0, 52, 300), strict=True)),
+    "pentominoes:3x20": 8,
+    "dominoes:4x4": 36,
+    "dominoes:8x8": 12_988_816,
+    "edgecovers:4": 41,
+    "partitions:5": 52,
+    "sudoku:2x2": 288,
+}
+LARGE = 2_444_888_770_250_892_795_802_079_170_816  # P. W. Kasteleyn, 1961; OEIS A004003
+EASY = [f"{family}:{n}" for n in range(4, 8) for family in ("queens", "langford", "matchings")]
+
+
+def counts_in(path):
+    """Return the rows of a table of counts, each as a dict, with counts as text."""
+    if str(path).endswith(".csv"):
+        kinds = dict.fromkeys(("count", "message", "engine", "name"), pa.string())
+        how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
+        return pacsv.read_csv(path, convert_options=how).to_pylist()
+    return pq.read_table(path).to_pylist()
+
+
+def test_families_have_the_counts_that_are_known(tmp_path):
+    out = tmp_path / "out.csv"
+    summary = bs.count_file(list(KNOWN), out, jobs=2)
+    rows = counts_in(out)
+    assert {row["name"]: int(row["count"]) for row in rows} == KNOWN
+    for row in rows:
+        problem = bs.family(row["name"])
+        engine = "lanes" if row["name"] == "sudoku:2x2" else "dlx"
+        assert (row["items"], row["options"]) == (problem.n_items, problem.n_options)
+        assert (row["complete"], row["engine"], row["message"]) == (True, engine, None)
+    assert (summary.rows, summary.unsolvable, summary.multiple) == (len(KNOWN), 2, len(KNOWN) - 2)
+    assert summary.complete
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write instances of every format; some are broken."""
+    folder = tmp_path_factory.mktemp("instances")
+    (folder / "sub").mkdir()
+    (folder / "a.dlx").write_text(write_dlx(bs.family("queens:6")))
+    (folder / "b.ec").write_text(write_ec(bs.family("dominoes:4x4")))
+    (folder / "c.json").write_text('{"options": [["a"], ["b"], ["a", "b"]]}')
+    (folder / "d.dlx").write_text("a b\na x\n")
+    (folder / "e.json").write_bytes(b"")
+    (folder / "f.txt").write_text("1.....2..3......\n")
+    (folder / "g.csv").write_text("id,note\n1,hello\n")
+    (folder / "h.npz").write_bytes(b"PK\3\4 and then nothing")
+    langford = bs.family("langford:3")
+    arrays = {"indptr": langford.indptr, "indices": langford.indices}
+    shape = langford.n_options, langford.n_items
+    np.savez(folder / "sub" / "i.npz", data=np.ones(langford.indices.size), shape=shape, **arrays)
+    (folder / "sub" / "j.tiling").write_text("board: 1x2\npieces: dominoes\n")
+    return folder
+
+
+def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
+    out = tmp_path / "counts.csv"
+    done = CliRunner().invoke(app, ["count", str(folder), "-o", str(out), "--json"])
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["invalid"] == 4
+    rows = counts_in(out)
+    names = ["a.dlx", "b.ec", "c.json", "d.dlx", "e.json", "f.txt", "g.csv", "h.npz"]
+    paths = [str(folder / name) for name in [*names, "sub/i.npz", "sub/j.tiling"]]
+    assert [row["name"] for row in rows] == paths
+    counts = [row["count"] for row in rows]
+    grid = str(bs.count(str(folder / "f.txt")).count)
+    assert counts == ["4", "36", "2", None, None, grid, None, None, "2", "1"]
+    whys = {row["name"]: row["message"] for row in rows if row["count"] is None}
+    assert whys[paths[3]].startswith(f"{paths[3]}: line 2: ")
+    assert whys[paths[4]].endswith("is empty; expected a grid or an exact cover problem")
+    assert "if it is a table, name a row" in whys[paths[6]]
+    assert "not an .npz file of arrays" in whys[paths[7]]
+    unread = [row for row in rows if row["count"] is None]
+    for row in unread:
+        assert {row[name] for name in ("items", "options", "complete", "engine")} == {None}
+    with pytest.raises(bs.InputError, match=r"lies in .*, all of which is input"):
+        bs.count_file(folder, folder / "counts.csv")
+
+
+def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    two = CliRunner().invoke(app, ["count", "[bc].*", "--quiet", "-j", "1"])
+    assert (two.exit_code, two.stdout.splitlines()[1:]) == (
+        0,
+        ["b.ec,16,24,36,true,dlx,", "c.json,2,3,2,true,dlx,"],
+    )
+    mixed = CliRunner().invoke(app, ["count", "c.json", "queens:5", "no.dlx", "--quiet"])
+    assert mixed.exit_code == 1
+    first, second, third = mixed.stdout.splitlines()[1:]
+    assert (first, second) == ("c.json,2,3,2,true,dlx,", "queens:5,28,25,10,true,dlx,")
+    assert third.startswith('no.dlx,,,,,,"no.dlx: no such file')
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch):
+    problems = [*EASY, "queens:11", *EASY]
+    out, again = tmp_path / "out.csv", tmp_path / "again.csv"
+    bs.count_file(problems, out, jobs=1)
+    taken = []
+    accept = row_search.RowGoal.accept
+    monkeypatch.setattr(
+        row_search.RowGoal,
+        "accept",
+        lambda self, piece, result: (taken.append(type(piece)), accept(self, piece, result))[1],
+    )
+    bs.count_file(problems, again, jobs=2, backend=backend, budget=1000)
+    assert out.read_bytes() == again.read_bytes()
+    assert {row["name"]: row["count"] for row in counts_in(out)}["queens:11"] == "2680"
+    assert taken.count(row_search.Piece) > 20  # of 51,944 nodes
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_counts_beyond_64_bits_are_text(suffix, tmp_path):
+    out = tmp_path / f"out{suffix}"
+    bs.count_file(["dominoes:16x16", "queens:6"], out, engine="memo:16")
+    rows = counts_in(out)
+    assert [row["count"] for row in rows] == [str(LARGE), "4"]
+    assert {row["engine"] for row in rows} == {"memo:16"}
+    if suffix == ".parquet":
+        assert pq.read_schema(out).field("count").type == pa.string()
+        bs.count_file(["queens:6"], out)
+        assert pq.read_schema(out).field("count").type == pa.int64()
+
+
+def test_a_large_count_in_parts_is_exact():
+    exact = 112_202_208_776_036_178_000_000  # OEIS A004003
+    found = bs.count(["dominoes:14x14", "queens:6"], engine="memo:16", budget=3000, jobs=2)
+    assert [each.count for each in found] == [exact, 4]
+
+
+def test_limits_are_those_of_a_row(tmp_path):
+    problems = ["queens:8", "queens:11", "queens:5"]
+
+    def rows_with(**limits):
+        one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+        bs.count_file(problems, one, jobs=1, **limits)
+        bs.count_file(problems, two, jobs=2, budget=700, **limits)
+        assert one.read_bytes() == two.read_bytes()
+        return [(int(r["count"]), r["complete"], r["message"]) for r in counts_in(one)]
+
+    whole = (10, True, None)
+    full = (93, False, "has 93 solutions or more")
+    assert rows_with(limit=93) == [(92, True, None), full, whole]
+    few = rows_with(node_limit=1000)
+    assert few[2] == whole
+    for count, complete, message in few[:2]:
+        assert (0 < count < 92, complete, message) == (True, False, "stopped after 1,000 nodes")
+    with pytest.raises(bs.InputError, match="'memo:256' only counts, and counts everything"):
+        bs.count_file(problems, tmp_path / "out.csv", engine="memo:256", limit=10)
+
+
+def test_a_row_has_a_time_limit(tmp_path):
+    out = tmp_path / "out.csv"
+    bs.count_file(["queens:5", "queens:18", "queens:6"], out, time_limit=0.2, stats=True, jobs=2)
+    first, second, third = counts_in(out)
+    assert (first["count"], third["count"]) == ("10", "4")
+    assert (second["complete"], second["message"]) == (False, "stopped after 0.2 s")
+    assert second["seconds"] >= 0.2
+    assert second["nodes"] > 1000
+
+
+def test_what_does_not_suit_an_engine_is_a_row_with_a_message(tmp_path):
+    out = tmp_path / "out.csv"
+    bs.count_file(["edgecovers:4", "queens:4"], out, engine="bits")
+    first, second = counts_in(out)
+    assert first["message"].startswith("the engine 'bits' takes no bounds of items")
+    assert (first["count"], second["count"], second["engine"]) == (None, "2", "bits")
+
+
+TEXTS = ["queens:6", write_dlx(bs.family("langford:3")), "queens", "a b\na x\n", ""]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_tables_have_a_column_of_problems(suffix, tmp_path):
+    path, out = tmp_path / f"in{suffix}", tmp_path / "out.parquet"
+    table = pa.table({"id": list("vwxyz"), "problem": TEXTS, "count": list("12345")})
+    if suffix == ".csv":
+        pacsv.write_csv(table, path)
+    elif suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    summary = bs.count_file(path, out, chunk=2)
+    rows = counts_in(out)
+    assert [row["id"] for row in rows] == list("vwxyz")
+    assert [row["given_count"] for row in rows] == list("12345")
+    assert [row["problem"] or "" for row in rows] == TEXTS
+    assert [row["count"] for row in rows] == [4, 2, None, None, None]
+    whys = [row["message"] for row in rows[2:]]
+    assert whys[0].startswith("problem: 'queens': 'queens' is not a size") or "size" in whys[0]
+    assert whys[1].startswith("problem: line 2: ")
+    assert whys[2].startswith("problem: is empty; expected the text of a .dlx")
+    assert (summary.rows, summary.invalid) == (5, 3)
+    named = table.rename_columns(["id", "p", "count"])
+    pq.write_table(named, tmp_path / "named.parquet")
+    with pytest.raises(bs.InputError, match="unknown column 'problem'; choose the column of prob"):
+        bs.count_file(tmp_path / "named.parquet", out)
+    bs.count_file(tmp_path / "named.parquet", tmp_path / "again.parquet", column="p")
+    assert [row["count"] for row in counts_in(tmp_path / "again.parquet")] == [4, 2, *[None] * 3]
+
+
+def test_json_lines_may_have_the_fields_of_problems(tmp_path):
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.csv"
+    problems = [
+        {"id": 1, "options": [["a"], ["b"], ["a", "b"]]},
+        {"id": 2, "options": [["a", "x"], ["b", "x"]], "secondary": ["x"], "colors": [{}, {}]},
+        {"id": 3, "options": [["a", "x"], ["b", "x"]], "secondary": ["x"],
+         "colors": [{"x": "red"}, {"x": "red"}]},
+        {"id": 4, "options": [["a"], ["a"]], "bounds": {"a": [1, 2]}, "items": ["a"]},
+        {"id": 5, "items": ["a"]},
+        {"id": 6, "options": [["a"]], "items": []},
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(problem) + "\n" for problem in problems))
+    bs.count_file(path, out)
+    rows = counts_in(out)
+    assert list(rows[0]) == ["id", "items", "options", "count", "complete", "engine", "message"]
+    assert [row["count"] for row in rows] == ["2", "0", "1", "3", None, None]
+    assert rows[4]["message"].startswith("the problem: expected an object with a list of lists")
+    assert rows[5]["message"].startswith("the problem: ")
+
+
+def test_lists_of_problems_are_counted_in_python():
+    problems = [bs.family("queens:6"), "langford:4", bs.read_problem("dominoes:4x4")] * 7
+    found = bs.count(problems, jobs=2)
+    assert [each.count for each in found] == [4, 2, 36] * 7
+    assert all(each.complete and not each.failures for each in found)
+    assert [each.nodes for each in found[:3]] == [bs.count(each).nodes for each in problems[:3]]
+    assert bs.count(()) == []
+    rows = []
+    bs.count(problems, on_progress=lambda progress: rows.append(progress.new_rows))
+    assert sum(rows) == len(problems)
+    with pytest.raises(bs.InputError, match="problem 17 of the list: queens:x: 'x' is not a size"):
+        bs.count([*problems[:17], "queens:x"])
+    with pytest.raises(bs.InputError, match="leave out the stack and up_to_symmetry"):
+        bs.count(problems, up_to_symmetry=True)
+    assert [(each.count, each.complete) for each in bs.count(["queens:8"], limit=5)] == [(5, False)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["queens:6", "queens:5", "--run", "dir"], "'--run': for one problem"),
+        (["queens:6", "queens:5", "--up-to-symmetry"], "'--up-to-symmetry': for one problem"),
+        (["queens:6", "--stats"], "--stats is for a table of counts"),
+        (["queens:6", "queens:5", "--box", "2x2"], "only tables of grids have 'box'"),
+        (["queens:6", "queens:5", "--column", "x"], "only tables have a column of problems"),
+        (["queens:6", "queens:5", "-o", "x.npy"], "only solve writes .npy"),
+    ],
+)
+def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["count", *words])
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not os.listdir(tmp_path)
+
+
+def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "PARTS", BlockSize(100, 100, 3))
+    bs.count_file(folder, tmp_path / "whole.parquet")
+    bs.count_file(folder, f"{tmp_path}/out/")
+    parts = sorted((tmp_path / "out").iterdir())
+    assert len(parts) > 2
+    rows = [row for part in parts for row in counts_in(part)]
+    assert rows == counts_in(tmp_path / "whole.parquet")
+
+
+KILLED = """
+import batchsolve.cli, batchsolve.runs.count_file, batchsolve.runs.solve_file as solve_file
+from batchsolve.runs.journal import Journal
+solve_file.JOURNAL_SECONDS = 0
+record = Journal.record
+Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded", flush=True))
+batchsolve.cli.app()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_folder_whose_count_is_killed_resumes_to_the_same_bytes(backend, tmp_path):
+    instances = tmp_path / "instances"
+    instances.mkdir()
+    for k in range(150):
+        text = write_dlx(bs.family(EASY[k % len(EASY)])) if k % 50 else "a b\na x\n"
+        (instances / f"{k:03}.dlx").write_text(text)
+    (instances / "077.dlx").write_text(write_dlx(bs.family("queens:11")))
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    bs.count_file(instances, whole)
+    command = [sys.executable, "-c", KILLED, "count", str(instances), "-o", str(out), "--resume"]
+    command += ["--jobs", "2", "--backend", backend, "--quiet", "--budget", "2000"]
+    rng = random.Random(backend)
+    for _ in range(2):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(rng.randrange(2, 8)):
+            process.stdout.readline()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert out.exists() or (tmp_path / "out.csv.partial.journal").exists()
+    done = subprocess.run(command, capture_output=True)
+    assert done.returncode == 1, done.stderr
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["instances", "out.csv", "whole.csv"]
+
+
+def test_only_the_same_files_are_resumed(folder, tmp_path):
+    copy, out = tmp_path / "copy", tmp_path / "out.csv"
+    shutil.copytree(folder, copy)
+
+    def stop(progress):
+        if progress.totals.rows:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bs.count_file(copy, out, on_progress=stop)
+    with pytest.raises(bs.OutputError, match="go on with `resume`"):
+        bs.count_file(copy, out)
+    (copy / "a.dlx").write_text("a\na\n")
+    with pytest.raises(bs.JournalError, match=r"the interrupted run had inputs = .*a.dlx of"):
+        bs.count_file(copy, out, resume=True)
