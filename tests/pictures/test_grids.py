@@ -13,7 +13,8 @@ from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.pictures.outlines import outline
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, overlapping, plain
+from batchsolve.problems.overlaps import overlapping
+from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
 from batchsolve.problems.variant import Variant, grid_problem
 
 JIGSAW = "AAAB CABB CCDB CDDD"
