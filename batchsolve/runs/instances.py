@@ -16,9 +16,10 @@ from batchsolve.engines.choice import EngineForEach
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.problems.answers import Answers, Status
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.stacks import Group, Stacks
-from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
+from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.tables.answers import RowSums, with_new_columns
 from batchsolve.tables.blocks import Block, BlockSize
@@ -28,6 +29,7 @@ from batchsolve.tables.sources import Files, FilesSource, TextSource
 from batchsolve.tables.tables import Tables
 
 COLUMN = "problem"
+_NO_CLUES = np.empty(0, np.uint32)
 
 
 class Facts(NamedTuple):
@@ -96,7 +98,8 @@ class Instances:
         try:
             reading = self.read(self.given[row])
             problem = reading.problem
-            problem.check_stack(reading.stack.tolist())
+            if reading.stack.size:
+                problem.check_stack(reading.stack.tolist())
             engine = self.engine.of(problem)
         except BatchsolveError as error:
             self.faults[row] = str(error)
@@ -116,7 +119,13 @@ def check_counting(engine: EngineForEach, settings: SearchSettings) -> None:
 
 def problems_as_rows(problems: Sequence[Any], engine: EngineForEach) -> Instances:
     """Return problems in memory, or arguments of `read_problem`, as rows without columns."""
-    return Instances(problems, reading_of, engine)
+    return Instances(problems, _of_memory, engine)
+
+
+def _of_memory(problem: Puzzle) -> Reading:
+    if isinstance(problem, ExactCover):  # its name is not needed, and takes time
+        return Reading(problem, _NO_CLUES, "")
+    return reading_of(problem)
 
 
 # ---- instances in files and tables ----------------------------------------------------------
@@ -191,7 +200,7 @@ def _of_text(column: str, text: str | None) -> Reading:
             problem = family(text)
         else:
             raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
-    return reading_of(problem)
+    return _of_memory(problem)
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"
@@ -201,7 +210,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
     """Read fields of JSON, each as text."""
     texts = [f"{json.dumps(name)}: {text}" for name, text in fields.items() if text is not None]
     with named_errors("the problem"):
-        return reading_of(read_json("{" + ", ".join(texts) + "}"))
+        return _of_memory(read_json("{" + ", ".join(texts) + "}"))
 
 
 class InstanceTables(Tables):
