@@ -25,8 +25,8 @@ from batchsolve.tables.answers import RowSums, with_new_columns
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.layouts import JSON_TEXT, JsonLines
 from batchsolve.tables.reader import FILENAME, as_text
-from batchsolve.tables.sources import Files, FilesSource, TextSource
-from batchsolve.tables.tables import Tables
+from batchsolve.tables.sources import Files, FilesSource, Source, TextSource
+from batchsolve.tables.tables import Tables, open_all
 
 COLUMN = "problem"
 _NO_CLUES = np.empty(0, np.uint32)
@@ -249,32 +249,35 @@ class InstanceTables(Tables):
         filename: bool = False,
         size: BlockSize | None = None,
     ) -> None:
-        super().__init__(inputs, filename, size)
-        self.column, left_out = self._column_of_problems(column)
+        sources = open_all(inputs)
+        if has_fields := column is None and _has_fields(sources[0]):
+            sources = list(map(_with_json, sources))
+        super().__init__(sources, filename, size)
+        self.column, left_out = "", Files.schema.names[1:]
+        if has_fields:
+            left_out = list(JSON_FIELDS)
+        elif not isinstance(sources[0], FilesSource):
+            self.column, left_out = column or COLUMN, []
+            if self.column not in self.columns:
+                raise InputError(
+                    f"unknown column {quoted(self.column)}; choose the column of problems from "
+                    f"{listed(self.columns)}"
+                )
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
         self.reader = InstanceReader(schema, engine, self.column, filename)
 
-    def _column_of_problems(self, column: str | None) -> tuple[str, Sequence[str]]:
-        """Return the column of problems, and the columns that the output does not have."""
-        first = self._sources[0]
-        if isinstance(first, FilesSource):
-            return "", Files.schema.names[1:]
-        name = column or COLUMN
-        if name in self.columns:
-            return name, ()
-        is_json = isinstance(first, TextSource) and isinstance(first.layout, JsonLines)
-        if column is not None or not (is_json and "options" in self.columns):
-            raise InputError(
-                f"unknown column {quoted(name)}; choose the column of problems from "
-                f"{listed(self.columns)}"
-            )
-        self._sources = [_with_fields(source) for source in self._sources]
-        return "", JSON_FIELDS
+
+def _has_fields(source: Source) -> bool:
+    """Return True for JSON lines with the fields of problems and without their column."""
+    names = source.layout.schema.names
+    return isinstance(source.layout, JsonLines) and COLUMN not in names and "options" in names
 
 
-def _with_fields(source: Any) -> TextSource:
+def _with_json(source: Source) -> Source:
     """Return JSON lines whose fields of problems stay JSON, whatever the first lines hold."""
+    if not isinstance(source, TextSource):
+        return source
     others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
     return replace(source, layout=JsonLines(pa.schema([*others, *fields])))
