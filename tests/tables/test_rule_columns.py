@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from pathlib import Path
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -13,9 +15,12 @@ from oracles import grids_by_rules
 import batchsolve as bs
 from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
-from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
+from batchsolve.formats import constraint_strings, f_puzzles
+from batchsolve.formats.grid_rules import STRICT
+from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
 from batchsolve.runs import solve_file
+from batchsolve.tables.rule_columns import COLUMNS
 
 BLANK = "." * 16
 PLAIN = plain(2, 2)
@@ -343,3 +348,25 @@ def test_lanes_needs_no_exact_cover_of_a_row():
     assert get_engine("lanes").search(problem, task).clash.tolist() == [-1, -1, 1]
     assert "_cover" not in vars(problem)
     assert get_engine("dlx").search(problem, task).clash.tolist() == [-1, -1, 1]
+
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "variants.md").read_text()
+EXAMPLES = re.findall(r"```csv\n(.*?)```\n\n```text\n(.*?)```", GUIDE, re.S)
+
+
+def test_the_guide_has_examples():
+    assert len(EXAMPLES) == GUIDE.count("```csv") == 5
+
+
+@pytest.mark.parametrize(("rows", "answers"), EXAMPLES)
+def test_examples_of_the_guide(tmp_path, rows, answers):
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text(rows)
+    bs.solve_file(str(path), str(out))
+    assert out.read_text() == answers
+
+
+def test_the_guide_names_all_that_is_read():
+    names = {*constraint_strings._CONSTRAINTS, *f_puzzles._RULES, *NAMED, *STRICT, *COLUMNS}
+    shown = set(re.findall(r"`([^`\n]+)`", GUIDE))
+    assert names - shown == {"Given", "grid"}  # the guide says these in words
