@@ -13,7 +13,7 @@ import numpy as np
 
 import batchsolve as bs
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rules import overlapping
+from batchsolve.problems.overlaps import overlapping
 from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.runs.count import first_covers
 

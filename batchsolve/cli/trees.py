@@ -23,6 +23,7 @@ from batchsolve.cli.options import (
     Puzzles,
     WorkerOptions,
     argument,
+    meaning,
     only,
     option,
     output_to,
@@ -55,7 +56,12 @@ Generators = Annotated[
 ]
 Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
 
-CountedFiles = Annotated[FileSettings, only(*HOW_WRITTEN, "filename", "chunk", "stats")]
+CountedFiles = Annotated[
+    FileSettings,
+    only(*HOW_WRITTEN, "filename", "chunk", "stats"),
+    meaning("column", help="Name of the puzzle column; found by default. Of a table: problem."),
+    meaning("chunk", help="Most rows of a table that a task reads; by default 16 kB of text."),
+]
 
 EPILOG = (
     "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "

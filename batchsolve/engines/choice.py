@@ -15,6 +15,7 @@ tree and must not depend on timing, so the shape decides that number, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from batchsolve.engines.contract import (
@@ -62,17 +63,20 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     return list(map(get_engine, _names_for(name, problem)))
 
 
-def _names_for(name: str, problem: ExactCover) -> list[str]:
-    """Return the names of `engines_for`, without importing the engines."""
+def _names_for(name: str, problem: ExactCover) -> Iterator[str]:
+    """Yield the names of `engines_for`, without importing the engines."""
     if name != AUTO:
         check_support(registered(name), problem)
-        return [name]
+        yield name
+        return
     if isinstance(problem, GridProblem):
         best = engine_for_rows(AUTO, problem)
         if best.capabilities.sudoku_only:
-            return [best.name]
-    known = map(registered, engine_names())
-    return [e.name for e in known if e.capabilities.tree == MRV_TREE and _takes(e, problem)]
+            yield best.name
+            return
+    for engine in map(registered, engine_names()):
+        if engine.capabilities.tree == MRV_TREE and _takes(engine, problem):
+            yield engine.name
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class EngineForEach:
 
     def of(self, problem: ExactCover) -> Engine:
         """Return the engine that searches a problem; raises `InputError` if none does."""
-        return get_engine(_names_for(self.name, problem)[0])
+        return get_engine(next(_names_for(self.name, problem)))
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task; see `Engine`."""

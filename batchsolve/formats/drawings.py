@@ -27,6 +27,7 @@ from batchsolve.problems.notation import (
     numbers,
     usual_notation,
 )
+from batchsolve.problems.overlaps import drawing_of, drawn_problem
 from batchsolve.problems.rules import n_regions
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.problems.variant import grid_problem
@@ -113,6 +114,15 @@ def read_grid(
     """
     text_of("a puzzle", text)
     box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
+    if (drawing := drawing_of(text)) is not None:
+        if rules is not None or regions is not None:
+            raise InputError("grids that overlap take neither rules nor regions")
+        problem, notation = drawn_problem(drawing, box, alphabet, blank)
+        written = "".join(text.split())
+        grids, faults = notation.encode(pa.array([written]))
+        if (fault := int(faults[0])) != -1:
+            raise InputError(notation.explain(written, fault))
+        return problem, notation, grids[0]
     rows = _rows(text)
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in row.characters for row in rows):

@@ -322,12 +322,14 @@ def _grid_lines(
     if in_order:
         ranks = _ranks(digits, notation.separator)
         order = _sort_grids(grids, ranks, max(len(digits) - 1, 1).bit_length())
+    grids = notation.placed(grids)
     if notation.symbols and all(len(text) == 1 for text in texts):
         lines = _frame(grids, order, *notation.shifts, _ascii(head), _ascii(tail))
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
     in_turn = grids[order].reshape(-1)
-    return _join(np.arange(n + 1) * problem.n_cells, in_turn, *_pieces(["", *texts]), *frame)
+    pieces = _pieces(["", *texts, "#"])
+    return _join(np.arange(n + 1) * grids.shape[1], in_turn, *pieces, *frame)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:

@@ -32,6 +32,8 @@ MOST_TOOLTIPS = 200  # pieces; more names would be most of a file
 SIDE_BY_SIDE = 18  # cells of layers in a row
 DIGIT, LABEL, SMALLEST = 0.56, 0.46, 0.18  # sizes of letters, as parts of a cell
 
+UNMARKED = ("apart", "undotted", "unlettered")  # relations where no mark stands
+
 _Part = tuple[BoardPiece, str, list[Cell]]  # a piece, its colour, its cells in one layer
 
 _UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
@@ -348,23 +350,25 @@ def _marked(rules: Rules) -> Iterator[str]:
 
 
 def _sign(one: Cell, other: Cell, relation: str) -> str:
-    """Return the mark between two cells for the relation of their digits."""
+    """Return the mark between two cells for the relation of their digits; a line for others."""
+    if relation in UNMARKED:
+        return ""
     (r, c), (down, right) = one, (other[0] - one[0], other[1] - one[1])
     x, y = (c + right / 2 + 0.5) * CELL, (r + down / 2 + 0.5) * CELL
-    line = ""
-    if abs(down) + abs(right) > 1:  # the cells do not lie side by side
-        ends = f"M{(c + 0.5) * CELL:g} {(r + 0.5) * CELL:g}l{right * CELL} {down * CELL}"
-        line = _path("bs-diagonal", ends)
+    mark = ""
     if relation in ("consecutive", "double"):
-        return line + _disc("bs-white" if relation == "consecutive" else "bs-black", x, y, 0.13)
-    if relation in ("v", "x"):
+        mark = _disc("bs-white" if relation == "consecutive" else "bs-black", x, y, 0.13)
+    elif relation in ("v", "x"):
         letter = f'<text class="bs-clue" x="{x:g}" y="{y + 5:g}" font-size="14">{relation.upper()}'
-        return line + _disc("bs-cell", x, y, 0.2) + letter + "</text>"
-    if relation == "less":
+        mark = _disc("bs-cell", x, y, 0.2) + letter + "</text>"
+    elif relation == "less":
         turned = f"translate({x:g} {y:g}) rotate({degrees(atan2(down, right)):g})"
         sign = f'<path class="bs-sign" transform="{turned}" d="M4 -6L-4 0L4 6"/>'
-        return line + _disc("bs-cell", x, y, 0.2) + sign
-    return ""
+        mark = _disc("bs-cell", x, y, 0.2) + sign
+    if mark and abs(down) + abs(right) == 1:
+        return mark
+    ends = f"M{(c + 0.5) * CELL:g} {(r + 0.5) * CELL:g}l{right * CELL} {down * CELL}"
+    return _path("bs-diagonal", ends) + mark
 
 
 # ---- elements -------------------------------------------------------------------------------

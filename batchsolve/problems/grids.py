@@ -10,6 +10,7 @@ options as indices.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -342,7 +343,8 @@ class GridProblem(ExactCover):
         >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
         [1, 2, 0, 0, 3, 4]
         """
-        notation = self.notation_of(text_of("a grid", text), alphabet)
+        notation = self._drawn(self.notation_of(text_of("a grid", text), alphabet))
+        text = "".join(text.split()) if notation.drawing else text
         grids, faults = notation.encode(pa.array([text]))
         if faults[0] != -1:
             raise InputError(notation.explain(text, int(faults[0])))
@@ -352,8 +354,14 @@ class GridProblem(ExactCover):
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
         n = self.n_digits
         notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
+        notation = self._drawn(notation)
         array = self.as_grids(as_grids_array(grid).reshape(1, -1))
         return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
+
+    def _drawn(self, notation: Notation) -> Notation:
+        """Return the notation of these grids: with ``#`` outside, if they are not square."""
+        is_square = self.n_cells == self.n_digits**2
+        return notation if is_square else replace(notation, drawing=self.rules.drawing)
 
     def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
         """Return the notation of a grid: the named alphabet, or one that fits."""

@@ -167,6 +167,8 @@ class Notation:
         The symbol of blank cells in output.
     blanks : str
         The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
+    drawing : str
+        For grids that overlap: lines with ``#`` outside; empty for N × N cells.
     """
 
     n_digits: int
@@ -175,6 +177,7 @@ class Notation:
     separator: str = ""
     blank: str = "."
     blanks: str = BLANKS
+    drawing: str = ""
 
     @classmethod
     def from_name(cls, name: str, n_digits: int, blanks: str | None = None) -> Notation:
@@ -245,7 +248,14 @@ class Notation:
         for symbols in [*(s for s in folds if len(set(s)) == len(s)), self.symbols]:
             for digit, symbol in enumerate(symbols, 1):
                 table[ord(symbol)] = digit
+        if self.drawing:
+            table[ord("#")] = self.n_digits + 1
         return table
+
+    @cached_property
+    def _is_cell(self) -> npt.NDArray[np.bool_]:
+        """For grids that overlap: true for each character of a grid that is a cell."""
+        return np.array([c != "#" for c in self.drawing.replace("\n", "")])
 
     @cached_property
     def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
@@ -257,7 +267,7 @@ class Notation:
             The byte of a digit is the digit plus all steps that begin at it or before it, modulo
             256. A step begins where the bytes of two symbols are not consecutive.
         """
-        symbols = (self.blank + self.symbols).encode()
+        symbols = (self.blank + self.symbols + "#" * bool(self.drawing)).encode()
         shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
         begins = np.flatnonzero(np.append(True, shifts[1:] != shifts[:-1]))
         steps = shifts[begins].copy()
@@ -273,44 +283,64 @@ class Notation:
 
         Returns
         -------
-        grids : ndarray of uint8, shape (n, N²)
+        grids : ndarray of uint8, shape (n, n_cells)
             Digits 1 .. N, 0 for blank cells; a malformed value is a blank grid, so that callers
             can use its digits as indices.
         faults : ndarray of int32, shape (n,)
             -1 for a well formed value, else a fault for `explain`.
         """
         data, offsets = buffers(column)
-        grids = np.zeros((len(column), self.n_digits**2), np.uint8)
+        size = self._is_cell.size if self.drawing else self.n_digits**2
+        grids = np.zeros((len(column), size), np.uint8)
         faults = np.full(len(column), _FINE, np.int32)
         if self.symbols:
             _encode_symbols(data, offsets, self.table, grids, faults)
         else:
             _encode_numbers(data, offsets, self.n_digits, self.table, grids, faults)
+        if self.drawing:
+            misplaced = (grids > self.n_digits) == self._is_cell
+            found = misplaced.any(axis=1) & (faults == _FINE)
+            faults[found] = misplaced[found].argmax(axis=1)
+            grids = np.ascontiguousarray(grids[:, self._is_cell])
         malformed = faults != _FINE
         if malformed.any():
             grids[malformed] = 0
         return grids, faults
 
+    def placed(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return grids with N + 1 for each character outside, in their drawing."""
+        if not self.drawing:
+            return grids
+        whole = np.full((len(grids), self._is_cell.size), self.n_digits + 1, np.uint8)
+        whole[:, self._is_cell] = grids
+        return whole
+
     def explain(self, text: str, fault: int) -> str:
         """Return the message about a value with a fault of `encode`."""
         n = self.n_digits
+        rows, columns = n, n
+        if self.drawing:
+            rows, columns = len(self.drawing.splitlines()), self.drawing.index("\n")
         text = text.strip()
         tokens = text.replace(",", " ").replace(";", " ").split()
         foreign = next((c for c in text if not c.isascii()), None)
-        if fault == _WRONG_LENGTH and self.symbols and foreign and len(text) == n * n:
+        if fault == _WRONG_LENGTH and self.symbols and foreign and len(text) == rows * columns:
             fault = text.index(foreign)  # several bytes long
         if fault == _WRONG_LENGTH:
             what = "characters" if self.symbols else "numbers"
             length = len(text if self.symbols else tokens)
             if length == 0:
-                return f"no grid; a {n}×{n} grid has {n * n} {what}"
-            return f"{length} {what}; a {n}×{n} grid has {n * n}"
+                return f"no grid; a {rows}×{columns} grid has {rows * columns} {what}"
+            return f"{length} {what}; a {rows}×{columns} grid has {rows * columns}"
         if fault == _TWO_BLANKS:
             return f"0 and -1, but no {n}: do the digits begin at 0? then add 1 to all numbers"
-        where = f"row {fault // n + 1}, column {fault % n + 1}"
+        where = f"row {fault // columns + 1}, column {fault % columns + 1}"
         if not self.symbols:
             return f"{where}: {tokens[fault]!r} is not a number from 1 to {n}, nor a blank"
         bad = text.encode()[fault : fault + 4].decode(errors="replace")[:1]
+        if self.drawing and (bad == "#") == self._is_cell[fault]:
+            side = "a cell" if self._is_cell[fault] else "outside"
+            return f"{where}: {bad!r} where the layout of the table has {side}"
         return f"{where}: {bad!r} is not in the alphabet {self.name}, nor a blank"
 
     def decode(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
@@ -318,16 +348,17 @@ class Notation:
 
         Parameters
         ----------
-        grids : ndarray of uint8, shape (number of true values in `where`, N²)
+        grids : ndarray of uint8, shape (number of true values in `where`, n_cells)
         where : ndarray of bool, shape (n,)
 
         Returns
         -------
         pyarrow.StringArray, length n
         """
+        grids = self.placed(grids)
         if self.symbols:
             data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.shifts)
-            starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(self.n_digits**2)
+            starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
         else:
             data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))
         if where.all():

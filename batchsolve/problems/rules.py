@@ -8,13 +8,12 @@ once; a *group* has fewer cells and holds each digit at most once.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
-from math import comb, isqrt
-from typing import Any, cast
+from math import comb
+from typing import Any
 
 from batchsolve.errors import ProblemError, quoted
 
@@ -149,6 +148,14 @@ class Rules:
         rows, columns = zip(*self.places, strict=True)
         return max(rows) + 1, max(columns) + 1
 
+    @property
+    def drawing(self) -> str:
+        """Lines with ``.`` for a cell and ``#`` outside; see `batchsolve.problems.overlaps`."""
+        rows, columns = self.extent
+        cells = set(self.places)
+        lines = ("".join("#."[(r, c) in cells] for c in range(columns)) for r in range(rows))
+        return "\n".join(lines)
+
     def step(self, cells: Cells) -> tuple[int, int] | None:
         """Return the rows and columns from each of some cells to the next; None if they differ.
 
@@ -247,100 +254,6 @@ def boxes(box_rows: int, box_columns: int) -> list[Cells]:
 def plain(box_rows: int, box_columns: int) -> Rules:
     """Return the rules of Sudoku with boxes of this shape."""
     return Rules.square(box_rows * box_columns, boxes(box_rows, box_columns))
-
-
-OUTSIDE = "#"
-
-
-def overlapping(
-    drawing: str, box: tuple[int, int] = (3, 3), corners: Iterable[tuple[int, int]] | None = None
-) -> Rules:
-    """Return the rules of several grids that overlap, such as Samurai, found from a drawing.
-
-    Parameters
-    ----------
-    drawing : str
-        Lines with a character a cell, or a square in one line: ``#`` or a blank is outside, every
-        other character is a cell. Empty rows and columns around the cells do not count.
-    box : (int, int)
-        Rows and columns of a box; each grid has N × N cells.
-    corners : iterable of (int, int), optional
-        Row and column, from 0, of the cell at the top left of each grid. By default, the grids are
-        all squares of N × N cells that lie on whole boxes, counted from the top left.
-
-    Raises
-    ------
-    ProblemError
-        If a cell is in no grid, or a square has no cell of its own: then there are several ways to
-        read the drawing, and `corners` must say which.
-
-    Examples
-    --------
-    >>> rules = overlapping("....##....##............##....##....", (2, 2))
-    >>> rules.n_cells, len(rules.houses), len(rules.regions)
-    (28, 23, 7)
-    """
-    places = drawn_places(drawing)
-    if not places:
-        raise ProblemError("a drawing of grids that overlap has no cells")
-    number = {place: cell for cell, place in enumerate(places)}
-    rows, columns = box
-    n = rows * columns
-    wanted = places if corners is None else list(corners)
-    squares = {}
-    for top, left in wanted:
-        if corners is None and (top % rows or left % columns):
-            continue
-        cells = [number.get((top + r, left + c)) for r in range(n) for c in range(n)]
-        if None not in cells:
-            squares[top, left] = cast(list[int], cells)
-        elif corners is not None:
-            raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
-    times = Counter(cell for square in squares.values() for cell in square)
-    none = next((places[cell] for cell in range(len(places)) if not times[cell]), None)
-    if none is not None:
-        raise ProblemError(
-            f"the cell in row {none[0] + 1}, column {none[1] + 1} is in no grid of {n}×{n} cells"
-        )
-    for (top, left), square in squares.items() if corners is None else ():
-        if all(times[cell] > 1 for cell in square):
-            raise ProblemError(
-                f"the square at row {top + 1}, column {left + 1} can be a grid or not, because "
-                f"others have all of its cells; name the corners of the grids"
-            )
-    houses = [
-        tuple(square[cell] for cell in house)
-        for square in squares.values()
-        for house in plain(*box).houses
-    ]
-    return Rules(n, tuple(places), tuple(dict.fromkeys(houses)))
-
-
-def drawn_places(drawing: str) -> list[tuple[int, int]]:
-    """Return row and column of each cell of a drawing; see `overlapping`.
-
-    Examples
-    --------
-    >>> drawn_places("#.." + chr(10) + "#..")
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
-    """
-    lines = drawing.splitlines()
-    if len(lines) == 1:
-        side = isqrt(len(drawing))
-        if side * side != len(drawing):
-            raise ProblemError(
-                f"a drawing in one line is a square, such as 441 characters for 21×21, not "
-                f"{len(drawing)}; begin a line for each row"
-            )
-        lines = [drawing[k : k + side] for k in range(0, len(drawing), side)]
-    found = [
-        (r, c)
-        for r, line in enumerate(lines)
-        for c, character in enumerate(line)
-        if character not in OUTSIDE + " "
-    ]
-    top, left = (min((place[k] for place in found), default=0) for k in range(2))
-    return [(r - top, c - left) for r, c in found]
 
 
 def layout(text: str, n: int) -> list[str]:

@@ -73,7 +73,13 @@ def count_file(
         of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
         ``message``. Counts are integers of 64 bits, or text if the engine is ``memo``, whose counts
         have any size. A problem that cannot be read is a row with a message.
-    jobs, backend, address, on_progress
+    jobs : int, optional
+        As of `solve_file`.
+    backend : {"threading", "loky", "dask", "ray"}
+        As of `solve_file`.
+    address : str, optional
+        As of `solve_file`.
+    on_progress : callable or True, optional
         As of `solve_file`.
     search : SearchSettings, optional
         The settings of the search. Limits are those of a row: one that meets its ``limit`` has that

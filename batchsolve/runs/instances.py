@@ -16,18 +16,20 @@ from batchsolve.engines.choice import EngineForEach
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.problems.answers import Answers, Status
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.stacks import Group, Stacks
-from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
+from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.tables.answers import RowSums, with_new_columns
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.layouts import JSON_TEXT, JsonLines
 from batchsolve.tables.reader import FILENAME, as_text
-from batchsolve.tables.sources import Files, FilesSource, TextSource
-from batchsolve.tables.tables import Tables
+from batchsolve.tables.sources import Files, FilesSource, Source, TextSource
+from batchsolve.tables.tables import Tables, open_all
 
 COLUMN = "problem"
+_NO_CLUES = np.empty(0, np.uint32)
 
 
 class Facts(NamedTuple):
@@ -96,7 +98,8 @@ class Instances:
         try:
             reading = self.read(self.given[row])
             problem = reading.problem
-            problem.check_stack(reading.stack.tolist())
+            if reading.stack.size:
+                problem.check_stack(reading.stack.tolist())
             engine = self.engine.of(problem)
         except BatchsolveError as error:
             self.faults[row] = str(error)
@@ -116,7 +119,13 @@ def check_counting(engine: EngineForEach, settings: SearchSettings) -> None:
 
 def problems_as_rows(problems: Sequence[Any], engine: EngineForEach) -> Instances:
     """Return problems in memory, or arguments of `read_problem`, as rows without columns."""
-    return Instances(problems, reading_of, engine)
+    return Instances(problems, _of_memory, engine)
+
+
+def _of_memory(problem: Puzzle) -> Reading:
+    if isinstance(problem, ExactCover):  # its name is not needed, and takes time
+        return Reading(problem, _NO_CLUES, "")
+    return reading_of(problem)
 
 
 # ---- instances in files and tables ----------------------------------------------------------
@@ -191,7 +200,7 @@ def _of_text(column: str, text: str | None) -> Reading:
             problem = family(text)
         else:
             raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
-    return reading_of(problem)
+    return _of_memory(problem)
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"
@@ -201,7 +210,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
     """Read fields of JSON, each as text."""
     texts = [f"{json.dumps(name)}: {text}" for name, text in fields.items() if text is not None]
     with named_errors("the problem"):
-        return reading_of(read_json("{" + ", ".join(texts) + "}"))
+        return _of_memory(read_json("{" + ", ".join(texts) + "}"))
 
 
 class InstanceTables(Tables):
@@ -240,32 +249,35 @@ class InstanceTables(Tables):
         filename: bool = False,
         size: BlockSize | None = None,
     ) -> None:
-        super().__init__(inputs, filename, size)
-        self.column, left_out = self._column_of_problems(column)
+        sources = open_all(inputs)
+        if has_fields := column is None and _has_fields(sources[0]):
+            sources = list(map(_with_json, sources))
+        super().__init__(sources, filename, size)
+        self.column, left_out = "", Files.schema.names[1:]
+        if has_fields:
+            left_out = list(JSON_FIELDS)
+        elif not isinstance(sources[0], FilesSource):
+            self.column, left_out = column or COLUMN, []
+            if self.column not in self.columns:
+                raise InputError(
+                    f"unknown column {quoted(self.column)}; choose the column of problems from "
+                    f"{listed(self.columns)}"
+                )
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
         self.reader = InstanceReader(schema, engine, self.column, filename)
 
-    def _column_of_problems(self, column: str | None) -> tuple[str, Sequence[str]]:
-        """Return the column of problems, and the columns that the output does not have."""
-        first = self._sources[0]
-        if isinstance(first, FilesSource):
-            return "", Files.schema.names[1:]
-        name = column or COLUMN
-        if name in self.columns:
-            return name, ()
-        is_json = isinstance(first, TextSource) and isinstance(first.layout, JsonLines)
-        if column is not None or not (is_json and "options" in self.columns):
-            raise InputError(
-                f"unknown column {quoted(name)}; choose the column of problems from "
-                f"{listed(self.columns)}"
-            )
-        self._sources = [_with_fields(source) for source in self._sources]
-        return "", JSON_FIELDS
+
+def _has_fields(source: Source) -> bool:
+    """Return True for JSON lines with the fields of problems and without their column."""
+    names = source.layout.schema.names
+    return isinstance(source.layout, JsonLines) and COLUMN not in names and "options" in names
 
 
-def _with_fields(source: Any) -> TextSource:
+def _with_json(source: Source) -> Source:
     """Return JSON lines whose fields of problems stay JSON, whatever the first lines hold."""
+    if not isinstance(source, TextSource):
+        return source
     others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
     return replace(source, layout=JsonLines(pa.schema([*others, *fields])))

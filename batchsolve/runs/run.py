@@ -91,7 +91,7 @@ class Run:
     Examples
     --------
     >>> import tempfile
-    >>> from batchsolve.problems.grids import GridProblem
+    >>> from batchsolve.problems.sudoku import Sudoku
     >>> directory = tempfile.mkdtemp() + "/run"
     >>> with Run(directory, Sudoku(2, 2)) as run:
     ...     run.search(limit=100, jobs=1).count

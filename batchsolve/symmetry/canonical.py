@@ -181,9 +181,9 @@ def check_shape(problem: GridProblem) -> None:
     batchsolve.errors.ProblemError: grids of 25×25 with boxes of 5×5 have too many symmetries for \
 canonical forms; those up to 20×20 with boxes of 4×5 have forms
     """
-    if not isinstance(problem, Sudoku):
-        check_kind(problem, GridProblem)
+    if isinstance(problem, GridProblem) and not isinstance(problem, Sudoku):
         raise ProblemError(NO_SYMMETRY)
+    check_kind(problem, Sudoku)
     height, width, n = problem.box_rows, problem.box_columns, problem.n_digits
     stacks, bands = n // width, n // height
     symmetries = factorial(stacks) * factorial(width) ** stacks * (1 + (height == width))

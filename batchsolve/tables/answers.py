@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,8 @@ class GridColumn:
         return cls(notation, pa.string(), ())
 
     @classmethod
-    def of_digits(cls, n_digits: int) -> GridColumn:
+    def of_digits(cls, n_digits: int, n_cells: int) -> GridColumn:
         """Return the form of columns for a NumPy array."""
-        n_cells = n_digits**2
         return cls(numbers(n_digits), pa.list_(pa.uint8(), n_cells), (n_cells,))
 
     def of(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
@@ -87,7 +87,7 @@ class GridColumn:
         while is_list(leaf):
             leaf = leaf.value_type
         blank = self.notation.blank if pa.types.is_string(leaf) else "-1" if "0" in names else "0"
-        digits = np.zeros((len(where), self.notation.n_digits**2), np.uint8)
+        digits = np.zeros((len(where), prod(self.shape)), np.uint8)
         digits[where] = grids
         column = pa.array([blank, *names]).cast(leaf).take(pa.array(digits.reshape(-1)))
         for size in self.shape[:0:-1]:
@@ -144,7 +144,7 @@ class AnswerTable:
         kind = reader.input_schema.field(reader.column).type
         self._grids = GridColumn.like(kind, reader.notation)
         if as_digits:
-            self._grids = GridColumn.of_digits(reader.problem.n_digits)
+            self._grids = GridColumn.of_digits(reader.problem.n_digits, reader.problem.n_cells)
         self._limit = limit
         self.has_times, self._canonical = stats, canonical
         new: list[tuple[str, pa.DataType]] = [

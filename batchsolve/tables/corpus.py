@@ -6,6 +6,7 @@ many rows, never from one. If a choice is not clear, an error lists the possibil
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.overlaps import drawing_of, drawn_problem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
@@ -263,6 +265,17 @@ class Corpus(Tables):
     def _choose_notation(
         self, given: RuleColumns, alphabet: str | None
     ) -> tuple[RuleColumns, Notation]:
+        if (drawing := self._drawing()) is not None:
+            own = [name for name in COLUMNS if name in self.columns]
+            if given.rules or given.regions or own:
+                raise InputError(
+                    f"column {quoted(self.column)} holds grids that overlap, which take no other "
+                    f"rules: leave out {' and '.join(own) or 'rules and regions'}"
+                )
+            problem, notation = drawn_problem(
+                drawing, given.box, alphabet, self._blank, given.fixed
+            )
+            return replace(given, n_digits=problem.n_digits, fixed=problem), notation
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
         size = given.known_digits or survey.size(needs_boxes=REGIONS not in self.columns)
@@ -290,6 +303,12 @@ class Corpus(Tables):
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
         return columns, notation
+
+    def _drawing(self) -> str | None:
+        """Return the drawing that most of the first values are, if they are grids that overlap."""
+        values = as_text(self._sample[self.column][:100], self.column).to_pylist()
+        found = Counter(drawing_of(value or "") for value in values)
+        return found.most_common(1)[0][0] if found else None
 
     def _are_known(self, name: str, use: Callable[[str], object]) -> bool:
         """Tell whether a column is there and most of its first values make a problem."""

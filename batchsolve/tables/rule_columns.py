@@ -74,7 +74,7 @@ class RuleColumns:
     @property
     def key_width(self) -> int:
         """Number of digits that tell a row from others: its grid, its regions and its rules."""
-        n_cells = self.n_digits**2
+        n_cells = self.main_problem.n_cells
         return n_cells * (1 + (REGIONS in self.names)) + _RULE_DIGITS * bool(self._hashed)
 
     @property

@@ -1,13 +1,17 @@
 """Grids that overlap: layouts found from drawings, counts by hand and by brute force."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from oracles import grids_by_rules
 
 import batchsolve as bs
-from batchsolve.errors import ProblemError
-from batchsolve.problems.rules import drawn_places, overlapping, plain
+from batchsolve.errors import InputError, ProblemError
+from batchsolve.problems.overlaps import drawing_of, drawn_places, overlapping
+from batchsolve.problems.rules import plain
 from batchsolve.problems.variant import Variant
+from batchsolve.runs.export import export_run, found_covers
+from batchsolve.runs.reading import picture
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
 SAMURAI = """\
@@ -124,3 +128,93 @@ def test_squares_that_need_not_be_grids_are_told_by_their_corners():
 def test_wrong_drawings(drawing, how, message):
     with pytest.raises(ProblemError, match=message):
         overlapping(drawing, **how)
+
+
+# ---- puzzles as text ------------------------------------------------------------------------
+
+
+def test_a_table_of_drawings(tmp_path):
+    """Rows are drawings in one line or in lines; solutions have the form of the puzzles."""
+    line = TWO.replace("\n", "")
+    rows = ["1234" + line[4:], "12" + TWO[2:], line[1:], "." * 36, "11" + line[2:]]
+    table = pa.table({"puzzle": rows})
+    solved = bs.solve_table(table, box=(2, 2), limit=1000, jobs=1)
+    assert solved["status"].to_pylist() == ["multiple", "multiple", "invalid", "invalid", "invalid"]
+    assert solved["n_solutions"].to_pylist()[:2] == [144, 288]
+    assert solved["message"].to_pylist()[2:] == [
+        "35 characters; a 6×6 grid has 36",
+        "row 1, column 5: '.' where the layout of the table has outside",
+        "r1c1#1 and r1c2#1 clash by the rules",
+    ]
+    solution = solved["solution"][0].as_py()
+    assert [k for k, c in enumerate(solution) if c == "#"] == [4, 5, 10, 11, 24, 25, 30, 31]
+    again = bs.solve_table(
+        pa.table({"puzzle": rows[:1], "solution": [solution]}), box=(2, 2), jobs=1
+    )
+    assert again["agrees"].to_pylist() == [True]
+    texts = bs.solve_batch([SAMURAI.replace("\n", "")], jobs=1)
+    assert texts.status.tolist() == ["unique"]
+    assert len(texts.text()[0]) == 441
+
+
+def test_tables_of_drawings_take_no_other_rules():
+    table = pa.table({"puzzle": [TWO], "rules": ["x"]})
+    for wrong, how in ((table, {}), (table.select(["puzzle"]), {"rules": "x"})):
+        with pytest.raises(InputError, match="which take no other rules: leave out "):
+            bs.solve_table(wrong, box=(2, 2), **how)
+    with pytest.raises(InputError, match="grids that overlap take neither rules nor regions"):
+        bs.solve(TWO, box=(2, 2), rules="x")
+
+
+def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
+    (tmp_path / "two.txt").write_text("12" + TWO[2:] + "\n")
+    reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2))
+    assert picture(reading).splitlines()[:3] == [
+        "+-----+-----+      ",
+        "| 1 2 | . . |      ",
+        "| . . | . . |      ",
+    ]
+    answer = bs.solve((tmp_path / "two.txt").read_text(), box=(2, 2))
+    assert (answer.status, len(answer.solution)) == ("multiple", 36)
+    assert answer._repr_html_().count("bs-digit") == 2 + 28  # two in the style
+    assert reading.problem.format(reading.problem.parse(answer.solution)) == answer.solution
+    with bs.Run(tmp_path / "run", reading, collect=True) as run:
+        run.search(jobs=1)
+    export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"))
+    grids = (tmp_path / "out.csv").read_text().split()[1:]
+    assert len(set(grids)) == 288
+    assert {grid[4:6] for grid in grids} == {"##"}
+    assert len(found_covers(reading, str(tmp_path / "out.csv"), 1000)) == 288
+
+
+def test_a_row_and_duplicates_of_drawings(tmp_path):
+    line = TWO.replace("\n", "")
+    (tmp_path / "in.csv").write_text(f"puzzle\n{line}\n12{line[2:]}\n{line}\n")
+    reading = bs.read_problem(f"{tmp_path}/in.csv#2", box=(2, 2))
+    assert (reading.stack.tolist(), bs.count(reading).count) == ([0, 5], 288)
+    bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", box=(2, 2))
+    assert (tmp_path / "out.csv").read_text().split() == ["puzzle", line, f"12{line[2:]}"]
+    bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", box=(2, 2))
+    assert np.load(tmp_path / "out.npy").shape == (3, 28)
+
+
+def test_wrong_cells_of_a_drawing_are_told_by_their_place():
+    with pytest.raises(InputError, match=r"row 1, column 2: '7' is not in the alphabet 1-4"):
+        bs.solve(".7" + TWO[2:], box=(2, 2))
+    with pytest.raises(InputError, match="grids of 40 digits that overlap have no alphabet"):
+        bs.solve(drawn([(0, 0), (5, 8)], 40), box=(5, 8))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("12#.", True),
+        ("....\n..#.\n", True),
+        ("12#", False),
+        ("12 #.", False),
+        ("#abc\n....", False),
+        ("...#\n....\n..", False),
+    ],
+)
+def test_drawings_have_the_mark_behind_a_cell(text, is_one):
+    assert (drawing_of(text) is not None) == is_one

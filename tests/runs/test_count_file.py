@@ -237,8 +237,9 @@ def test_json_lines_may_have_the_fields_of_problems(tmp_path):
         {"id": 5, "items": ["a"]},
         {"id": 6, "options": [["a"]], "items": []},
     ]  # fmt: skip
-    path.write_text("".join(json.dumps(problem) + "\n" for problem in problems))
-    bs.count_file(path, out)
+    path.write_text("".join(json.dumps(problem) + "\n" for problem in problems[1:]))
+    (tmp_path / "first.jsonl").write_text(json.dumps(problems[0]))  # without fields of the others
+    bs.count_file([tmp_path / "first.jsonl", path], out)
     rows = counts_in(out)
     assert list(rows[0]) == ["id", "items", "options", "count", "complete", "engine", "message"]
     assert [row["count"] for row in rows] == ["2", "0", "1", "3", None, None]

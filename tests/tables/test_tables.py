@@ -44,6 +44,7 @@ from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
 from batchsolve.tables.outputs import open_output, partial_path
 from batchsolve.tables.reader import Batch, Reader, as_text
+from batchsolve.tables.rule_columns import RuleColumns
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -481,7 +482,13 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
     names = ["status", "solution"] if has_solutions else ["status"]
     table = pa.table([pa.array(column(st.just("old")), "string")] * len(names), names)
     reader = Reader(
-        table.schema, "status", "solution" if has_solutions else None, problem, notation, notation
+        table.schema,
+        "status",
+        "solution" if has_solutions else None,
+        problem,
+        notation,
+        notation,
+        RuleColumns(4),
     )
     batch = Batch(
         table,
@@ -491,7 +498,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         else None,
         np.array([g != "" for g in given_], bool) if has_solutions else None,
         {k: "is bad" for k in range(n) if kinds[k] == "bad"},
-        problem,
+        [(problem, np.arange(n))],
     )
     found = [k for k in range(n) if counts[k]]
     answers = Answers(
