@@ -5,8 +5,8 @@ take turns in one search, and timing them on the way changes no result. An engin
 goes before them: its tree is smaller, and it was the fastest on all grids measured, with one
 solution or with millions.
 
-For many problems, `auto` means the first of these for each, because which is the fastest on a
-machine must not show in the output.
+For many problems, these engines take turns in the tasks of each that has several, in each process.
+The name of the first stands for them, because the output must not show which is the fastest.
 
 For puzzles in rows, `auto` means the engine that suits the shape of the grids, and perhaps a
 fallback engine that takes over a row after a number of nodes. The output depends on the engine's
@@ -15,7 +15,10 @@ tree and must not depend on timing, so the shape decides that number, too.
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from batchsolve.engines.contract import (
@@ -29,6 +32,7 @@ from batchsolve.engines.contract import (
     get_engine,
     registered,
 )
+from batchsolve.engines.frame import prepared
 from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -38,6 +42,7 @@ from batchsolve.settings import AUTO
 # them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The formulas of
 # `sat` grow with the number of options.
 NODES_AN_OPTION = 1
+ALONE_NODES = 50_000  # of a problem among many, before other engines are loaded for it
 MOST_WANTED = 100  # covers of a row: `sat` is slow at more
 
 
@@ -98,12 +103,54 @@ class EngineForEach:
         return registered(self.name).capabilities
 
     def of(self, problem: ExactCover) -> Engine:
-        """Return the engine that searches a problem; raises `InputError` if none does."""
+        """Return the first engine for a problem; raises `InputError` if there is none."""
         return get_engine(next(_names_for(self.name, problem)))
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
-        return self.of(problem).search(problem, task)
+        if self.name != AUTO:
+            return self.of(problem).search(problem, task)
+        turns = _turns_of(problem)
+        engine = get_engine(turns.next())
+        begin = time.perf_counter()
+        outcome = engine.search(problem, task)
+        turns.learn(engine.name, int(outcome.nodes.sum()), time.perf_counter() - begin)
+        return outcome
+
+
+class _Turns:
+    """The engines for one problem, which take turns in its tasks until the fastest is known.
+
+    The first engine searches alone at first, because loading another takes longer than a small
+    problem. The first task of each loads kernels and builds arrays, so the second one tells how
+    fast it is.
+    """
+
+    def __init__(self, problem: ExactCover) -> None:
+        names = list(_names_for(AUTO, problem))
+        self._first, *others = names
+        self._next = deque([*others, *names] if others else [])
+        self._rates = dict.fromkeys(names, 0.0)
+        self._known: set[str] = set()
+        self._n_nodes = 0
+
+    def next(self) -> str:
+        """Return the engine of the next task."""
+        if self._n_nodes < ALONE_NODES:
+            return self._first
+        with suppress(IndexError):  # several threads ask
+            return self._next.popleft()
+        return max(self._rates, key=self._rates.__getitem__)
+
+    def learn(self, name: str, n_nodes: int, seconds: float) -> None:
+        """Take the nodes and the time of a task."""
+        self._n_nodes += n_nodes
+        if name in self._known:
+            self._rates[name] = n_nodes / max(seconds, 1e-9)
+        self._known.add(name)
+
+
+_turns_of = prepared(_Turns)
 
 
 def engine_for_cheapest(name: str, problem: ExactCover) -> Engine:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import batchsolve as bs
 from batchsolve.cli import app
+from batchsolve.engines import choice
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
 from batchsolve.runs import count_file as module
 from batchsolve.search import rows as row_search
@@ -136,6 +137,19 @@ def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch)
     assert taken.count(row_search.Piece) > 20  # of 51,944 nodes
 
 
+def test_engines_of_one_tree_take_turns_in_a_hard_problem(monkeypatch):
+    used, get = [], choice.get_engine
+    monkeypatch.setattr(choice, "get_engine", lambda name: (used.append(name), get(name))[1])
+    monkeypatch.setattr(choice, "ALONE_NODES", 500)
+    [found] = bs.count(["queens:9"], jobs=1, budget=200)
+    alone = bs.count("queens:9", engine="dlx")
+    assert (found.count, found.nodes, found.engine) == (alone.count, alone.nodes, "dlx")
+    assert set(used) == {"dlx", "bits", "cells"}
+    used.clear()
+    bs.count(["queens:4"] * 20)
+    assert set(used) == {"dlx"}
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_counts_beyond_64_bits_are_text(suffix, tmp_path):
     out = tmp_path / f"out{suffix}"
@@ -147,6 +161,13 @@ def test_counts_beyond_64_bits_are_text(suffix, tmp_path):
         assert pq.read_schema(out).field("count").type == pa.string()
         bs.count_file(["queens:6"], out)
         assert pq.read_schema(out).field("count").type == pa.int64()
+
+
+def test_the_option_memo_counts_every_row_with_it():
+    words = ["count", "dominoes:16x16", "langford:4", "--memo", "--memo-size", "16", "--quiet"]
+    done = CliRunner().invoke(app, words)
+    rows = [f"dominoes:16x16,256,480,{LARGE},true,memo:16,", "langford:4,12,18,2,true,memo:16,"]
+    assert done.stdout.splitlines()[1:] == rows
 
 
 def test_a_large_count_in_parts_is_exact():
@@ -296,9 +317,12 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
 KILLED = """
 import batchsolve.cli, batchsolve.runs.count_file, batchsolve.runs.solve_file as solve_file
 from batchsolve.runs.journal import Journal
+import time
 solve_file.JOURNAL_SECONDS = 0
 record = Journal.record
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded", flush=True))
+take = solve_file.FileRun._take
+solve_file.FileRun._take = lambda self, *a: (time.sleep(0.02), take(self, *a))
 batchsolve.cli.app()
 """
 
