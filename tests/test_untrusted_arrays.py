@@ -23,7 +23,9 @@ from batchsolve.engines.frame import arrays_of
 from batchsolve.engines.lanes import SudokuLanes, best_width
 from batchsolve.engines.residual import entries_of, leaves_more
 from batchsolve.formats.render import CoverRenderer
+from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.notation import usual_notation
+from batchsolve.problems.rules import Cage, Rules, plain
 from batchsolve.problems.stacks import Stacks
 from batchsolve.tables import repeats
 
@@ -192,7 +194,11 @@ def work():
     """Search with several engines; read, solve, dedupe and write rows of every kind, and none."""
     done = [bs.count("dominoes:4x4", engine=engine).count for engine in ("memo:1", "dlx")]
     puzzles = Task.of(Stacks.from_lists([[], [0], [1, 1]] * 3), limit=40, allowance=300, keep=40)
-    for problem in (bs.Sudoku(2, 3), bs.Sudoku(4, 5)):  # integers of 16 bits and of 32
+    rows = Jigsaws(Rules.square(4, ()), np.tile(np.repeat(np.arange(4), 4), (9, 1)))
+    killer = replace(plain(2, 2), cages=(Cage((0, 1, 4), 7),), pairs=((2, 3, "less"),))
+    others = bs.grid_problem(9, rules="x+antiknight"), bs.Variant(killer), rows
+    # integers of 16 bits and of 32
+    for problem in (bs.Sudoku(2, 3), bs.Sudoku(4, 5), *others):
         for unordered in (False, True):
             task = replace(puzzles, unordered=unordered)
             found = SudokuLanes(best_width(problem.n_digits)).search(problem, task)
@@ -244,8 +250,8 @@ def work_guarded():
 _KERNELS = """
     memo._search dlx._search cells._search bits._search search.search_on results._options
     residual.leaves_more blocks._record_end survey._survey notation._encode_symbols
-    notation._encode_numbers notation._decode_symbols notation._decode_numbers sudoku._stacks_of
-    sudoku._fill_grids sudoku._check_solutions canonical._find_clashes canonical_grids._fill_table
+    notation._encode_numbers notation._decode_symbols notation._decode_numbers grids._stacks_of
+    grids._fill_grids grids._find_clashes canonical_grids._fill_table
     canonical_grids._search canonical_search.search_forms repeats._hash repeats._add repeats._refill
     stacks.gather answers._compare_rows answers._status encoders._add_sizes encoders._place
     render._frame render._sort_grids render._join render._ascending render._pack_lists
@@ -276,12 +282,13 @@ def read_past_arrays():
     from numba import njit
 
     from batchsolve.engines.intrinsics import at_most, load_relaxed
-    from batchsolve.engines.lanes.passes import propagate
+    from batchsolve.engines.lanes.form import Shape
+    from batchsolve.engines.lanes.steps import propagate
 
     word = njit(lambda array, place: load_relaxed(array, np.uintp(place)))
     cells = njit(lambda array, place: at_most(array, np.uintp(place), np.uint64(3)))
-    form = ((0,) * 8, (0,) * 3, (0,) * 3)
-    grids = njit(lambda array: propagate(array, form))
+    shape = Shape((0,) * 8, (0,) * 9, (0,) * 3, (0,) * 3, (), 81)
+    grids = njit(lambda array: propagate(array, array, shape, None))
     array = np.zeros(64, np.uint64)
     for call in (
         lambda: word(array, 63),

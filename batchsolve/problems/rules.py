@@ -59,6 +59,11 @@ class Cage:
     ----------
     cells : tuple of int
     total : int
+
+    Examples
+    --------
+    >>> [f"{digits:04b}" for digits in Cage((0, 1), 5).digit_sets(4)]  # 1 + 4 and 2 + 3
+    ['1001', '0110']
     """
 
     cells: Cells
@@ -114,6 +119,12 @@ class Rules:
     cages : tuple of Cage
     marks : tuple of (int, int)
         A cell, and the digits that it may hold: bit ``d - 1`` for digit d.
+
+    Examples
+    --------
+    >>> rules = Rules.square(2, [])  # two rows and two columns
+    >>> len(rules.houses), rules.cell_name(3)
+    (4, 'r2c2')
     """
 
     n_digits: int

@@ -76,6 +76,13 @@ class Variant(GridProblem):
     ------
     ProblemError
         If the rules contradict themselves.
+
+    Examples
+    --------
+    >>> from batchsolve import count
+    >>> from batchsolve.problems.rules import plain
+    >>> count(Variant(plain(2, 2) + named("x", 2, 2))).count
+    48
     """
 
     item_names = option_names = color_names = bounds = costs = None

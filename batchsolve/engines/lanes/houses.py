@@ -97,12 +97,14 @@ class _Emitter:
     ----------
     builder
         The builder that writes the code.
-    grid, other : VectorArray
-        The candidates of every cell, and the other argument of the step.
+    grid : VectorArray
+        The candidates of every cell.
+    other : VectorArray or None
+        The other argument of the step.
     form : FormData
     """
 
-    def __init__(self, builder: Any, grid: VectorArray, other: VectorArray, form: FormData) -> None:
+    def __init__(self, builder: Any, grid: VectorArray, other: Any, form: FormData) -> None:
         self.builder, self._grid, self.other, self.form = builder, grid, other, form
         self.n = form.count("digits")
         self.none = grid[0] & 0

@@ -131,14 +131,16 @@ class _Emitter:
     ----------
     builder
         The builder that writes the code.
-    grid, other : VectorArray
-        The candidates of every cell, and the other argument of the step.
+    grid : VectorArray
+        The candidates of every cell.
+    other : VectorArray or None
+        The other argument of the step.
     rows, columns : int
         The shape of a box.
     """
 
     def __init__(
-        self, builder: Any, grid: VectorArray, other: VectorArray, rows: int, columns: int
+        self, builder: Any, grid: VectorArray, other: Any, rows: int, columns: int
     ) -> None:
         self.builder, self.grid, self.other = builder, grid, other
         self.rows, self.columns, self.n = rows, columns, rows * columns

@@ -18,22 +18,32 @@ from batchsolve.engines.lanes.passes import BoxChoice, BoxPass
 from batchsolve.engines.lanes.vectors import VectorArray, align_stack
 
 
-def _emitter(boxes: Any, houses: Any, context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Return the emitter of an intrinsic for vectors, whose last arguments are a `Form`."""
+def _emitter(
+    boxes: Any, houses: Any, context: Any, builder: Any, signature: Any, args: Any, n_other: int
+) -> Any:
+    """Return the emitter of an intrinsic for vectors, whose last arguments are a `Form`.
+
+    Its second argument has `n_other` vectors, or if that is 0 and regions differ, one a cell.
+    """
     align_stack(builder)
     form = FormData(context, builder, signature.args[-2:], args[-2:])
     n_lanes = form.count("lanes")
     rows, columns = form.count("box_rows"), form.count("box_columns")
-    begin, arrays = ir.Constant(ir.IntType(64), 0), []
-    for array_type, array in zip(signature.args[:-2], args[:-2], strict=True):
-        data = pointer_to(context, builder, array_type, array, begin, 0)
+    index = ir.IntType(64)
+    n_cells = index((rows * columns) ** 2) if rows else form.number("n_cells")
+    n_regions = n_cells if form.count("free") else None
+    arrays: list[VectorArray | None] = []
+    for place, n_vectors in enumerate((n_cells, index(n_other) if n_other else n_regions)):
+        kind, array = signature.args[place], args[place]
+        if n_vectors is None:
+            arrays.append(None)
+            continue
+        last = builder.mul(builder.sub(n_vectors, index(1)), index(n_lanes))
+        pointer_to(context, builder, kind, array, last, n_lanes)  # checks the size
+        data = pointer_to(context, builder, kind, array, index(0), n_lanes)
         vector = ir.VectorType(data.type.pointee, n_lanes)
         arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
-    if rows == 0:
-        return houses(builder, *arrays, form)
-    n_cells = (rows * columns) ** 2
-    pointer_to(context, builder, signature.args[0], args[0], begin, n_cells * n_lanes)
-    return boxes(builder, *arrays, rows, columns)
+    return boxes(builder, *arrays, rows, columns) if rows else houses(builder, *arrays, form)
 
 
 @intrinsic
@@ -60,7 +70,7 @@ def propagate(typing_context, grid, regions, form, rules):
     signature = types.UniTuple(types.uint32, 3)(grid, regions, form, rules)
 
     def generate(context, builder, signature, args):
-        emitter = _emitter(BoxPass, HousePass, context, builder, signature, args)
+        emitter = _emitter(BoxPass, HousePass, context, builder, signature, args, 0)
         return context.make_tuple(builder, signature.return_type, emitter.emit())
 
     return signature, generate
@@ -85,7 +95,7 @@ def choose_cells(typing_context, grid, branch, form, rules):
     signature = types.uint32(grid, branch, form, rules)
 
     def generate(context, builder, signature, args):
-        emitter = _emitter(BoxChoice, HouseChoice, context, builder, signature, args)
+        emitter = _emitter(BoxChoice, HouseChoice, context, builder, signature, args, 1)
         return emitter.emit()
 
     return signature, generate
