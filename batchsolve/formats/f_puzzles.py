@@ -34,6 +34,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
         puzzle = json.loads(text)
     except ValueError as error:
         raise ProblemError(f"no JSON: {error}") from error
+    rules.check_is_square()
     size = puzzle.get("size") if isinstance(puzzle, dict) else None
     if size != rules.n:
         raise ProblemError(

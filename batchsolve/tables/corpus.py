@@ -7,7 +7,7 @@ many rows, never from one. If a choice is not clear, an error lists the possibil
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,9 +17,10 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.overlaps import drawing_of, drawn_problem
+from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list
 from batchsolve.tables.layouts import Delimited, Lines
@@ -119,7 +120,7 @@ class Corpus(Tables):
         named = {"column": column, "solution_column": solution_column}
         texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
         box = checked_box(box, **named, **texts)
-        given = RuleColumns(0, box, rules, regions, problem)
+        given = RuleColumns(0, box, rules, regions, fixed=problem)
         super().__init__(inputs, filename, size)
         self._blank = blank
         self._check_named(**named)
@@ -265,17 +266,10 @@ class Corpus(Tables):
     def _choose_notation(
         self, given: RuleColumns, alphabet: str | None
     ) -> tuple[RuleColumns, Notation]:
-        if (drawing := self._drawing()) is not None:
-            own = [name for name in COLUMNS if name in self.columns]
-            if given.rules or given.regions or own:
-                raise InputError(
-                    f"column {quoted(self.column)} holds grids that overlap, which take no other "
-                    f"rules: leave out {' and '.join(own) or 'rules and regions'}"
-                )
-            problem, notation = drawn_problem(
-                drawing, given.box, alphabet, self._blank, given.fixed
-            )
-            return replace(given, n_digits=problem.n_digits, fixed=problem), notation
+        if (drawn := self._drawn(given)) is not None:
+            columns = self._with_columns(drawn)
+            assert columns.drawing is not None
+            return columns, drawn_notation(columns.n_digits, columns.drawing, alphabet, self._blank)
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
         size = given.known_digits or survey.size(needs_boxes=REGIONS not in self.columns)
@@ -287,13 +281,7 @@ class Corpus(Tables):
                 f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
                 f"81 characters, a 16×16 grid 256"
             )
-        columns = replace(given, n_digits=size)
-        known = {
-            RULES: self._are_known(RULES, columns.problem),
-            REGIONS: self._are_known(REGIONS, partial(columns.problem, "")),
-            **{name: self._has_texts(name) for name in OWN},
-        }
-        columns = replace(columns, names=tuple(name for name in COLUMNS if known[name]))
+        columns = self._with_columns(replace(given, n_digits=size))
         if alphabet is not None:
             return columns, Notation.from_name(alphabet, size, self._blank)
         try:
@@ -304,11 +292,33 @@ class Corpus(Tables):
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
         return columns, notation
 
-    def _drawing(self) -> str | None:
-        """Return the drawing that most of the first values are, if they are grids that overlap."""
+    def _drawn(self, given: RuleColumns) -> RuleColumns | None:
+        """Return the rules of grids that overlap, if most of the first values are such grids.
+
+        Their layout is drawn in the values, or named among the rules.
+        """
         values = as_text(self._sample[self.column][:100], self.column).to_pylist()
-        found = Counter(drawing_of(value or "") for value in values)
-        return found.most_common(1)[0][0] if found else None
+        drawing = _most_common(drawing_of(value or "") for value in values)
+        name, _ = split_layout(given.rules)
+        if name is None and RULES in self.columns and given.fixed is None:
+            texts = _texts(self._sample, RULES)[:100].to_pylist()
+            name = _most_common(_layout_in(text or "") for text in texts)
+        if drawing is None and name is None:
+            return None
+        n = given.known_digits or 9
+        if name is not None:
+            given = replace(given, rules="+".join(filter(None, (name, given.rules))))
+            drawing = drawing or grid_rules(n, given.box, name).drawing
+        return replace(given, n_digits=n, drawing=drawing)
+
+    def _with_columns(self, rules: RuleColumns) -> RuleColumns:
+        """Return the rules with the columns that give rows others."""
+        known = {
+            RULES: self._are_known(RULES, rules.problem),
+            REGIONS: self._are_known(REGIONS, partial(rules.problem, "")),
+            **{name: self._has_texts(name) for name in OWN},
+        }
+        return replace(rules, names=tuple(name for name in COLUMNS if known[name]))
 
     def _are_known(self, name: str, use: Callable[[str], object]) -> bool:
         """Tell whether a column is there and most of its first values make a problem."""
@@ -352,6 +362,19 @@ class Corpus(Tables):
             return "the first value is null"
         text = str(value).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def _most_common(values: Iterable[str | None]) -> str | None:
+    """Return the most common of some values, or None if there are none."""
+    found = Counter(values).most_common(1)
+    return found[0][0] if found else None
+
+
+def _layout_in(rules: str) -> str | None:
+    """Return the name of the layout among some rules, whatever else these are."""
+    with suppress(ProblemError):
+        return split_layout(rules)[0]
+    return None
 
 
 def _texts(table: pa.Table, column: str) -> pa.Array:
