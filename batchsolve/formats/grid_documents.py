@@ -33,7 +33,7 @@ def is_grid_document(head: bytes) -> bool:
 
 
 def read_grid_document(data: bytes) -> dict[str, list[str]]:
-    r"""Return the columns of a table with the puzzles of a document.
+    """Return the columns of a table with the puzzles of a document.
 
     Raises
     ------
@@ -42,8 +42,10 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
 
     Examples
     --------
-    >>> data = b'{"name": "EvenOddSudoku", "data": {"a": {"problem": "2 2\\n1 E\\n- -", "solution": ""}}}'
-    >>> read_grid_document(data)
+    >>> grid = "2 2 / 1 E / - -".replace(" / ", chr(10))
+    >>> puzzles = {"a": {"problem": grid, "solution": ""}}
+    >>> import json
+    >>> read_grid_document(json.dumps({"name": "EvenOddSudoku", "data": puzzles}).encode())
     {'id': ['a'], 'puzzle': ['1...'], 'marks': ['.e..'], 'solution': ['']}
     """
     try:
@@ -83,9 +85,13 @@ def _solved(name: str, text: str) -> str:
     return _in_layout(layout, lines) if layout else _cells(n, lines)
 
 
+def _fits(lines: Lines, n_rows: int, n_columns: int) -> bool:
+    return len(lines) == n_rows and all(len(line) == n_columns for line in lines)
+
+
 def _joined(lines: Lines, n_rows: int, n_columns: int) -> str:
     """Return the words of lines as one text; one that can be no grid if they do not fit."""
-    if len(lines) != n_rows or any(len(line) != n_columns for line in lines):
+    if not _fits(lines, n_rows, n_columns):
         return " / ".join(map(" ".join, lines)) or "/"
     words = [word for line in lines for word in line]
     is_short = max(map(len, words), default=0) == 1
@@ -107,43 +113,48 @@ def _jigsaw(n: int, lines: Lines) -> Columns:
 
 
 def _killer(n: int, lines: Lines) -> Columns:
-    """A sum in one cell of each cage, then the cages."""
-    cages = [["." if label == "-" else label for label in line] for line in lines[n:]]
-    text = _joined(cages, n, n)
+    """Read a sum in one cell of each cage, then the cages."""
+    numbers, cages = lines[:n], [["." if a == "-" else a for a in line] for line in lines[n:]]
+    if not _fits(numbers, n, n):
+        return {"puzzle": _cells(n, numbers), "cages": "", "sums": ""}
     sums: dict[str, list[str]] = {}
-    for labels, words in zip(cages, lines[:n], strict=False):
+    for labels, words in zip(cages, numbers, strict=False):
         for label, word in zip(labels, words, strict=False):
-            sums.setdefault(label, []).extend([] if word == "-" else [word])
-    each = [f"{a}={b}" for a, found in sums.items() for b in found or ["?"]]
-    fits = not _joined(lines[:n], n, n).count("/")
-    return {"puzzle": "." * n * n, "cages": text if fits else "/", "sums": " ".join(each)}
+            if label != "." or word != "-":  # a sum outside of cages is one for a cage "."
+                sums.setdefault(label, []).extend([] if word == "-" else [word])
+    each = [f"{label}={total}" for label, found in sums.items() for total in found or ["?"]]
+    return {"puzzle": "." * n * n, "cages": _joined(cages, n, n), "sums": " ".join(each)}
 
 
 def _even_odd(n: int, lines: Lines) -> Columns:
-    """Digits, and ``E`` or ``O`` for even or odd."""
+    """Read digits, and ``E`` or ``O`` for even or odd."""
     marks = [[word.lower() if word in ("E", "O") else "." for word in line] for line in lines]
     clues = [["-" if word in ("E", "O") else word for word in line] for line in lines]
     return {"puzzle": _cells(n, clues), "marks": _joined(marks, n, n)}
 
 
 def _consecutive(n: int, lines: Lines) -> Columns:
-    """Digits, then the sum of 1, 2, 4 and 8 for a consecutive digit right, below, left and above.
+    """Read digits, then for each cell the sides on which its neighbour is consecutive.
 
-    Every consecutive pair is shown. There are no boxes.
+    They are the sum of 1 for right, 2 for below, 4 for left and 8 for above. Every consecutive pair
+    is shown. There are no boxes.
     """
-    masks = lines[n:]
-    shown: dict[bool, set[tuple[int, int, int, int]]] = {True: set(), False: set()}
-    for r, line in enumerate(masks):
-        for c, word in enumerate(line):
-            for bit, down, right in ((1, 0, 1), (2, 1, 0), (4, 0, -1), (8, -1, 0)):
-                if word.isdigit() and int(word) & bit:
-                    there = (r, c, r + down, c + right)
-                    shown[bit < 4].add(there if bit < 4 else (*there[2:], *there[:2]))
-    text = _joined(masks, n, n)
-    if shown[True] == shown[False] and "/" not in text:
-        pairs = [f"r{r + 1}c{c + 1}-r{y + 1}c{x + 1}" for r, c, y, x in sorted(shown[True])]
-        text = " ".join([*pairs, "all-consecutive"])
-    return {"puzzle": _cells(n, lines[:n]), "pairs": text, "constraints": _without_boxes(n)}
+    masks, pairs = lines[n:], ""
+    if _fits(masks, n, n) and all(re.fullmatch("[0-9]|1[0-5]", w) for line in masks for w in line):
+        sides = {(r, c, int(word)) for r, line in enumerate(masks) for c, word in enumerate(line)}
+        after = {(r, c, bit) for r, c, mask in sides for bit in (1, 2) if mask & bit}
+        before = {(r, c - 1, 1) for r, c, mask in sides if mask & 4}
+        before |= {(r - 1, c, 2) for r, c, mask in sides if mask & 8}
+        if before == after:  # both cells of each pair say so
+            names = (
+                (r + 1, c + 1, r + bit // 2 + 1, c + bit % 2 + 1) for r, c, bit in sorted(after)
+            )
+            pairs = "".join(f"r{r}c{c}-r{y}c{x} " for r, c, y, x in names) + "all-consecutive"
+    return {
+        "puzzle": _cells(n, lines[:n]),
+        "pairs": pairs or _joined(masks, n, n),
+        "constraints": _without_boxes(n),
+    }
 
 
 def _without_boxes(n: int) -> str:
@@ -151,16 +162,15 @@ def _without_boxes(n: int) -> str:
 
 
 def _renban(n: int, lines: Lines) -> Columns:
-    """Digits, then areas, each of which holds digits that follow one another. No boxes."""
+    """Read digits, then areas, each of which holds digits that follow one another. No boxes."""
     areas: dict[str, list[str]] = {}
     for r, line in enumerate(lines[n:], 1):
         for c, label in enumerate(line, 1):
             areas.setdefault(label, []).append(f"R{r}C{c}")
     areas.pop("-", None)
-    lines_of = [".Renban~" + "~".join(cells) for cells in areas.values() if len(cells) > 1]
-    said = _without_boxes(n) + "".join(lines_of)
-    fits = "/" not in _joined(lines[n:], n, n)
-    return {"puzzle": _cells(n, lines[:n]), "constraints": said if fits else "/"}
+    said = [f".Renban~{'~'.join(cells)}" for cells in areas.values() if len(cells) > 1]
+    constraints = _without_boxes(n) + "".join(said) if _fits(lines[n:], n, n) else "/"
+    return {"puzzle": _cells(n, lines[:n]), "constraints": constraints}
 
 
 def _in_layout(layout: str, lines: Lines) -> str:

@@ -45,7 +45,7 @@ class FilePlace:
 
 def corpus_of(paths: Sequence[str], settings: FileSettings, **more: Any) -> Corpus:
     """Return the corpus in some files, in the notation of the settings; see `Corpus`."""
-    names = ("column", "box", "alphabet", "blank", "rules", "regions")
+    names = ("column", "box", "alphabet", "blank", "rules", "regions", "rule_columns")
     return Corpus(paths, **{name: getattr(settings, name) for name in names}, **more)
 
 

@@ -39,6 +39,7 @@ OF_GRIDS = (
     "box",
     "rules",
     "regions",
+    "rule_columns",
     "canonical",
 )  # settings that instances do not have
 
