@@ -219,8 +219,7 @@ class Variant(GridProblem):
     def _clashes(
         self, grids: npt.NDArray[np.uint8], regions: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.int64]:
-        if grids.shape[1:] != (self.n_cells,):
-            raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
+        self.check_width(grids)
         clashes = np.empty(len(grids), np.int64)
         find_clashes(self.arrays, self.n_digits, regions, grids, clashes)
         return clashes
@@ -332,7 +331,13 @@ def grid_problem(
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)
-    return Variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
+    return _variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
+
+
+@lru_cache(maxsize=256)
+def _variant(rules: Rules) -> Variant:
+    """Return a shared `Variant`."""
+    return Variant(rules)
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EngineForEach, RowEngines
@@ -21,7 +20,7 @@ from batchsolve.settings import (
     SearchSettings,
     path_of,
     paths_of,
-    settings_of,
+    settings_of_corpus,
 )
 from batchsolve.tables.blocks import BlockSize
 from batchsolve.tables.places import exists, files_of, is_address
@@ -114,11 +113,7 @@ def count_file(
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    names = {declared.name for declared in fields(SearchSettings)}
-    wanted = {name: value for name, value in settings.items() if name in names}
-    others = {name: value for name, value in settings.items() if name not in names}
-    chosen = settings_of(count_file, SearchSettings, search, wanted)
-    how = settings_of(count_file, FileSettings, files, others)
+    chosen, how = settings_of_corpus(count_file, search, files, settings)
     if unfit := [name for name in OF_GRIDS if getattr(how, name) not in (None, False)]:
         raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
     given = paths_of("the input", inputs)

@@ -23,10 +23,10 @@ from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem,
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.tables.answers import RowSums, with_new_columns
 from batchsolve.tables.blocks import Block, BlockSize
+from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import JSON_TEXT, JsonLines
 from batchsolve.tables.reader import FILENAME, as_text
 from batchsolve.tables.sources import Files, FilesSource, Source, TextSource
-from batchsolve.tables.tables import Tables, open_all
 
 COLUMN = "problem"
 _NO_CLUES = np.empty(0, np.uint32)

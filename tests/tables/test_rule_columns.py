@@ -208,6 +208,7 @@ WRONG = [
     ({"constraints": "3x3::k:1:2:"}, "is no killer of 9×9"),
     ({"constraints": "{"}, "column 'constraints': no JSON"),
     ({"constraints": "[]"}, "column 'constraints': '[]' is no constraint string"),
+    ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "'arrow' is a constraint that rules here"),
     ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage'"),
