@@ -12,9 +12,9 @@ from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.lanes import WIDTHS, SudokuLanes
 from batchsolve.errors import ProblemError
-from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
+from batchsolve.problems.variants import Variants
 from batchsolve.search.open_rows import search_each
 
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
@@ -172,7 +172,7 @@ def test_rows_whose_regions_differ(rows, rule, width):
         for region, cells in enumerate(layout):
             regions[row, list(cells)] = region
         grids[row, : len(clues)] = clues[:16]
-    problem = Jigsaws(shared, regions)
+    problem = Variants.of(shared, [Rules(4, shared.places, ())] * len(rows), regions)
     outcome = SudokuLanes(width).search(problem, Task.of(problem.stacks(grids), keep=1000))
     found = [set() for _ in rows]
     for root, grid in zip(outcome.solutions.roots, problem.grids(outcome.solutions), strict=True):
