@@ -7,7 +7,7 @@ that follow from others (see `batchsolve.problems.implied_cages`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -130,10 +130,9 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> _SetTable:
     """Return the table of N digits; for many digits, with the wanted sizes and sums only."""
     most = n_digits * (n_digits + 1) // 2
     ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
+    every: Iterable[tuple[int, int]] = sorted(pair for pair in wanted if 0 <= pair[1] <= most)
     if n_digits <= _MOST_DIGITS:
         every = ((size, total) for size in range(1, n_digits + 1) for total in range(most + 1))
-    else:
-        every = iter(sorted(pair for pair in wanted if 0 <= pair[1] <= most))
     sets: list[int] = []
     for size, total in every:
         found = digit_sets(n_digits, size, total)

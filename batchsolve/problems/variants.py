@@ -40,6 +40,7 @@ class Variants(Variant):
     def __init__(self, rules: Rules, given: Given) -> None:
         super().__init__(rules)
         _check_regions(given.regions, rules)
+        _check_places(given, rules)
         self.given = given
 
     @classmethod
@@ -140,3 +141,26 @@ def _check_regions(regions: npt.NDArray[np.uint8], rules: Rules) -> None:
         raise ProblemError(
             f"row {row}: region {region} has {sizes[row, region]} cells; each region has {n}"
         )
+
+
+def _check_places(given: Given, rules: Rules) -> None:
+    """Raise `ProblemError` unless the arrays of rows fit together and name cells that are there."""
+    n_rows = len(given.cages_of) - 1
+    lists = (
+        (given.pairs_of, n_rows, len(given.pairs)),
+        (given.cages_of, n_rows, len(given.totals)),
+        (given.cells_of, len(given.totals), len(given.cage_cells)),
+    )
+    fit = all(
+        len(begins) == n + 1
+        and begins[0] == 0
+        and begins[-1] == end
+        and (np.diff(begins) >= 0).all()
+        for begins, n, end in lists
+    )
+    fit &= len(given.regions) == len(given.allowed) == n_rows
+    fit &= given.allowed.shape[1] in (0, rules.n_cells)
+    fit &= int(np.diff(given.cells_of).max(initial=1)) <= rules.n_digits
+    cells = max(given.cage_cells.max(initial=0), given.pairs[:, :2].max(initial=0))
+    if not fit or cells >= rules.n_cells or given.pairs[:, 2].max(initial=0) >= len(RELATION_NAMES):
+        raise ProblemError("the rules of rows name cells, relations or lists that are not there")

@@ -8,6 +8,9 @@ is called where propagation in all lanes leads no further. It deduces
   a digit that all such sets have.
 """
 
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
 from __future__ import annotations
 
 from numba import uint32
