@@ -151,7 +151,7 @@ def _follow(
                 out -= cages.total[cage] * meets
             none = cages.here.size - 1
             cages.here[none] += cages.in_house[last, none]
-            if 1 <= n_left <= n and _is_worth(ranges, n_left, left):
+            if 1 <= n_left < n and _is_worth(ranges, n_left, left):
                 x = made.cells_of[n_made]
                 for h in range(house, last + 1):
                     for k in range(n):
@@ -250,8 +250,9 @@ def _add_if_new(
         return new
     _end_cage(made, new, end, total, ranges)
     for cage in range(first, new):
-        is_same = made.sets_of[cage, 0] == made.sets_of[new, 0]
-        is_same &= made.cells_of[cage + 1] - made.cells_of[cage] == end - begin
+        if made.sets_of[cage, 0] != made.sets_of[new, 0]:
+            continue
+        is_same = made.cells_of[cage + 1] - made.cells_of[cage] == end - begin
         y = made.cells_of[cage]
         for x in range(begin, end if is_same else begin):
             is_same &= cells[y] == cells[x]

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.problems.row_rules import NO_SUM, Given, RowRules, row_rules
+from batchsolve.kernels import kernel
+from batchsolve.problems.implied_cages import NO_SUM
+from batchsolve.problems.row_rules import Given, RowRules, row_rules
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import Cage, Rules, regions_of
 from batchsolve.problems.variant import Variant
@@ -39,8 +41,8 @@ class Variants(Variant):
 
     def __init__(self, rules: Rules, given: Given) -> None:
         super().__init__(rules)
-        _check_regions(given.regions, rules)
         _check_places(given, rules)
+        _check_regions(given.regions, rules)
         self.given = given
 
     @classmethod
@@ -135,12 +137,23 @@ def _check_regions(regions: npt.NDArray[np.uint8], rules: Rules) -> None:
         return
     if regions.shape[1] != n * n or rules.n_cells != n * n:
         raise ProblemError(f"regions must have shape (n, {n * n}), not {regions.shape}")
-    sizes = (regions[:, None] == np.arange(n)[:, None]).sum(axis=2)
-    if (sizes != n).any():
-        row, region = map(int, np.argwhere(sizes != n)[0])
-        raise ProblemError(
-            f"row {row}: region {region} has {sizes[row, region]} cells; each region has {n}"
-        )
+    row, region, size = _wrong_region(np.ascontiguousarray(regions), n)
+    if row >= 0:
+        raise ProblemError(f"row {row}: region {region} has {size} cells; each region has {n}")
+
+
+@kernel
+def _wrong_region(regions: Any, n: int) -> tuple[int, int, int]:
+    """Return the row, the number and the size of the first region that is wrong, or -1."""
+    sizes = np.empty(256, np.int64)
+    for row in range(regions.shape[0]):
+        sizes[:] = 0
+        for region in regions[row]:
+            sizes[region] += 1
+        for region in range(256):
+            if sizes[region] != (n if region < n else 0):
+                return row, region, sizes[region]
+    return -1, -1, -1
 
 
 def _check_places(given: Given, rules: Rules) -> None:
@@ -158,6 +171,7 @@ def _check_places(given: Given, rules: Rules) -> None:
         and (np.diff(begins) >= 0).all()
         for begins, n, end in lists
     )
+    fit &= given.regions.dtype == np.uint8 and given.allowed.dtype == np.uint64
     fit &= len(given.regions) == len(given.allowed) == n_rows
     fit &= given.allowed.shape[1] in (0, rules.n_cells)
     fit &= int(np.diff(given.cells_of).max(initial=1)) <= rules.n_digits
