@@ -5,8 +5,8 @@ one solution; ``--corpus`` measures tables of puzzles, too. Each contender prove
 has one solution, on one thread; medians of puzzles per second are compared. CP-SAT, if the package
 ortools is installed, and `dlx` solve a sample. ``--houses`` names a program in C++ for jigsaws,
 which takes a file of puzzles and a number of rounds. Then one and two workers solve files of
-100,000 rows. Results go to ``benchmarks/results/variants.json``, and ``--table`` prints them as
-``docs/performance.md`` has them.
+100,000 rows. Results go to ``benchmarks/results/variants.json``, and ``--page`` writes them into
+``docs/performance.md``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from batchsolve.tables.corpus import Corpus
 Grids = npt.NDArray[np.uint8]
 PLAIN = plain(3, 3)
 LABELS = string.ascii_letters + string.digits + "!$%&*+/<>@^_~|"
+PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 LEAST_SECONDS = 0.5  # of a turn of `lanes`
 MOST_ROWS = 50_000  # of a turn
 SAMURAI = [("." * 9, "###", "." * 9)] * 6 + [("." * 21,)] * 3
@@ -347,7 +348,7 @@ def by_workers(kind: Kind, n_rows: int, repeat: int, folder: Path) -> dict[str, 
     return {"1": round(n_rows / one), "2": round(n_rows / two), "ratio": round(one / two, 2)}
 
 
-def table(record: dict[str, Any]) -> Iterator[str]:
+def tables(record: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the tables that the page of performance has."""
     yield "| puzzles | clues | `lanes` | `dlx` | CP-SAT | C++ | `lanes` ÷ CP-SAT |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
@@ -364,6 +365,14 @@ def table(record: dict[str, Any]) -> Iterator[str]:
         yield f"| {name} | {found['1']:,} | {found['2']:,} | {found['ratio']} |"
 
 
+def write_page(record: dict[str, Any]) -> None:
+    """Put the tables between the two comments of the page of performance."""
+    before, begin, rest = PAGE.read_text("utf-8").partition("-->\n")
+    _, end, behind = rest.partition("<!-- end of tables")
+    lines = "\n".join(["", *tables(record), "", ""])
+    PAGE.write_text(before + begin + lines + end + behind, "utf-8")
+
+
 def main() -> None:
     """Measure all kinds, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -374,11 +383,11 @@ def main() -> None:
     parser.add_argument("--corpus", action="append", default=[], help="a table of puzzles")
     parser.add_argument("--houses", help="source of a program in C++ for jigsaws")
     parser.add_argument("--seed", type=int, default=38)
-    parser.add_argument("--table", action="store_true", help="print the results that are there")
+    parser.add_argument("--page", action="store_true", help="write results there into the page")
     parser.add_argument("-o", "--output", default="benchmarks/results/variants.json")
     options = parser.parse_args()
-    if options.table:
-        print("\n".join(table(json.loads(Path(options.output).read_text()))))
+    if options.page:
+        write_page(json.loads(Path(options.output).read_text()))
         return
     rng = np.random.default_rng(options.seed)
     results: dict[str, dict[str, float]] = {}
@@ -403,7 +412,7 @@ def main() -> None:
         "rows per second": files,
     }
     Path(options.output).write_text(json.dumps(record, indent=2) + "\n")
-    print("\n".join(table(record)))
+    print("\n".join(tables(record)))
 
 
 if __name__ == "__main__":

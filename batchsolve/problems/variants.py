@@ -80,6 +80,11 @@ class Variants(Variant):
         """The rules of each row, as searches take them."""
         return row_rules(self.rules, self.given)
 
+    @property
+    def _marks(self) -> npt.NDArray[np.uint64]:
+        """No marks: the shared rules have none."""
+        return np.empty(0, np.uint64)
+
     def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the rows of `own` whose rules hold for grids with these roots: the roots."""
         return roots

@@ -188,6 +188,8 @@ def rows_of_four(draw):
 def test_rows_whose_rules_differ(rows, width):
     """Grids side by side, each with its rules, have the solutions of their own problems."""
     problem, grids = rows
+    assert problem.cover_size == 16
+    assert problem.at(np.empty(0, np.int64)).first_clashes(grids[:0]).size == 0
     outcome = SudokuLanes(width).search(problem, Task.of(problem.stacks(grids), keep=1000))
     found = [set() for _ in grids]
     for root, grid in zip(outcome.solutions.roots, problem.grids(outcome.solutions), strict=True):
