@@ -93,17 +93,28 @@ class Variant(GridProblem):
     """
 
     item_names = option_names = color_names = bounds = costs = None
+    _own: RowRules | None = None
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
         self.n_digits = rules.n_digits
         self.arrays = arrays_of(rules)
 
-    @cached_property
-    def own(self) -> RowRules:
+    @property
+    def given(self) -> Given:
         """The marks and the cages, as the rules of one row."""
         none = np.empty((1, 0), np.uint8)
-        return row_rules(self.rules, Given.of([replace(self.rules, groups=(), pairs=())], none))
+        return Given.of([replace(self.rules, groups=(), pairs=())], none)
+
+    @property
+    def own(self) -> RowRules:
+        """The rules of rows, as searches take them.
+
+        It is no `cached_property`, because that makes threads wait for one another in Python 3.11.
+        """
+        if self._own is None:
+            self._own = row_rules(self.rules, self.given)
+        return self._own
 
     def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the rows of `own` whose rules hold for grids with these roots."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.kernels import kernel
 from batchsolve.problems.implied_cages import NO_SUM
-from batchsolve.problems.row_rules import Given, RowRules, row_rules
+from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import Cage, Rules, regions_of
 from batchsolve.problems.variant import Variant
@@ -43,7 +43,7 @@ class Variants(Variant):
         super().__init__(rules)
         _check_places(given, rules)
         _check_regions(given.regions, rules)
-        self.given = given
+        self._given = given
 
     @classmethod
     def of(
@@ -66,6 +66,11 @@ class Variants(Variant):
             each.checked()
         return cls(shared, Given.of(rows, regions))
 
+    @property
+    def given(self) -> Given:
+        """The rules of each row, as they are given."""
+        return self._given
+
     def __len__(self) -> int:
         return len(self.given.cages_of) - 1
 
@@ -74,11 +79,6 @@ class Variants(Variant):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, (self.rules, self.given)
-
-    @cached_property
-    def own(self) -> RowRules:
-        """The rules of each row, as searches take them."""
-        return row_rules(self.rules, self.given)
 
     @property
     def _marks(self) -> npt.NDArray[np.uint64]:
