@@ -10,7 +10,8 @@ usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [-
                             [--out DIR]
 
 Makes the figures of docs/performance.md: sets up a virtual environment, runs scripts/bench_engines.py,
-bench_search.py, bench_corpus.py and bench_canonical.py and "batchsolve scale", and leaves the results in --out.
+bench_search.py, bench_corpus.py, bench_canonical.py and bench_variants.py and "batchsolve scale", and leaves
+the results in --out.
 
   --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, bell12.ec, matching8.ec and
                        pentomino_6_10.ec are; none of them is shipped. Without it, shipped problems
@@ -81,6 +82,7 @@ Results go to $out. On two cores this takes about
    2 min  solutions written down: ${listed[*]}
    $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
    1 min  canonical forms: ${corpora[*]}
+   4 min  grids with other rules
 EOF
 [ "$estimate" = no ] || exit 0
 mkdir "$out"
@@ -114,4 +116,5 @@ run python scripts/bench_corpus.py "${corpora[@]}" "${corpus_yardstick[@]}" \
     --rows 1000000 --memory-rows "${rows[@]}" "${in_memory[@]}" --out "$out/corpus.json"
 run python scripts/bench_canonical.py "${corpora[@]}" datasets/sudoku{6,16}.csv \
     --memory-rows "${rows[@]}" "${in_memory[@]}" --out "$out/canonical.json"
+run python scripts/bench_variants.py -o "$out/variants.json"
 echo "done: $out/*.json and $out/*/report.html"

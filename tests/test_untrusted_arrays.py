@@ -23,10 +23,10 @@ from batchsolve.engines.frame import arrays_of
 from batchsolve.engines.lanes import SudokuLanes, best_width
 from batchsolve.engines.residual import entries_of, leaves_more
 from batchsolve.formats.render import CoverRenderer
-from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules, plain
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.variants import Variants
 from batchsolve.tables import repeats
 
 GRID = bs.Sudoku(3, 3)
@@ -194,7 +194,12 @@ def work():
     """Search with several engines; read, solve, dedupe and write rows of every kind, and none."""
     done = [bs.count("dominoes:4x4", engine=engine).count for engine in ("memo:1", "dlx")]
     puzzles = Task.of(Stacks.from_lists([[], [0], [1, 1]] * 3), limit=40, allowance=300, keep=40)
-    rows = Jigsaws(Rules.square(4, ()), np.tile(np.repeat(np.arange(4), 4), (9, 1)))
+    shared, regions = (
+        Rules.square(4, ()),
+        np.tile(np.repeat(np.arange(4, dtype=np.uint8), 4), (9, 1)),
+    )
+    own = Rules(4, shared.places, (), (), ((2, 3, "less"),), (Cage((0, 1, 4), 7),), ((9, 3),))
+    rows = Variants.of(shared, [own] * 9, regions)
     killer = replace(plain(2, 2), cages=(Cage((0, 1, 4), 7),), pairs=((2, 3, "less"),))
     others = bs.grid_problem(9, rules="x+antiknight"), bs.Variant(killer), rows
     # integers of 16 bits and of 32

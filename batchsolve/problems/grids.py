@@ -298,7 +298,8 @@ class GridProblem(ExactCover):
             )
         full = ((solutions > 0) & (solutions <= self.n_digits)).all(axis=1)
         right = full & ((puzzles == 0) | (puzzles == solutions)).all(axis=1)
-        right[right] = self.follow_rules(solutions[right])
+        some = np.flatnonzero(right)
+        right[some] = self.at(some).follow_rules(solutions[some])
         return right
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,7 @@ the marks if there are any, then those that choose the digits of cages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, combinations
 from typing import Any, NamedTuple
@@ -17,60 +17,34 @@ import numpy.typing as npt
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 
+RELATION_NAMES = tuple(RELATIONS)
+
 
 class RuleArrays(NamedTuple):
-    """The rules of a grid."""
+    """The rules that all rows share, but for marks and cages."""
 
     n_cells: int
-    allowed: npt.NDArray[np.uint64]  # cell -> the digits that marks leave, as bits
     houses: npt.NDArray[np.uint16]  # the cells of each house, as many as there are digits
     distinct: npt.NDArray[np.uint16]  # two cells each that differ, and that no house has both
     related: npt.NDArray[np.uint16]  # two cells and the number of their relation
     relations: npt.NDArray[np.uint64]  # relation, direction, digit of a cell -> digits of the other
-    cages: npt.NDArray[np.int64]  # cage -> its begin in `cage_cells`
-    cage_cells: npt.NDArray[np.uint16]
-    sets: npt.NDArray[np.int64]  # cage -> its begin in `digit_sets`
-    digit_sets: npt.NDArray[np.uint64]  # the sets of digits that fill a cage
-    chosen_for: npt.NDArray[np.int64]  # options that fill no cell -> the cage, or -1 for the marks
 
 
 def arrays_of(rules: Rules) -> RuleArrays:
     """Return the arrays of rules."""
-    n, all_digits = rules.n_digits, (1 << rules.n_digits) - 1
-    allowed = np.full(rules.n_cells, all_digits, np.uint64)
-    for cell, mask in rules.marks:
-        allowed[cell] &= np.uint64(mask & all_digits)
-    sets = [cage.digit_sets(n) for cage in rules.cages]
-    kinds = sorted({relation for _, _, relation in rules.pairs})
-    cage_of_set = np.repeat(np.arange(len(sets)), [len(some) for some in sets])
+    related = [(a, b, RELATION_NAMES.index(name)) for a, b, name in rules.pairs]
     return RuleArrays(
         rules.n_cells,
-        allowed,
         np.array(rules.houses, np.uint16).reshape(-1),
         _distinct(rules),
-        np.array([(a, b, kinds.index(k)) for a, b, k in rules.pairs], np.uint16).reshape(-1),
-        _relations(tuple(kinds), n),
-        _begins([cage.cells for cage in rules.cages]),
-        _flat((cage.cells for cage in rules.cages), np.uint16),
-        _begins(sets),
-        _flat(sets, np.uint64),
-        np.append(np.full(int((allowed != all_digits).any()), -1), cage_of_set).astype(np.int64),
+        np.array(related, np.uint16).reshape(-1),
+        _relations(rules.n_digits),
     )
 
 
-def _flat(lists: Iterable[Sequence[int]], kind: Any) -> npt.NDArray[Any]:
-    return np.fromiter(chain.from_iterable(lists), kind)
-
-
-def _begins(lists: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
-    """Return the begins of lists that are joined, and the end of the last."""
-    return np.cumsum([0, *map(len, lists)]).astype(np.int64)
-
-
 def _distinct(rules: Rules) -> npt.NDArray[np.uint16]:
-    """Return two cells that differ, of groups and cages, unless a house has both."""
-    together = [*rules.groups, *(cage.cells for cage in rules.cages)]
-    pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in together))
+    """Return two cells that differ, of groups, unless a house has both."""
+    pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in rules.groups))
     if not pairs:
         return np.empty(0, np.uint16)
     both = np.array(sorted(pairs), np.uint16)
@@ -93,45 +67,89 @@ def members(houses: Sequence[Cells], n_cells: int) -> npt.NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=64)
-def _relations(kinds: tuple[str, ...], n: int) -> npt.NDArray[np.uint64]:
+def _relations(n: int) -> npt.NDArray[np.uint64]:
     """Return the digits that each digit of one cell leaves to the other, both ways."""
-    table = np.zeros((len(kinds), 2, n), np.uint64)
-    for k, kind in enumerate(kinds):
+    table = np.zeros((len(RELATIONS), 2, n), np.uint64)
+    for k, allows in enumerate(RELATIONS.values()):
         for a in range(n):
             for b in range(n):
-                if RELATIONS[kind](a + 1, b + 1):
+                if allows(a + 1, b + 1):
                     table[k, 0, a] |= np.uint64(1 << b)
                     table[k, 1, b] |= np.uint64(1 << a)
     return table.reshape(-1)
 
 
 @helper
-def first_clash(rules: Any, n_digits: Any, region: Any, stack: Any) -> int:
+def n_marks_of(own: Any, n_digits: Any, row: Any) -> int:
+    """Return the number of options of the marks of a row: 1 if they exclude a digit, else 0."""
+    all_digits = ~np.uint64(0) >> np.uint64(64 - n_digits)
+    n_marks = 0
+    for cell in range(own.allowed.shape[1]):
+        if own.allowed[row, cell] != all_digits:
+            n_marks = 1
+    return n_marks
+
+
+@helper
+def chosen_by(own: Any, n_digits: Any, row: Any, option: Any) -> tuple[int, int]:
+    """Return the place that an option fills which fills no cell, and its set of digits.
+
+    Parameters
+    ----------
+    own : RowRules
+    n_digits : int
+    row : int
+    option : int
+        The number of the option, counted from the first that fills no cell.
+
+    Returns
+    -------
+    place : int
+        0 for the marks, 1 and more for the cages of the row, -1 if the option does not exist.
+    digits : int
+        The place of the set in `own.digit_sets`, for a cage.
+    """
+    option -= n_marks_of(own, n_digits, row)
+    if option < 0:
+        return 0, 0
+    first = own.cages_of[row]
+    for cage in range(first, first + own.n_said[row]):
+        begin, end = own.sets_of[cage]
+        if option < end - begin:
+            return 1 + cage - first, begin + option
+        option -= end - begin
+    return -1, 0
+
+
+@helper
+def first_clash(rules: Any, own: Any, row: Any, n_digits: Any, stack: Any) -> int:
     """Return -1, or the position of an option that clashes with one before it or does not exist.
 
     Parameters
     ----------
     rules : RuleArrays
         Or another named tuple with its fields.
+    own : RowRules
+    row : int
+        The row of `own` whose rules hold.
     n_digits : int
-    region : ndarray, shape (n_cells,) or (0,)
-        The region of every cell, for regions beyond the houses.
     stack : ndarray of uint32
     """
     n_digits = np.int64(n_digits)
-    n_cells, n_marks = rules.n_cells, rules.chosen_for.size - rules.digit_sets.size
+    n_cells, first_cage = rules.n_cells, own.cages_of[row]
     n_places = n_cells * n_digits
-    # place of a cell, of the marks, of a cage -> the position of the option that fills it
-    position = np.full(n_cells + rules.cages.size, -1, np.int64)
+    # cell, marks, cage -> the position of the option that fills it
+    position = np.full(n_cells + 1 + own.n_said[row], -1, np.int64)
     end = stack.size
     for x in range(stack.size):
         option = np.int64(stack[x])
         place = option // n_digits
         if option >= n_places:
-            if option >= n_places + rules.chosen_for.size:
+            place = chosen_by(own, n_digits, row, option - n_places)[0]
+            if place < 0:
                 end = x
                 break
-            place = n_cells + 1 + rules.chosen_for[option - n_places]
+            place += n_cells
         if position[place] >= 0:
             end = x
             break
@@ -140,25 +158,27 @@ def first_clash(rules: Any, n_digits: Any, region: Any, stack: Any) -> int:
     for cell in range(n_cells):
         if position[cell] >= 0:
             digit[cell] = stack[position[cell]] % n_digits
-            if position[n_cells] >= 0 and not _has(rules.allowed[cell], digit[cell]):
+            if position[n_cells] >= 0 and not _has(own.allowed[row, cell], digit[cell]):
                 end = min(end, max(position[cell], position[n_cells]))
     for begin in range(0, rules.houses.size, n_digits):
         end = _first_repeat(rules.houses[begin : begin + n_digits], digit, position, end)
-    for r in range(n_digits if region.size > 0 else 0):
-        end = _first_repeat(np.flatnonzero(region == r), digit, position, end)
+    for r in range(n_digits if own.regions.shape[1] > 0 else 0):
+        cells = np.flatnonzero(own.regions[row] == r)
+        end = _first_repeat(cells, digit, position, end)
     for x in range(0, rules.distinct.size, 2):
         end = _first_repeat(rules.distinct[x : x + 2], digit, position, end)
     for x in range(0, rules.related.size, 3):
-        a, b, kind = rules.related[x], rules.related[x + 1], rules.related[x + 2]
-        both = digit[a] >= 0 and digit[b] >= 0
-        if both and not _has(rules.relations[2 * kind * n_digits + digit[a]], digit[b]):
-            end = min(end, max(position[a], position[b]))
-    for cage in range(rules.cages.size - 1):
-        chosen = position[n_cells + 1 + cage]
+        end = _first_break(rules, rules.related[x : x + 3], n_digits, digit, position, end)
+    for x in range(own.pairs_of[row], own.pairs_of[row + 1]):
+        end = _first_break(rules, own.pairs[x], n_digits, digit, position, end)
+    for cage in range(first_cage, first_cage + own.n_said[row]):
+        cells = own.cage_cells[own.cells_of[cage] : own.cells_of[cage + 1]]
+        end = _first_repeat(cells, digit, position, end)
+        chosen = position[n_cells + 1 + cage - first_cage]
         if chosen >= 0:
-            digits = rules.digit_sets[stack[chosen] - n_places - n_marks]
-            for x in range(rules.cages[cage], rules.cages[cage + 1]):
-                cell = rules.cage_cells[x]
+            option = np.int64(stack[chosen]) - n_places
+            digits = own.digit_sets[chosen_by(own, n_digits, row, option)[1]]
+            for cell in cells:
                 if digit[cell] >= 0 and not _has(digits, digit[cell]):
                     end = min(end, max(position[cell], chosen))
     return end if end < stack.size else -1
@@ -180,16 +200,27 @@ def _first_repeat(cells: Any, digit: Any, position: Any, end: int) -> int:
     return end
 
 
+@helper
+def _first_break(rules: Any, pair: Any, n: Any, digit: Any, position: Any, end: int) -> int:
+    """Return the first position at which two cells break their relation, or `end` if earlier."""
+    a, b, kind = pair[0], pair[1], np.int64(pair[2])
+    both = digit[a] >= 0 and digit[b] >= 0
+    if both and not _has(rules.relations[2 * kind * n + digit[a]], digit[b]):
+        end = min(end, max(position[a], position[b]))
+    return end
+
+
 @kernel
-def find_clashes(rules: Any, n_digits: int, regions: Any, grids: Any, clashes: Any) -> None:
+def find_clashes(rules: Any, own: Any, rows: Any, n_digits: int, grids: Any, clashes: Any) -> None:
     """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
 
     Parameters
     ----------
     rules : RuleArrays
+    own : RowRules
+    rows : ndarray of int64, shape (n,)
+        The row of `own` whose rules hold for each grid.
     n_digits : int
-    regions : ndarray of uint8, shape (n, n_cells) or (n, 0)
-        The region of every cell of every grid, for regions beyond the houses.
     grids : ndarray of uint8, shape (n, n_cells)
     clashes : ndarray of int64, shape (n,)
         Receives the position among the clues, or -1.
@@ -203,28 +234,61 @@ def find_clashes(rules: Any, n_digits: int, regions: Any, grids: Any, clashes: A
                 is_digit = digit <= n_digits
                 stack[n] = cell * n_digits + digit - 1 if is_digit else np.uint32(2**32 - 1)
                 n += 1
-        clashes[k] = first_clash(rules, n_digits, regions[k], stack[:n])
+        clashes[k] = first_clash(rules, own, rows[k], n_digits, stack[:n])
+
+
+@helper
+def set_of_digits(own: Any, cage: Any, grid: Any) -> int:
+    """Return the place of the digits that a cage holds among its sets; their end if none fits."""
+    digits = np.uint64(0)
+    for x in range(own.cells_of[cage], own.cells_of[cage + 1]):
+        digits |= np.uint64(1) << np.uint64(grid[own.cage_cells[x]] - 1)
+    place, end = own.sets_of[cage]
+    while place < end and own.digit_sets[place] != digits:
+        place += 1
+    return place
 
 
 @kernel
-def find_digit_sets(rules: Any, grids: Any, first: int, options: Any) -> None:
-    """Find the options that choose the digits of cages in solved grids.
+def find_digit_sets(own: Any, grids: Any, first: int, options: Any) -> None:
+    """Find the options that choose the digits of cages in solved grids with the rules of row 0.
 
     Parameters
     ----------
-    rules : RuleArrays
+    own : RowRules
     grids : ndarray of uint8, shape (n, n_cells)
     first : int
         The first of these options.
     options : ndarray of uint32, shape (n, number of cages)
         Receives them.
     """
+    for cage in range(options.shape[1]):
+        begin, end = own.sets_of[cage]
+        for k in range(grids.shape[0]):
+            options[k, cage] = first + set_of_digits(own, cage, grids[k]) - begin
+        first += end - begin
+
+
+@kernel
+def follow_sums(own: Any, rows: Any, grids: Any, right: Any) -> None:
+    """Set to False the entries of full grids whose cages have other sums, or that marks exclude.
+
+    Parameters
+    ----------
+    own : RowRules
+    rows : ndarray of int64, shape (n,)
+        The row of `own` whose rules hold for each grid.
+    grids : ndarray of uint8, shape (n, n_cells)
+    right : ndarray of bool, shape (n,)
+        Updated. Entries that are False stay so, and their grids may hold any digits.
+    """
     for k in range(grids.shape[0]):
-        for cage in range(options.shape[1]):
-            digits = np.uint64(0)
-            for x in range(rules.cages[cage], rules.cages[cage + 1]):
-                digits |= np.uint64(1) << np.uint64(grids[k, rules.cage_cells[x]] - 1)
-            place = rules.sets[cage]
-            while place < rules.sets[cage + 1] and rules.digit_sets[place] != digits:
-                place += 1
-            options[k, cage] = first + place
+        if not right[k]:
+            continue
+        row = rows[k]
+        for cell in range(own.allowed.shape[1]):
+            right[k] &= _has(own.allowed[row, cell], grids[k, cell] - 1)
+        for cage in range(own.cages_of[row], own.cages_of[row] + own.n_said[row]):
+            begin, end = own.sets_of[cage]
+            if begin >= 0:
+                right[k] &= set_of_digits(own, cage, grids[k]) < end

@@ -212,6 +212,14 @@ class Rules:
         }
         return replace(self, **joined)
 
+    def beyond(self, other: Rules) -> Rules:
+        """Return the rules that others do not have."""
+        left: dict[str, Any] = {}
+        for name in ("houses", "groups", "pairs", "cages", "marks"):
+            theirs = set(getattr(other, name))
+            left[name] = tuple(each for each in getattr(self, name) if each not in theirs)
+        return replace(self, **left)
+
     def checked(self) -> Rules:
         """Return these rules; raise `ProblemError` if a rule names a cell that is not there."""
         n = self.n_digits

@@ -38,7 +38,13 @@ from batchsolve.problems.overlaps import (
     rules_of_grids,
     split_layout,
 )
-from batchsolve.problems.rule_arrays import arrays_of, find_clashes, find_digit_sets
+from batchsolve.problems.row_rules import Given, RowRules, row_rules
+from batchsolve.problems.rule_arrays import (
+    arrays_of,
+    find_clashes,
+    find_digit_sets,
+    follow_sums,
+)
 from batchsolve.problems.rules import (
     RELATIONS,
     Rules,
@@ -104,11 +110,32 @@ class Variant(GridProblem):
     """
 
     item_names = option_names = color_names = bounds = costs = None
+    _own: RowRules | None = None
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
         self.n_digits = rules.n_digits
         self.arrays = arrays_of(rules)
+
+    @property
+    def given(self) -> Given:
+        """The marks and the cages, as the rules of one row."""
+        none = np.empty((1, 0), np.uint8)
+        return Given.of([replace(self.rules, groups=(), pairs=())], none)
+
+    @property
+    def own(self) -> RowRules:
+        """The rules of rows, as searches take them.
+
+        It is no `cached_property`, because that makes threads wait for one another in Python 3.11.
+        """
+        if self._own is None:
+            self._own = row_rules(self.rules, self.given)
+        return self._own
+
+    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the rows of `own` whose rules hold for grids with these roots."""
+        return np.zeros(len(roots), np.int64)
 
     def __getattr__(self, name: str) -> Any:
         """Return an array of the exact cover problem, which few searches need."""
@@ -131,7 +158,7 @@ class Variant(GridProblem):
             entries.add(options_of(house), entries.new_items(n) + digits)
         # before the items that are secondary: those of cages and of marks
         cages = entries.new_items(len(rules.cages))
-        excluded = np.flatnonzero(self.arrays.allowed[:, None] >> digits.astype(np.uint64) & 1 == 0)
+        excluded = np.flatnonzero(self._marks[:, None] >> digits.astype(np.uint64) & 1 == 0)
         marks = entries.new_items(self.n_marks)
         n_primary = entries.n_items
         for group in rules.groups:
@@ -148,7 +175,7 @@ class Variant(GridProblem):
             for options in zip(*forbidden, strict=True):
                 entries.add(options, items)
         n_options = n_cells * n
-        if excluded.size:
+        if self.n_marks:
             items = entries.new_items(excluded.size) + np.arange(excluded.size)
             entries.add(n_options, [marks])
             entries.add(n_options, items)
@@ -174,19 +201,20 @@ class Variant(GridProblem):
     @property
     def n_options(self) -> int:
         """Number of options."""
-        return self.n_cells * self.n_digits + self.arrays.chosen_for.size
+        return self.n_cells * self.n_digits + self.n_marks + sum(self._n_sets)
 
     @cached_property
     def n_entries(self) -> int:
         """Number of items in all options together."""
         n, rules, arrays = self.n_digits, self.rules, self.arrays
         once = self.n_cells + sum(map(len, (*rules.houses, *rules.groups)))
-        excluded = n * self.n_cells - sum(map(int.bit_count, arrays.allowed.tolist()))
+        excluded = n * len(self._marks) - sum(map(int.bit_count, self._marks.tolist()))
         allowed = [int.bit_count(digits) for digits in arrays.relations.tolist()]
         forbidden = [
             n * n - sum(allowed[2 * n * k : 2 * n * k + n]) for k in arrays.related[2::3].tolist()
         ]
-        of_cages = n * 2 * arrays.cage_cells.size + (n + 1) * arrays.digit_sets.size
+        n_of_cages = sum(len(cage.cells) for cage in rules.cages)
+        of_cages = n * 2 * n_of_cages + (n + 1) * sum(self._n_sets)
         return n * once + 2 * sum(forbidden) + 2 * excluded + self.n_marks + of_cages
 
     @property
@@ -197,7 +225,18 @@ class Variant(GridProblem):
     @property
     def n_marks(self) -> int:
         """Number of options of the item *marks*: 1 if marks exclude a digit, else 0."""
-        return self.arrays.chosen_for.size - self.arrays.digit_sets.size
+        return int((self._marks != (1 << self.n_digits) - 1).any())
+
+    @property
+    def _marks(self) -> npt.NDArray[np.uint64]:
+        """The digits that each cell may hold, as bits; empty if there are no marks."""
+        return self.own.allowed[0]
+
+    @cached_property
+    def _n_sets(self) -> list[int]:
+        """The number of sets of digits of each cage."""
+        said = self.own.sets_of[: len(self.rules.cages)]
+        return [end - begin for begin, end in said.tolist()]
 
     @property
     def cover_size(self) -> int:
@@ -209,28 +248,20 @@ class Variant(GridProblem):
         others = np.empty((len(grids), self.cover_size - self.n_cells), np.uint32)
         first = self.n_cells * self.n_digits
         others[:, : self.n_marks] = first
-        find_digit_sets(self.arrays, grids, first + self.n_marks, others[:, self.n_marks :])
+        find_digit_sets(self.own, grids, first + self.n_marks, others[:, self.n_marks :])
         return others
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
-        return self._clashes(grids, np.empty((len(grids), 0), np.uint8))
-
-    def _clashes(
-        self, grids: npt.NDArray[np.uint8], regions: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.int64]:
         self.check_width(grids)
-        clashes = np.empty(len(grids), np.int64)
-        find_clashes(self.arrays, self.n_digits, regions, grids, clashes)
+        clashes, rows = np.empty(len(grids), np.int64), self.rows_of(np.arange(len(grids)))
+        find_clashes(self.arrays, self.own, rows, self.n_digits, grids, clashes)
         return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
         right = super().follow_rules(grids)  # sees all rules but sums and marks
-        for cage in self.rules.cages:
-            right &= grids[:, list(cage.cells)].sum(axis=1) == cage.total
-        for cell, mask in self.rules.marks:
-            right &= (mask >> (grids[:, cell].astype(np.int64) - 1) & 1).astype(np.bool_)
+        follow_sums(self.own, self.rows_of(np.arange(len(grids))), grids, right)
         return right
 
     def cell_name(self, cell: int) -> str:

@@ -24,8 +24,8 @@ from batchsolve.kernels import kernel
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import SolvedGrids
-from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.variants import Variants
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 
@@ -191,7 +191,7 @@ class OpenRows:
 
 def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
     """Search a task; one row after another if their regions differ and the engine takes none."""
-    if not isinstance(problem, Jigsaws) or engine.capabilities.rules:
+    if not isinstance(problem, Variants) or engine.capabilities.rules:
         return engine.search(problem, task)
     stacks, left = task.stacks, task.budget
     outcomes = []

@@ -1,8 +1,8 @@
 """Columns that give rows rules of their own: named rules, regions, cages, marks, pairs of cells.
 
-A block of rows falls into parts, each with its problem. Rows whose regions differ are one part,
-because an engine can search them side by side; rows whose cages, marks or pairs differ are a part
-each.
+A block of rows falls into parts, each with its problem. Rows that share houses and named rules are
+one part, because an engine can search them side by side: each may have regions, cages, marks and
+pairs of its own.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,17 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
-from batchsolve.formats.grid_rules import GridRules, read_cages, read_marks, read_pairs
+from batchsolve.formats.grid_rules import (
+    GridRules,
+    read_cages as read_cage_texts,
+    read_marks,
+    read_pairs,
+)
 from batchsolve.kernels import kernel
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
+from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rules import (
     Cells,
     Rules,
@@ -38,6 +43,8 @@ from batchsolve.problems.rules import (
 )
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem, grid_rules
+from batchsolve.problems.variants import Variants
+from batchsolve.tables.cage_columns import read_cages
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -169,70 +176,162 @@ class RuleColumns:
         """
         if not columns:
             return [(self.problem(), np.arange(n))]
-        regions = None
+        regions = np.empty((n, 0), np.uint8)
         if REGIONS in columns and self.drawing is None:
             regions = _regions(columns[REGIONS], self.n_digits, faults)
+        is_good = np.ones(n, np.bool_)
+        is_good[list(faults)] = False
+        has_own = _are_there(columns, OWN, n) | (self.drawing is not None)
+        has_regions = (regions != _NONE).any(axis=1)
         parts: list[Part] = []
-        for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(n)):
-            good = np.array([row for row in rows.tolist() if row not in faults], np.int64)
-            if not good.size:
-                continue
-            try:
-                if any(own) or self.drawing is not None:
-                    parts += self._parts_of_own(rules, tuple(own), good, columns)
-                else:
-                    with _column_named(RULES):
-                        parts += self._parts_of(rules, good, columns.get(REGIONS), regions)
-            except (InputError, ProblemError) as error:
-                faults |= dict.fromkeys(good.tolist(), str(error))
+        for (rules,), rows in _by_texts(columns, (RULES,), np.flatnonzero(is_good)):
+            for mine in (False, True):
+                some = rows[has_regions[rows] == mine]
+                given = regions if mine else regions[:, :0]
+                own, rest = some[has_own[some]], some[~has_own[some]]
+                if own.size:
+                    parts += self._parts_of_own(rules, own, columns, given, faults)
+                if rest.size:
+                    with _faults_of(rest, faults), _column_named(RULES):
+                        parts.append((self._problem_of(rules, rest, columns, given), rest))
         return parts
+
+    def _problem_of(
+        self,
+        rules: str,
+        rows: npt.NDArray[np.int64],
+        columns: dict[str, pa.Array],
+        regions: npt.NDArray[np.uint8],
+    ) -> GridProblem:
+        """Return the problem of rows without columns of their own but regions, if those."""
+        if not regions.size:
+            return self.problem(rules)
+        if (regions[rows] == regions[rows[0]]).all():
+            return self.problem(rules, columns[REGIONS][int(rows[0])].as_py())
+        given = Given.blank(len(regions))._replace(regions=_filled(regions, rows))
+        return Variants(self._base(rules, has_regions=True), given)
+
+    def _base(
+        self,
+        rules: str,
+        said: GridRules | None = None,
+        text: str | None = None,
+        has_regions: bool = False,
+    ) -> Rules:
+        """Return the rules of rows without what their own columns say.
+
+        Parameters
+        ----------
+        rules : str
+            The named rules of the rows.
+        said : GridRules, optional
+            Its names hold, too.
+        text : str, optional
+            The regions of all of them.
+        has_regions : bool
+            Whether each has regions of its own, which are left out.
+        """
+        if isinstance(self.fixed, Variant):
+            return self.fixed.rules
+        if isinstance(self.fixed, Sudoku):
+            return plain(self.fixed.box_rows, self.fixed.box_columns)
+        names = self._all(rules, *(said.names if said else ()))
+        regions = None if has_regions else text or self.regions
+        has_boxes = not has_regions and (said is None or said.has_boxes)
+        with _column_named(RULES):
+            return self._rules(names, regions, has_boxes)
 
     def _parts_of_own(
         self,
         rules: str,
-        own: tuple[str, ...],
         rows: npt.NDArray[np.int64],
         columns: dict[str, pa.Array],
+        regions: npt.NDArray[np.uint8],
+        faults: dict[int, str],
     ) -> list[Part]:
-        """Return the parts of rows with the same rules of their own."""
-        said = own_rules(self.n_digits, own, self.drawing or "")
+        """Return the parts of rows whose own columns say something; add the faults of others."""
         parts: list[Part] = []
-        for (text,), some in _by_texts(columns, (REGIONS,), rows):
-            if isinstance(self.fixed, Variant):
-                base = self.fixed.rules
-            elif isinstance(self.fixed, Sudoku):
-                base = plain(self.fixed.box_rows, self.fixed.box_columns)
-            else:
-                names, regions = self._all(rules, *said.names), text or self.regions
-                with _column_named(RULES):
-                    base = self._rules(names, regions, said.has_boxes)
-            with _column_named(CONSTRAINTS):
-                parts.append((Variant(said.on(base)), some))
-        return parts
+        if CAGES in columns and SUMS in columns and self.drawing is None:
+            with _faults_of(rows, faults):
+                base = self._base(rules, has_regions=regions.size > 0)
+                simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
+                given, is_read = read_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
+                if is_read.any() and not (base.cages or base.marks):
+                    read, rows = rows[is_read[rows]], rows[~is_read[rows]]
+                    given = given._replace(regions=_filled(regions, read))
+                    parts.append((Variants(base, given), read))
+        return parts + self._parts_of_texts(rules, rows, columns, regions, faults)
 
-    def _parts_of(
+    def _parts_of_texts(
         self,
         rules: str,
         rows: npt.NDArray[np.int64],
-        texts: pa.Array | None,
-        regions: npt.NDArray[np.uint8] | None,
+        columns: dict[str, pa.Array],
+        regions: npt.NDArray[np.uint8],
+        faults: dict[int, str],
     ) -> list[Part]:
-        """Return the parts of rows with the same rules."""
-        if regions is None or texts is None:
-            return [(self.problem(rules), rows)]
-        has_regions = regions[rows, 0] != _NONE
-        own = rows[has_regions]
-        parts: list[Part] = []
-        if len(own) < len(rows):
-            parts.append((self.problem(rules), rows[~has_regions]))
-        if not own.size:
-            return parts
-        if (regions[own] == regions[own[0]]).all():
-            return [*parts, (self.problem(rules, texts[int(own[0])].as_py()), own)]
-        shared = self._rules(self._all(rules), has_boxes=False)
-        whole = regions.copy()
-        whole[regions[:, 0] == _NONE] = regions[own[0]]  # rows that this part does not have
-        return [*parts, (Jigsaws(shared, whole), own)]
+        """Return the parts of rows whose own columns are read one by one."""
+        parts: dict[Rules, _TextPart] = {}
+        for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
+            with _faults_of(some, faults):
+                said = own_rules(self.n_digits, tuple(own), self.drawing or "")
+                base = self._base(rules, said, text)
+                with _column_named(CONSTRAINTS):
+                    whole = said.on(base).checked()
+                    for cage in whole.cages:
+                        cage.digit_sets(self.n_digits)  # are not too many
+                shared = self._base(rules, said, has_regions=True) if regions.size else base
+                beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
+                shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
+                part = parts.setdefault(shared, _TextPart(shared, []))
+                part.rows.append((whole, replace(beyond, houses=()), some))
+        return [part.part(regions) for part in parts.values()]
+
+
+class _TextPart(NamedTuple):
+    """Rows whose houses are the same, but for regions."""
+
+    shared: Rules
+    rows: list[tuple[Rules, Rules, npt.NDArray[np.int64]]]
+    """All rules of some rows, those beyond the shared ones, and the rows."""
+
+    def part(self, regions: npt.NDArray[np.uint8]) -> Part:
+        """Return the problem of the rows, and the rows, of a block with these regions."""
+        if len(self.rows) == 1:
+            whole, _, rows = self.rows[0]
+            return Variant(whole), rows
+        own = [Rules(self.shared.n_digits, self.shared.places, ())] * len(regions)
+        for _, beyond, rows in self.rows:
+            for row in rows.tolist():
+                own[row] = beyond
+        rows = np.sort(np.concatenate([some for _, _, some in self.rows]))
+        return Variants.of(self.shared, own, _filled(regions, rows)), rows
+
+
+def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> npt.NDArray[np.bool_]:
+    """Tell of each row whether one of these columns has a text."""
+    are_there = np.zeros(n, np.bool_)
+    for name in names:
+        if name in columns:
+            _, offsets = buffers(columns[name])
+            are_there |= np.diff(offsets) > 0
+    return are_there
+
+
+def _filled(regions: npt.NDArray[np.uint8], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Return regions in which all rows but these have those of the first of these."""
+    filled = np.broadcast_to(regions[rows[0]], regions.shape).copy()
+    filled[rows] = regions[rows]
+    return filled
+
+
+@contextmanager
+def _faults_of(rows: npt.NDArray[np.int64], faults: dict[int, str]) -> Iterator[None]:
+    """Make an error the fault of these rows."""
+    try:
+        yield
+    except (InputError, ProblemError) as error:
+        faults |= dict.fromkeys(rows.tolist(), str(error))
 
 
 @contextmanager
@@ -262,7 +361,7 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> GridRules:
     cages, sums, marks, pairs, constraints = map(str.strip, texts)
     if cages or sums:
         with _column_named(CAGES):
-            read_cages(cages, sums, rules)
+            read_cage_texts(cages, sums, rules)
     read = read_f_puzzle if constraints.startswith("{") else read_constraints
     for name, text, add in (
         (MARKS, marks, read_marks),

@@ -1,6 +1,8 @@
 """Grids with rules of their own: counts by hand and by brute force, and `lanes` against `dlx`."""
 
 import itertools
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +14,9 @@ from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.lanes import WIDTHS, SudokuLanes
 from batchsolve.errors import ProblemError
-from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
+from batchsolve.problems.variants import Variants
 from batchsolve.search.open_rows import search_each
 
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
@@ -172,33 +174,98 @@ def test_frontiers_of_random_rules(rules, budget, width, data):
     assert found == total
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from(layouts_once()), st.lists(st.integers(0, 4))), min_size=1),
-    st.sampled_from(["", "x", "antiking"]),
-    st.sampled_from(WIDTHS),
-)
-def test_rows_whose_regions_differ(rows, rule, width):
-    """Grids side by side, each with its regions, have the solutions of their own problems."""
-    shared = Rules.square(4, ()) + (named(rule, 2, 2) if rule else Rules.square(4, ()))
-    regions = np.zeros((len(rows), 16), np.uint8)
-    grids = np.zeros((len(rows), 16), np.uint8)
-    for row, (layout, clues) in enumerate(rows):
-        for region, cells in enumerate(layout):
-            regions[row, list(cells)] = region
-        grids[row, : len(clues)] = clues[:16]
-    problem = Jigsaws(shared, regions)
+@st.composite
+def rows_of_four(draw):
+    """Rows of 4x4 grids that share a named rule: rules of their own, regions or none, clues."""
+    shared = Rules.square(4, ()) if draw(st.booleans()) else plain(2, 2)
+    rule = draw(st.sampled_from(["", "x", "antiking", "nonconsecutive"]))
+    shared = shared + named(rule, 2, 2) if rule else shared
+    n = draw(st.integers(1, 6))
+    own = [
+        replace(each, houses=()) for each in draw(st.lists(rules_of_four(), min_size=n, max_size=n))
+    ]
+    regions = None
+    if len(shared.houses) < 12:
+        regions = np.zeros((n, 16), np.uint8)
+        for row in regions:
+            for region, cells in enumerate(draw(st.sampled_from(layouts_once()))):
+                row[list(cells)] = region
+    clues = st.lists(st.integers(0, 4), max_size=16)
+    grids = np.zeros((n, 16), np.uint8)
+    for grid in grids:
+        some = draw(clues)
+        grid[: len(some)] = some
+    return Variants.of(shared, own, regions), grids
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows_of_four(), st.sampled_from(WIDTHS))
+def test_rows_whose_rules_differ(rows, width):
+    """Grids side by side, each with its rules, have the solutions of their own problems."""
+    problem, grids = rows
+    assert problem.cover_size == 16
+    assert problem.at(np.empty(0, np.int64)).first_clashes(grids[:0]).size == 0
     outcome = SudokuLanes(width).search(problem, Task.of(problem.stacks(grids), keep=1000))
-    found = [set() for _ in rows]
+    found = [set() for _ in grids]
     for root, grid in zip(outcome.solutions.roots, problem.grids(outcome.solutions), strict=True):
         found[root].add(tuple(grid.tolist()))
     for row, grid in enumerate(grids):
         one = problem.of_row(row)
-        assert found[row] == grids_of(one, DLX, grid) == grids_of(one, LANES, grid)
+        assert found[row] == grids_by_rules(one.rules, grid) == grids_of(one, DLX, grid)
+        assert found[row] == grids_of(one, LANES, grid)
         clash = one.clash_position(one.stack(grid).tolist())
         assert outcome.clash[row] == clash == problem.first_clashes(grids)[row]
-    same = search_each(DLX, problem, Task.of(problem.stacks(grids), keep=1000))
-    assert same.counts.tolist() == outcome.counts.tolist()
+        full = np.array(sorted(found[row]) or [[1] * 16], np.uint8)
+        same = problem.at(np.full(len(full), row))
+        assert same.check(full * 0, full).all() == bool(found[row])
+    each = search_each(DLX, problem, Task.of(problem.stacks(grids), keep=1000))
+    assert each.counts.tolist() == outcome.counts.tolist()
+    assert (
+        pickle.loads(pickle.dumps(problem)).first_clashes(grids).tolist() == outcome.clash.tolist()
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows_of_four(), st.integers(1, 40), st.sampled_from(WIDTHS), st.data())
+def test_frontiers_of_rows_whose_rules_differ(rows, budget, width, data):
+    """Engines take over stacks of rows from one another, with the options of cages and marks."""
+    problem, grids = rows
+    left, total = problem.stacks(grids), np.zeros(len(grids), np.int64)
+    whole = search_each(DLX, problem, Task.of(left)).counts
+    while len(left):
+        engine = data.draw(st.sampled_from([DLX, SudokuLanes(width)]))
+        outcome = search_each(engine, problem, Task.of(left, budget=budget))
+        np.add.at(total, left.roots, outcome.counts)
+        left, budget = outcome.frontier, budget * 2
+    assert total.tolist() == whole.tolist()
+
+
+KILLER = """
+    AABBBCDDD EEEEFCGGG HHIIFJJKK HLLMMMNNK OOPPQRRSS TUUVQVWWX TYYVVVZZX abbbcdddX aaeecffgg
+"""
+
+
+def test_cages_that_follow_from_others():
+    """They hold in every grid, and lie in a house or in a cage."""
+    labels = "".join(KILLER.split())
+    full = np.array([(3 * (c // 9) + c // 27 + c) % 9 + 1 for c in range(81)], np.uint8)
+    cells = {label: [c for c in range(81) if labels[c] == label] for label in labels}
+    parts = [part for each in cells.values() for part in (each[:2], each[2:]) if part]
+    cages = [
+        Cage(tuple(part), int(full[part].sum()))
+        for part in parts
+        if len(set(full[part].tolist())) == len(part)
+    ]
+    rules = replace(plain(3, 3), cages=tuple(cages))
+    own = Variant(rules).own
+    followed = range(len(cages), len(own.sets_of))
+    assert len(followed) > 10
+    together = [set(cells) for cells in (*rules.houses, *(cage.cells for cage in cages))]
+    for cage in followed:
+        cells = own.cage_cells[own.cells_of[cage] : own.cells_of[cage + 1]].tolist()
+        assert any(some.issuperset(cells) for some in together)
+        sets = own.digit_sets[slice(*own.sets_of[cage])].tolist()
+        assert sum(1 << (d - 1) for d in full[cells].tolist()) in sets
 
 
 @settings(max_examples=100, deadline=None)

@@ -42,7 +42,7 @@ from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.jigsaws import Jigsaws
+from batchsolve.problems.variant import Variant
 
 WIDTHS = (8, 16, 32)
 
@@ -81,7 +81,8 @@ class SudokuLanes:
         width = self.width or best_width(grids.n_digits)
         form = _FORMS[width](problem)
         stacks = task.stacks
-        memory = workspace(form, task)
+        own = problem.own if isinstance(problem, Variant) else None
+        memory = workspace(form, task, 0 if own is None else int(own.n_said.max(initial=0)))
         # lanes that share a root go broad before one goes deep: a small budget would end there,
         # with a large frontier and no cover
         any_order = task.any_order and task.budget >= width * grids.n_cells
@@ -89,7 +90,8 @@ class SudokuLanes:
             stacks.offsets,
             stacks.options,
             stacks.roots,
-            grids.regions if isinstance(grids, Jigsaws) else np.empty((1, 0), np.uint8),
+            own,
+            problem.rows_of(stacks.roots) if isinstance(problem, Variant) else stacks.roots,
             task.limits,
             task.allowances,
             task.depth,

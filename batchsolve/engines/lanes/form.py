@@ -9,11 +9,11 @@ import numpy as np
 
 from batchsolve.engines.residual import Entries, entries_of
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.rule_arrays import members
 from batchsolve.problems.rules import Cells
 from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.variant import Variant
+from batchsolve.problems.variants import Variants
 
 MOST_CELLS = 2**16 - 1  # a lane of 16 bits holds the number of its branch cell
 
@@ -33,19 +33,13 @@ class Shape(NamedTuple):
 
 
 class SearchRules(NamedTuple):
-    """The rules of a grid: the fields of `RuleArrays`, with sets of 32 bits, and two more."""
+    """The shared rules: the fields of `RuleArrays`, with sets of 32 bits, and two more."""
 
     n_cells: int
-    allowed: np.ndarray
     houses: np.ndarray
     distinct: np.ndarray
     related: np.ndarray
     relations: np.ndarray
-    cages: np.ndarray
-    cage_cells: np.ndarray
-    sets: np.ndarray
-    digit_sets: np.ndarray
-    chosen_for: np.ndarray
     meets: np.ndarray  # three begins for two houses that meet: their parts in `parts`
     parts: np.ndarray  # the cells that two houses share, those only in one, those only in the other
 
@@ -62,11 +56,6 @@ class Form(NamedTuple):
     rules: SearchRules | None
     entries: Entries  # the options
 
-    @property
-    def n_cages(self) -> int:
-        """Number of cages."""
-        return 0 if self.rules is None else self.rules.cages.size - 1
-
 
 def form_of(problem: ExactCover, width: int) -> Form:
     """Return the form of a grid problem for this number of lanes."""
@@ -76,7 +65,7 @@ def form_of(problem: ExactCover, width: int) -> Form:
         shape = Shape(lanes, (0,) * problem.n_digits, *box, (), problem.n_cells)
         return Form(shape, None, entries_of(problem))
     assert isinstance(problem, Variant)
-    free = (0,) * isinstance(problem, Jigsaws)
+    free = (0,) * (isinstance(problem, Variants) and problem.given.regions.shape[1] > 0)
     shape = Shape(lanes, (0,) * problem.n_digits, (), (), free, problem.n_cells)
     meets = _meets(problem.rules.houses, problem.n_cells)
     rules = SearchRules._make([*map(_in_32_bits, problem.arrays), *meets])

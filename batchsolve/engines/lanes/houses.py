@@ -9,9 +9,7 @@ houses, pairs of cells and cages. A pass deduces, one after another,
 * locked candidates: where the places for a digit in one house all lie in another one, the digit
   goes from the rest of that;
 * in cells that differ, naked singles; in related cells, the digits that no digit of the other cell
-  allows;
-* in cages, the digits of no set that the cells can still hold, and the only cell for a digit that
-  all such sets have.
+  allows.
 
 All deductions are monotone, so passes lead to one fixpoint, whatever they deduce first. There, a
 contradiction shows as a cell without candidates, a digit without a place in a house, or a digit
@@ -28,7 +26,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from batchsolve.engines.intrinsics import pointer_to
-from batchsolve.engines.lanes.vectors import Mask, Place, Vector, VectorArray
+from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray
 from batchsolve.kernels import CHECKS_BOUNDS
 
 _INDEX = ir.IntType(64)
@@ -163,7 +161,6 @@ class HousePass(_Emitter):
         self.over("houses", self.n, self._review_house)
         self.over("distinct", 2, self._review_distinct)
         self.over("related", 3, self._review_related)
-        self.loop(ir.Constant(_INDEX, 0), self._n_lists("cages", 1), self._review_cage)
         self.loop(ir.Constant(_INDEX, 0), self._n_lists("meets", 3), self._review_meet)
         if self.form.count("free"):
             self._review_regions()
@@ -228,47 +225,6 @@ class HousePass(_Emitter):
     def _lists_of(self, field: str, entry: Place, n: int = 1) -> list[Any]:
         """Return the begins of the lists of an entry, and the end of the last."""
         return [self.form.index_at(field, entry * n + k).value for k in range(n + 1)]
-
-    def _review_cage(self, cage: Place) -> None:
-        begin, end = self._lists_of("cages", cage)
-        union, several = self.variable(self.none), self.variable(self.none)
-
-        def cell_at(place: Place) -> Place:
-            return self.form.index_at("cage_cells", place)
-
-        def collect(place: Place) -> None:
-            x = self[cell_at(place)]
-            several[0] |= union[0] & x
-            union[0] |= x
-
-        self.loop(begin, end, collect)
-        may, must = self.variable(self.none), self.variable(~self.none)
-
-        def try_set(place: Place) -> None:
-            digits = self.broadcast(self.form.at("digit_sets", place))
-            missing = self.variable(digits & ~union[0])
-
-            def meet(place: Place) -> None:
-                no_digit = (self[cell_at(place)] & digits).equals(0)
-                missing[0] |= no_digit.select(digits, self.none)
-
-            self.loop(begin, end, meet)
-            fits: Mask = missing[0].equals(0)
-            may[0] |= fits.select(digits, self.none)
-            must[0] = must[0] & fits.select(digits, ~self.none)
-
-        first, last = self._lists_of("sets", cage)
-        self.loop(first, last, try_set)
-        alone = must[0] & ~several[0]
-
-        def restrict(place: Place) -> None:
-            cell = cell_at(place)
-            x = self[cell]
-            left = x & may[0]
-            hidden = left & alone
-            self._leave(cell, x, hidden.equals(0).select(left, hidden))
-
-        self.loop(begin, end, restrict)
 
     # Regions that differ from lane to lane: `other` holds the region of every cell.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from batchsolve.engines.contract import Task
 from batchsolve.engines.lanes.form import Form
+from batchsolve.problems.row_rules import RowRules
 
 
 class Lanes(NamedTuple):
@@ -31,16 +32,16 @@ class Lanes(NamedTuple):
     want: np.ndarray  # first stack of a root -> covers still wanted of the root
     allowance: np.ndarray  # first stack of a root -> nodes that its search may still visit
     is_split: np.ndarray  # first stack of a root -> whether several lanes search below it
-    # cell -> whether neither the stack nor a guess fills it; then for the marks and every cage,
-    # whether the stack chooses its digits
+    # cell -> whether neither the stack nor a guess fills it; then for the marks and every cage of
+    # the row, whether the stack chooses its digits
     is_open: np.ndarray
     bits: np.ndarray  # one bit a lane: the sets of lanes named below
     left: np.ndarray  # the amounts that the lanes share, named below
 
 
 # Sets of lanes: those that have a root; contradict themselves; are solved; need attention; have a
-# node that is propagated, but not dealt with.
-BUSY, BAD, SOLVED, EVENTS, NEW = range(5)
+# node that is propagated, but not dealt with; are stuck by the rules of their rows, too.
+BUSY, BAD, SOLVED, EVENTS, NEW, SETTLED = range(6)
 # Nodes and covers that the task may still count; the first stack no lane has taken; the first stack
 # of the root before it; covers kept; stacks of the frontier; segments.
 BUDGET, ROOM, NEXT, ROOT, FOUND, HANDED_BACK, SEGMENTS = range(7)
@@ -52,7 +53,8 @@ class TaskArrays(NamedTuple):
     offsets: np.ndarray
     options: np.ndarray
     roots: np.ndarray
-    regions: np.ndarray  # root, cell -> region, if regions differ
+    own: RowRules | None  # the rules of rows, if there are others than boxes
+    rows: np.ndarray  # stack -> its row in `own`
     limits: np.ndarray
     allowances: np.ndarray
     depth: int
@@ -166,8 +168,11 @@ _THREAD = threading.local()
 _MOST_BYTES = 10_000_000  # of covers, for each thread
 
 
-def workspace(form: Form, task: Task) -> Lanes:
-    """Return memory for a new search; a thread reuses that of its last one."""
+def workspace(form: Form, task: Task, n_cages: int) -> Lanes:
+    """Return memory for a new search, of rows with up to so many cages.
+
+    A thread reuses that of its last search.
+    """
     kept: Lanes | None = getattr(_THREAD, "lanes", None)
     shape = _shape(form)
     if kept is None or shape != _shape_of(kept):
@@ -179,7 +184,8 @@ def workspace(form: Form, task: Task) -> Lanes:
         want=task.limits.copy(),
         allowance=task.allowances.copy(),
         is_split=np.zeros(len(task.stacks), np.bool_),
-        bits=np.array([0, 0, 0, 2 ** len(form.shape.lanes) - 1, 0], np.uint32),
+        is_open=np.zeros(form.shape.n_cells + 1 + n_cages, np.uint8),
+        bits=np.array([0, 0, 0, 2 ** len(form.shape.lanes) - 1, 0, 0], np.uint32),
         left=np.array([task.budget, task.room, 0, 0, 0, 0, len(task.stacks)], np.int64),
     )
 
@@ -187,20 +193,19 @@ def workspace(form: Form, task: Task) -> Lanes:
 def _shape(form: Form) -> tuple[Any, ...]:
     """Return what the arrays of lanes depend on."""
     lanes, digits, _, _, free, n_cells = form.shape
-    n_open = n_cells + 1 + form.n_cages
     n = n_cells * len(lanes)
-    return kind_of_lanes(len(digits)), len(lanes), n, n * len(free), n_open
+    return kind_of_lanes(len(digits)), len(lanes), n, n * len(free)
 
 
 def _shape_of(lanes: Lanes) -> tuple[Any, ...]:
     """Return the `_shape` that lanes were made for."""
-    sizes = (lanes.branch.size, lanes.grid.size, lanes.regions.size, lanes.is_open.size)
+    sizes = (lanes.branch.size, lanes.grid.size, lanes.regions.size)
     return lanes.grid.dtype, *sizes
 
 
 def _new_lanes(form: Form) -> Lanes:
     """Return lanes without a task."""
-    kind, width, n, n_regions, n_open = _shape(form)
+    kind, width, n, n_regions = _shape(form)
     n_cells = form.shape.n_cells
     n_levels = n_cells + 1
     whole, none = np.zeros(width, np.int64), np.empty(0)
@@ -222,7 +227,7 @@ def _new_lanes(form: Form) -> Lanes:
         want=none,
         allowance=none,
         is_split=none,
-        is_open=np.zeros(n_open, np.uint8),
+        is_open=none,
         bits=none,
         left=none,
     )

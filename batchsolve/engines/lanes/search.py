@@ -23,12 +23,14 @@ from batchsolve.engines.lanes.memory import (
     ROOM,
     ROOT,
     SEGMENTS,
+    SETTLED,
     SOLVED,
 )
+from batchsolve.engines.lanes.rows import SAME, WRONG, review_row
 from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
 from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
-from batchsolve.problems.rule_arrays import first_clash
+from batchsolve.problems.rule_arrays import chosen_by, first_clash
 from batchsolve.settings import UNLIMITED
 
 U = uint32
@@ -56,8 +58,7 @@ def _clash(form, rules, entries, task, k):
     """Return -1, or the position of an option of a stack that clashes or does not exist."""
     stack = task.options[task.offsets[k] : task.offsets[k + 1]]
     if rules is not None:
-        region = task.regions[task.roots[k] if len(form.free) > 0 else 0]
-        return first_clash(rules, _n_digits(form), region, stack)
+        return first_clash(rules, task.own, task.rows[k], _n_digits(form), stack)
     return select(stack, entries, np.empty(entries.n_items, np.int64))
 
 
@@ -85,16 +86,17 @@ def _fill(form, rules, n, w, lane, task, k):
 def _fill_by_rules(form, rules, n, w, lane, task, k):
     """Put a stack into an empty grid, as `_fill`; the digits of cages may be chosen, too."""
     n_digits = _n_digits(form)
+    own, row = task.own, task.rows[k]
+    all_digits = U((np.uint64(1) << np.uint64(n_digits)) - np.uint64(1))
     for cell in range(form.n_cells):
-        w.grid[U(cell) * n + lane] = rules.allowed[cell]
+        allowed = own.allowed[row, cell] if own.allowed.shape[1] > 0 else np.uint64(all_digits)
+        w.grid[U(cell) * n + lane] = allowed
         if len(form.free) > 0:
-            w.regions[U(cell) * n + lane] = task.regions[task.roots[k], cell]
-    n_places, n_marks = form.n_cells * n_digits, rules.chosen_for.size - rules.digit_sets.size
+            w.regions[U(cell) * n + lane] = own.regions[row, cell]
+    n_places = form.n_cells * n_digits
     w.is_open[:] = 1
     for x in range(task.offsets[k], task.offsets[k + 1]):
         o = task.options[x]
-        if o >= n_places + rules.chosen_for.size:
-            return False
         if o < n_places:
             cell = U(o // n_digits)
             if w.is_open[cell] == 0:
@@ -102,15 +104,39 @@ def _fill_by_rules(form, rules, n, w, lane, task, k):
             w.is_open[cell] = 0
             w.grid[cell * n + lane] &= U(1) << U(o - cell * n_digits)
             continue
-        cage = rules.chosen_for[o - n_places]
-        if w.is_open[form.n_cells + 1 + cage] == 0:
+        place, digits = chosen_by(own, n_digits, row, np.int64(o) - n_places)
+        if place < 0 or w.is_open[form.n_cells + place] == 0:
             return False
-        w.is_open[form.n_cells + 1 + cage] = 0
-        if cage >= 0:
-            digits = rules.digit_sets[o - n_places - n_marks]
-            for y in range(rules.cages[cage], rules.cages[cage + 1]):
-                w.grid[U(rules.cage_cells[y]) * n + lane] &= digits
+        w.is_open[form.n_cells + place] = 0
+        if place > 0:
+            cage = own.cages_of[row] + place - 1
+            for y in range(own.cells_of[cage], own.cells_of[cage + 1]):
+                w.grid[U(own.cage_cells[y]) * n + lane] &= own.digit_sets[digits]
     return True
+
+
+@inlined
+def _settle(form, rules, n, w, task, bad, stuck, solved):
+    """Apply the rules of rows to lanes that are stuck or solved; return the bits that still hold.
+
+    `SETTLED` remembers lanes where they lead no further.
+    """
+    if rules is None:
+        return bad, stuck, solved
+    waiting = U((stuck | solved) & ~w.bits[SETTLED])
+    while waiting != 0:
+        lane = lowest_bit(waiting)
+        bit = U(U(1) << lane)
+        waiting &= U(waiting - U(1))
+        found = review_row(task.own, task.rows[w.stack[lane]], rules.relations, n, w.grid, lane)
+        if found == SAME:
+            w.bits[SETTLED] |= bit
+            continue
+        stuck &= ~bit
+        solved &= ~bit
+        if found == WRONG:
+            bad |= bit
+    return bad, stuck, solved
 
 
 @inlined
@@ -432,8 +458,9 @@ def search_on(form, rules, entries, w, task, out):
         events = U(0)
         while events == 0:
             bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
+            stuck, solved = U(stuck & busy), U(solved & busy)
+            bad, stuck, solved = _settle(form, rules, n, w, task, bad, stuck, solved)
             events = U(U(bad | solved) & busy)
-            stuck = U(stuck & busy)
             # one choice serves all that are stuck, and costs half as much as a pass
             if 8 * popcount(stuck) >= popcount(busy):
                 events = U(events | stuck)
@@ -442,3 +469,4 @@ def search_on(form, rules, entries, w, task, out):
         if stuck != 0:
             bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
         bits[BAD], bits[SOLVED], bits[EVENTS], bits[NEW] = bad, solved, events, events
+        bits[SETTLED] &= ~events

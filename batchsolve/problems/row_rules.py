@@ -1,0 +1,204 @@
+"""The rules of single rows, as arrays that compiled code reads row by row.
+
+Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
+holds these as they are read. `RowRules` has the sets of digits that fill each cage, and the cages
+that follow from others (see `batchsolve.problems.implied_cages`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.problems.implied_cages import LONGEST_RUN, NO_SUM, complete_cages
+from batchsolve.problems.rule_arrays import RELATION_NAMES
+from batchsolve.problems.rules import Cells, Rules, digit_sets
+
+Ints = npt.NDArray[np.int64]
+
+_MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
+
+
+class Given(NamedTuple):
+    """The rules of n rows, as they are given."""
+
+    regions: npt.NDArray[np.uint8]  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
+    allowed: npt.NDArray[np.uint64]  # (n, n_cells) or (n, 0): digits that marks leave, as bits
+    pairs_of: Ints  # row -> its begin in `pairs`, and the end of the last
+    pairs: npt.NDArray[np.uint16]  # two cells each, and the number of their relation
+    cages_of: Ints  # row -> its begin in `totals`
+    totals: Ints  # cage -> its sum, or `NO_SUM`
+    cells_of: Ints  # cage -> its begin in `cage_cells`
+    cage_cells: npt.NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, rows: Sequence[Rules], regions: npt.NDArray[np.uint8]) -> Given:
+        """Return the marks, pairs, cages and groups of rows, and these regions."""
+        n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
+        allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
+        allowed = allowed.astype(np.uint64)
+        for row, rules in enumerate(rows):
+            for cell, mask in rules.marks:
+                allowed[row, cell] &= np.uint64(mask & all_digits)
+        pairs = [(a, b, RELATION_NAMES.index(name)) for rules in rows for a, b, name in rules.pairs]
+        cages = [each for rules in rows for each in _cages_of(rules)]
+        return cls(
+            regions,
+            allowed,
+            begins([len(rules.pairs) for rules in rows]),
+            np.array(pairs, np.uint16).reshape(-1, 3),
+            begins([len(rules.cages) + len(rules.groups) for rules in rows]),
+            np.array([total for _, total in cages], np.int64),
+            begins([len(cells) for cells, _ in cages]),
+            np.array([cell for cells, _ in cages for cell in cells], np.uint16),
+        )
+
+    @classmethod
+    def blank(cls, n_rows: int) -> Given:
+        """Return n rows without rules of their own."""
+        none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
+        regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
+        pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
+        return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
+
+    def take(self, rows: Ints) -> Given:
+        """Return the rules of these rows."""
+        pairs_of, which_pairs = _parts(self.pairs_of, rows)
+        cages_of, which_cages = _parts(self.cages_of, rows)
+        cells_of, which_cells = _parts(self.cells_of, which_cages)
+        return Given(
+            self.regions[rows],
+            self.allowed[rows],
+            pairs_of,
+            self.pairs[which_pairs],
+            cages_of,
+            self.totals[which_cages],
+            cells_of,
+            self.cage_cells[which_cells],
+        )
+
+
+def _cages_of(rules: Rules) -> list[Any]:
+    """Return the cages, and the groups as cages without a sum: cells and total."""
+    groups = [(cells, NO_SUM) for cells in rules.groups]
+    return [*((cage.cells, cage.total) for cage in rules.cages), *groups]
+
+
+def begins(lengths: Sequence[int]) -> Ints:
+    """Return the begins of lists that are joined, and the end of the last."""
+    return np.cumsum([0, *lengths]).astype(np.int64)
+
+
+def _parts(begins_of: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """Return the begins of some of the joined lists, joined anew, and the places of their parts."""
+    lengths = begins_of[which + 1] - begins_of[which]
+    new = begins(lengths.tolist())
+    return new, np.repeat(begins_of[which] - new[:-1], lengths) + np.arange(new[-1])
+
+
+class RowRules(NamedTuple):
+    """The rules of n rows, as searches take them.
+
+    The cages of a row are those that are said, then those that follow from them.
+    """
+
+    regions: npt.NDArray[np.uint8]  # as in `Given`
+    allowed: npt.NDArray[np.uint64]
+    pairs_of: Ints
+    pairs: npt.NDArray[np.uint16]
+    cages_of: Ints  # row -> the begin of its cages, and the end of the last
+    n_said: Ints  # row -> the number of cages that are said
+    cells_of: Ints  # cage -> its begin in `cage_cells`
+    cage_cells: npt.NDArray[np.uint16]
+    sets_of: Ints  # (cages, 2): begin and end in `digit_sets`; without a sum, `NO_SUM`
+    digit_sets: npt.NDArray[np.uint64]  # sets of digits, as bits
+
+
+class _SetTable(NamedTuple):
+    """The sets of digits by size and sum."""
+
+    ranges: Ints  # size, sum, (begin, end) in `sets`; `NO_SUM` where the table has no sets listed
+    sets: npt.NDArray[np.uint64]
+
+
+@lru_cache(maxsize=64)
+def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> _SetTable:
+    """Return the table of N digits; for many digits, with the wanted sizes and sums only."""
+    most = n_digits * (n_digits + 1) // 2
+    ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
+    every: Iterable[tuple[int, int]] = sorted(pair for pair in wanted if 0 <= pair[1] <= most)
+    if n_digits <= _MOST_DIGITS:
+        every = ((size, total) for size in range(1, n_digits + 1) for total in range(most + 1))
+    sets: list[int] = []
+    for size, total in every:
+        found = digit_sets(n_digits, size, total)
+        ranges[size, total] = len(sets), len(sets) + len(found)
+        sets += found
+    return _SetTable(ranges, np.array(sets, np.uint64))
+
+
+@lru_cache(maxsize=64)
+def _runs(houses: tuple[Cells, ...]) -> npt.NDArray[np.int64]:
+    """Return for each house how many houses from it on are disjoint, up to a limit."""
+    lengths = np.ones(len(houses), np.int64)
+    for first, cells in enumerate(houses):
+        taken = set(cells)
+        for house in houses[first + 1 : first + LONGEST_RUN]:
+            if not taken.isdisjoint(house):
+                break
+            taken.update(house)
+            lengths[first] += 1
+    return lengths
+
+
+def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
+    """Return the rules of rows as searches take them.
+
+    Parameters
+    ----------
+    shared : Rules
+        Their houses are those of all rows.
+    given : Given
+    follow : bool
+        False leaves out cages that follow from others: they do not matter to who only checks.
+
+    Raises
+    ------
+    ProblemError
+        If there are too many sets of digits for a cage.
+    """
+    n, n_cells, n_rows = shared.n_digits, shared.n_cells, len(given.cages_of) - 1
+    wanted: frozenset[tuple[int, int]] = frozenset()
+    if n > _MOST_DIGITS:
+        sizes = np.diff(given.cells_of).tolist()
+        wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
+    table = _set_table(n, wanted)
+    houses = shared.houses if follow and (given.totals != NO_SUM).any() else ()
+    n_regions = n if houses and given.regions.size else 0
+    n_more = 2 * LONGEST_RUN * (len(houses) + n_regions)  # cages of a row that follow, at most
+    n_cages = len(given.totals) + n_rows * n_more
+    made = RowRules(
+        given.regions,
+        given.allowed,
+        given.pairs_of,
+        given.pairs,
+        np.zeros(n_rows + 1, np.int64),
+        np.diff(given.cages_of),
+        np.zeros(n_cages + 1, np.int64),
+        np.empty(len(given.cage_cells) + n_rows * n_more * n, np.uint16),
+        np.empty((n_cages, 2), np.int64),
+        table.sets,
+    )
+    if n_cages:
+        cells = np.array([*houses, *[range(n)] * n_regions], np.int64).reshape(-1, n)
+        runs = np.append(_runs(houses), np.minimum(np.arange(n_regions, 0, -1), LONGEST_RUN))
+        n_cages = complete_cages(given, made, table.ranges, cells, runs, n_regions, n_cells)
+    return made._replace(
+        cells_of=made.cells_of[: n_cages + 1].copy(),
+        cage_cells=made.cage_cells[: made.cells_of[n_cages]].copy(),
+        sets_of=made.sets_of[:n_cages].copy(),
+    )
