@@ -72,12 +72,6 @@ class Sudoku(GridProblem):
         """The rules of the grid."""
         return plain(self.box_rows, self.box_columns)
 
-    @property
-    def described(self) -> str:
-        """The problem in words, for messages."""
-        n, boxes = self.n_digits, f"{self.box_rows}×{self.box_columns}"
-        return f"grids of {n}×{n} with boxes of {boxes}"
-
     def item_name(self, i: int) -> str:
         """Return ``r1c2`` for a cell, ``r1#3``, ``c2#3`` or ``b1#3`` for a digit in a unit."""
         kind, rest = divmod(i, self.n_cells)

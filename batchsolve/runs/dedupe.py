@@ -41,7 +41,6 @@ from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import (
     UNSEEN,
     Decision,
-    GridHash,
     KeptRows,
     Keyed,
     Places,
@@ -287,7 +286,7 @@ class _Dedupe:
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
         corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
-        keyed = Keyed(corpus.reader, GridHash.drawn(corpus.rules.key_width), self.up_to_symmetry)
+        keyed = Keyed(corpus.reader, self.up_to_symmetry)
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
@@ -305,10 +304,12 @@ class _Dedupe:
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
         """Add the keys of files of ``against``."""
         other = corpus_of(paths, self.settings)
-        ours, theirs = corpus.problem, other.problem
-        if corpus.rules.kind != other.rules.kind:
+        ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
+        if ours != theirs:
+            which = [" and ".join(names) or "none" for names in (theirs, ours)]
             raise InputError(
-                f"{', '.join(paths)}: holds {theirs.described}, and the input {ours.described}"
+                f"{', '.join(paths)}: has {which[0]} of the columns of rules, and the input "
+                f"{which[1]}; add those that are missing, if need be empty"
             )
         theirs_keyed = replace(keyed, reader=other.reader)
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.engines.choice import engines_for_rows
+from batchsolve.engines.choice import EnginesByShape
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
@@ -25,6 +25,8 @@ from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, text_column, with_columns_of
 from batchsolve.tables.reader import Batch
+from batchsolve.tables.rule_columns import RuleColumns
+from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
 
@@ -241,14 +243,14 @@ class _Rows:
 
     @classmethod
     def of(cls, corpus: Corpus) -> _Rows:
+        """Return the rows of a corpus of one shape or of many."""
         return cls(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
 
 
 def _answered(rows: _Rows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    engines = engines_for_rows(settings.engine, rows.problem, settings.limit or UNLIMITED)
-    how = engines.engine, pool, settings, rows.read, write, engines.handover
-    for _, written in search_rows(rows.blocks, *how):
+    engines = EnginesByShape.under(settings.engine, rows.problem, settings.limit or UNLIMITED)
+    for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
         yield written
 
 
@@ -277,7 +279,9 @@ def _rows_of(
 def _batch_of(block: tuple[GridProblem, npt.NDArray[np.uint8]]) -> Batch:
     """Return grids of an array as rows without other columns."""
     problem, grids = block
-    return Batch(pa.table({}), grids, None, None, {}, [(problem, np.arange(len(grids)))])
+    notation, rows = usual_notation(problem.n_digits), np.arange(len(grids))
+    shape = Shape(RuleColumns(problem.n_digits, fixed=problem), notation, notation)
+    return Batch(pa.table({}), [Grids(shape, rows, grids, None, None, [(problem, rows)])], {})
 
 
 def _arrays(

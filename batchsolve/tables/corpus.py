@@ -1,33 +1,52 @@
-"""A corpus: tables of puzzles, with detection of the puzzle column, the notation and the size.
+"""A corpus: tables of puzzles, with detection of the puzzle column, the notation and the sizes.
 
-The column is found by its name or by the shape of its values; size and alphabet are chosen from
-many rows, never from one. If a choice is not clear, an error lists the possibilities.
+The column is found by its name or by the shape of its values; the alphabet of each size is chosen
+from many rows if the first rows have that size. If a choice is not clear, an error lists the
+possibilities.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import islice, repeat
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import (
+    BLANKS,
+    Notation,
+    default_box,
+    symbols_of,
+    usual_notation,
+)
 from batchsolve.problems.overlaps import drawing_of, drawn_problem
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.survey import (
+    NO_FORM,
+    AmbiguousNotationError,
+    Form,
+    Signs,
+    Survey,
+    forms,
+)
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line, number_kinds
+from batchsolve.tables.reader import Batch, Reader, number_kinds
 from batchsolve.tables.rule_columns import COLUMNS, OWN, REGIONS, RULES, RuleColumns
+from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
 from batchsolve.tables.sources import Source, name_of
 from batchsolve.tables.tables import Tables
+from batchsolve.tables.texts import as_text, in_one_line
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -85,13 +104,18 @@ class Corpus(Tables):
         Add a column with the name of the file that a row is from.
     size : BlockSize, optional
         The size of blocks; by default `TASKS`.
+    one_shape : bool
+        Rows of another shape than most are malformed, as they are if the box, the regions or the
+        problem is given.
 
     Attributes
     ----------
     column, solution_column : str
         The puzzle column, and the solution column or None.
     problem : GridProblem
+        The problem of most rows.
     notation : Notation
+        The notation of most rows.
     reader : Reader
         The reader of blocks, which can be sent to workers.
 
@@ -115,6 +139,7 @@ class Corpus(Tables):
         solution_column: str | None = None,
         filename: bool = False,
         size: BlockSize | None = None,
+        one_shape: bool = False,
     ) -> None:
         named = {"column": column, "solution_column": solution_column}
         texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
@@ -128,22 +153,13 @@ class Corpus(Tables):
             try:
                 self.column = column or self._puzzle_column(solution_column)
                 self.solution_column = solution_column or self._solution_column(self.column)
-                self.rules, self.notation = self._choose_notation(given, alphabet)
+                shapes = self._choose_shapes(given, alphabet, one_shape)
                 break
             except InputError:
                 if is_last:
                     raise
-        self.problem = self.rules.main_problem
-        self.reader = Reader(
-            self.schema,
-            self.column,
-            self.solution_column,
-            self.problem,
-            self.notation,
-            self._choose_solution_notation(),
-            self.rules,
-            filename,
-        )
+        self.problem, self.notation = shapes.main.problem, shapes.main.notation
+        self.reader = Reader(self.schema, self.column, self.solution_column, shapes, filename)
 
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
@@ -202,7 +218,7 @@ class Corpus(Tables):
             by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        others = [name for name in self.columns if name not in (taken, *COLUMNS)]
+        others = [name for name in self.columns if name not in (taken, BOX, *COLUMNS)]
         shapes = {name: self._grids(name) for name in by_name or others}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
@@ -219,19 +235,6 @@ class Corpus(Tables):
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
         grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
-
-    def _choose_solution_notation(self) -> Notation:
-        """Return the notation of given solutions: that of the puzzles, unless the form differs."""
-        if self.solution_column is not None:
-            survey = self._grids(self.solution_column)
-            if survey is not None and survey.prefers_numbers(self.notation.n_digits) == bool(
-                self.notation.symbols
-            ):
-                try:
-                    return survey.notation(self.notation.n_digits)
-                except AmbiguousNotationError:
-                    pass
-        return self.notation
 
     def _grids(self, name: str) -> Survey | None:
         """Return a survey of a column if most of its values are grids of one size."""
@@ -262,47 +265,131 @@ class Corpus(Tables):
         delimiter = self._sources[0].layout.delimiter
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
-    def _choose_notation(
-        self, given: RuleColumns, alphabet: str | None
-    ) -> tuple[RuleColumns, Notation]:
+    def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Shapes:
         if (drawing := self._drawing()) is not None:
-            own = [name for name in COLUMNS if name in self.columns]
-            if given.rules or given.regions or own:
-                raise InputError(
-                    f"column {quoted(self.column)} holds grids that overlap, which take no other "
-                    f"rules: leave out {' and '.join(own) or 'rules and regions'}"
-                )
-            problem, notation = drawn_problem(
-                drawing, given.box, alphabet, self._blank, given.fixed
-            )
-            return replace(given, n_digits=problem.n_digits, fixed=problem), notation
+            return Shapes(self._drawn_shape(drawing, given, alphabet))
+        texts, signs = _texts(self._sample, self.column), Signs(alphabet, self._blank)
+        codes, boxes = forms(texts), self._boxes()
+        has_boxes = boxes is not None
         survey = Survey(self._blank)
-        survey.add(_texts(self._sample, self.column))
-        size = given.known_digits or survey.size(needs_boxes=REGIONS not in self.columns)
+        survey.add(texts)
+        needs_boxes = not has_boxes and REGIONS not in self.columns
+        size = given.known_digits or survey.size(needs_boxes)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
-            alphabet = alphabet or usual_notation(size).name
+            signs = replace(signs, alphabet=alphabet or usual_notation(size).name)
         if size is None:
             raise InputError(
                 f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
                 f"81 characters, a 16×16 grid 256"
             )
-        columns = replace(given, n_digits=size)
+        shapes = [
+            (code // 2 or size, box or given.box)
+            for code, box in zip(codes.tolist(), boxes or repeat(None), strict=False)
+        ]
+        of_row = partial(_rules_of_row, given, shapes)
         known = {
-            RULES: self._are_known(RULES, columns.problem),
-            REGIONS: self._are_known(REGIONS, partial(columns.problem, "")),
+            RULES: self._are_known(RULES, lambda row, text: of_row(row).problem(text)),
+            REGIONS: self._are_known(REGIONS, lambda row, text: of_row(row).problem("", text)),
             **{name: self._has_texts(name) for name in OWN},
         }
-        columns = replace(columns, names=tuple(name for name in COLUMNS if known[name]))
-        if alphabet is not None:
-            return columns, Notation.from_name(alphabet, size, self._blank)
+        usual = Counter(box for n, box in shapes if n == size).most_common(1)
+        main = replace(
+            given,
+            n_digits=size,
+            box=usual[0][0] if usual else given.box,
+            names=tuple(name for name in COLUMNS if known[name]),
+        )
+        is_one = one_shape or given.known_digits is not None or self._has_one_size()
+        others = self._other_forms(codes, main, has_boxes) if not is_one else []
+        notation = self._notation(survey, size, signs, others)
+        if signs.names(size):
+            signs = replace(signs, like=notation.symbols)
+        elif alphabet and alphabet[0] not in BLANKS:
+            signs = replace(signs, like=symbols_of(alphabet))
+        others = [form for form in others if form != Form(size, not notation.symbols)]
+        notations = self._notations(texts, codes, others, signs)
+        return Shapes(
+            Shape(main, notation, self._solution_notation(codes, size, notation)),
+            signs,
+            is_one,
+            has_boxes,
+            REGIONS not in main.names,
+            notations,
+            {
+                form: self._solution_notation(codes, form.n_digits, each)
+                for form, each in notations.items()
+            },
+        )
+
+    def _notation(
+        self, survey: Survey, size: int, signs: Signs, others: Sequence[Form]
+    ) -> Notation:
+        """Return the notation of the grids of the most frequent size."""
+        is_for_others = any(signs.names(form.n_digits) for form in others if form.n_digits != size)
+        if signs.alphabet is not None and (signs.names(size) or not is_for_others):
+            return Notation.from_name(signs.alphabet, size, self._blank)
         try:
-            return columns, survey.notation(size)
+            return survey.notation(size)
         except AmbiguousNotationError as error:
-            notation = self._notation_of_whole_column(size, error)
+            form = Form(size, False)
+            return self._notations_of_whole_column({form: error}, signs)[form]
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
-        return columns, notation
+
+    def _other_forms(
+        self, codes: npt.NDArray[np.int64], main: RuleColumns, has_boxes: bool
+    ) -> list[Form]:
+        """Return the forms of grids among the first rows."""
+        needs_boxes = not has_boxes and REGIONS not in main.names
+        found = [Form.of(code) for code in np.unique(codes).tolist() if code != NO_FORM]
+        return [form for form in found if default_box(form.n_digits) or not needs_boxes]
+
+    def _notations(
+        self, texts: pa.Array, codes: npt.NDArray[np.int64], others: Sequence[Form], signs: Signs
+    ) -> dict[Form, Notation]:
+        """Return the notations of some forms; rows of the others must tell theirs."""
+        found: dict[Form, Notation] = {}
+        doubts: dict[Form, AmbiguousNotationError] = {}
+        for form in others:
+            survey = Survey(self._blank)
+            survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+            try:
+                found[form] = signs.notation(survey, form.n_digits)
+            except AmbiguousNotationError as error:
+                doubts[form] = error
+            except InputError:
+                pass
+        if doubts and not self._is_read_once:
+            found |= self._notations_of_whole_column(doubts, signs)
+        return found
+
+    def _solution_notation(
+        self, codes: npt.NDArray[np.int64], n_digits: int, notation: Notation
+    ) -> Notation:
+        """Return the notation of given solutions: that of the puzzles, unless the form differs."""
+        if self.solution_column is None:
+            return notation
+        survey = Survey(self._blank)
+        form = Form(n_digits, not notation.symbols)
+        with suppress(InputError):
+            column = _texts(self._sample, self.solution_column)
+            survey.add(column.take(pa.array(np.flatnonzero(codes == form.code))))
+            if survey.prefers_numbers(n_digits) == bool(notation.symbols):
+                return survey.notation(n_digits)
+        return notation
+
+    def _drawn_shape(self, drawing: str, given: RuleColumns, alphabet: str | None) -> Shape:
+        """Return the shape of grids that overlap."""
+        own = [name for name in (BOX, *COLUMNS) if name in self.columns]
+        if given.rules or given.regions or own:
+            raise InputError(
+                f"column {quoted(self.column)} holds grids that overlap, which take no other "
+                f"rules: leave out {' and '.join(own) or 'rules and regions'}"
+            )
+        problem, notation = drawn_problem(drawing, given.box, alphabet, self._blank, given.fixed)
+        rules = replace(given, n_digits=problem.n_digits, fixed=problem)
+        return Shape(rules, notation, notation)
 
     def _drawing(self) -> str | None:
         """Return the drawing that most of the first values are, if they are grids that overlap."""
@@ -310,17 +397,34 @@ class Corpus(Tables):
         found = Counter(drawing_of(value or "") for value in values)
         return found.most_common(1)[0][0] if found else None
 
-    def _are_known(self, name: str, use: Callable[[str], object]) -> bool:
-        """Tell whether a column is there and most of its first values make a problem."""
+    def _are_known(self, name: str, use: Callable[[int, str], object]) -> bool:
+        """Tell whether a column is there and most of its first texts can be used."""
         if name not in self.columns or name in (self.column, self.solution_column):
             return False
-        texts = [t for t in _texts(self._sample, name)[:100].to_pylist() if t]
-        n_known = 0
-        for text in texts:
+        n_known, texts = 0, self._first_texts(name)
+        for row, text in texts:
             with suppress(InputError, ProblemError):
-                use(text)
-                n_known += 1
-        return 2 * n_known > len(texts)
+                n_known += bool(use(row, text))
+        return 2 * n_known >= len(texts)
+
+    def _first_texts(self, name: str) -> list[tuple[int, str]]:
+        """Return the first rows with a text in a column, and those texts."""
+        texts = enumerate(_texts(self._sample, name).to_pylist())
+        return list(islice(((row, text) for row, text in texts if text and text.strip()), 100))
+
+    def _boxes(self) -> list[tuple[int, int] | None] | None:
+        """Return the boxes of the first rows, or None if no column has them."""
+        if not self._has_texts(BOX) or not self._are_known(BOX, lambda _, text: box_of(text)):
+            return None
+        return [box_of(text or "") for text in _texts(self._sample, BOX).to_pylist()]
+
+    def _has_one_size(self) -> bool:
+        """Return True if puzzles are lists, some but not all of which have a fixed length."""
+        fixed, kind = [], self.schema.field(self.column).type
+        while is_list(kind):
+            fixed.append(pa.types.is_fixed_size_list(kind))
+            kind = kind.value_type
+        return any(fixed) and not all(fixed)
 
     def _has_texts(self, name: str) -> bool:
         """Tell whether a column is there, and holds texts, lists or objects."""
@@ -331,15 +435,24 @@ class Corpus(Tables):
         is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         return is_text or is_list(kind) or types.is_struct(kind)
 
-    def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
-        """Read the whole column in an extra pass to find its alphabet."""
+    @property
+    def _is_read_once(self) -> bool:
+        return any(source.path == "-" for source in self._sources)
+
+    def _notations_of_whole_column(
+        self, doubts: Mapping[Form, AmbiguousNotationError], signs: Signs
+    ) -> dict[Form, Notation]:
+        """Read the whole column in an extra pass to find the alphabets of some forms."""
+        surveys = {form: Survey(self._blank) for form in doubts}
         try:
-            if any(source.path == "-" for source in self._sources):
-                raise doubt
-            survey = Survey(self._blank)
+            if self._is_read_once:
+                raise next(iter(doubts.values()))
             for block in self._blocks_from(Boundary(0, 0)):
-                survey.add(_texts(block.rows().table, self.column))
-            return survey.notation(size)
+                texts = _texts(block.rows().table, self.column)
+                codes = forms(texts)
+                for form, survey in surveys.items():
+                    survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+            return {form: signs.notation(survey, form.n_digits) for form, survey in surveys.items()}
         except AmbiguousNotationError as error:
             raise InputError(f"column {quoted(self.column)}: {error}") from error
 
@@ -352,6 +465,13 @@ class Corpus(Tables):
             return "the first value is null"
         text = str(value).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def _rules_of_row(
+    given: RuleColumns, shapes: Sequence[tuple[int, tuple[int, int] | None]], row: int
+) -> RuleColumns:
+    n_digits, box = shapes[row]
+    return replace(given, n_digits=n_digits, box=box)
 
 
 def _texts(table: pa.Table, column: str) -> pa.Array:

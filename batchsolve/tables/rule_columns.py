@@ -72,28 +72,18 @@ class RuleColumns:
         return None if self.regions is None else n_regions(self.regions)
 
     @property
-    def key_width(self) -> int:
-        """Number of digits that tell a row from others: its grid, its regions and its rules."""
-        n_cells = self.main_problem.n_cells
-        return n_cells * (1 + (REGIONS in self.names)) + _RULE_DIGITS * bool(self._hashed)
-
-    @property
     def _hashed(self) -> list[str]:
         """The columns whose values tell rows apart by a hash."""
         return [name for name in self.names if name != REGIONS]
 
-    @property
-    def kind(self) -> tuple[str, tuple[str, ...]]:
-        """What the rows of two corpora must share if they are to be compared."""
-        return self.main_problem.fingerprint, self.names
-
     def key_digits(
         self, puzzles: npt.NDArray[np.uint8], columns: dict[str, pa.Array]
     ) -> npt.NDArray[np.uint8]:
-        """Return the digits that tell rows apart, shape (n, key_width)."""
+        """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits = [puzzles]
         if REGIONS in self.names:
-            digits.append(_regions(columns[REGIONS], self.n_digits, {}))
+            rows = np.arange(len(puzzles))
+            digits.append(_regions(columns[REGIONS], rows, self.n_digits, {}))
         if self._hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(len(puzzles))):
@@ -125,25 +115,27 @@ class RuleColumns:
         """Return the named rules of all rows and these."""
         return "+".join(filter(None, (self.rules, *map(str.strip, rules)))) or None
 
-    def parts(self, n: int, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
-        """Return the parts of a block of n rows; add the faults of rows with wrong rules.
+    def parts(
+        self, rows: npt.NDArray[np.int64], columns: dict[str, pa.Array], faults: dict[int, str]
+    ) -> list[Part]:
+        """Return the parts of some rows of a block; add the faults of rows with wrong rules.
 
         Parameters
         ----------
-        n : int
+        rows : ndarray of int64
         columns : dict of str to pyarrow.Array
-            The columns that are there, as text.
+            The columns that are there, as text, with all rows of the block.
         faults : dict of int to str
-            The faults of rows; those rows are in no part.
+            The faults of rows of the block; those rows are in no part.
         """
         if not columns:
-            return [(self.problem(), np.arange(n))]
+            return [(self.problem(), rows)]
         regions = None
         if REGIONS in columns:
-            regions = _regions(columns[REGIONS], self.n_digits, faults)
+            regions = _regions(columns[REGIONS], rows, self.n_digits, faults)
         parts: list[Part] = []
-        for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(n)):
-            good = np.array([row for row in rows.tolist() if row not in faults], np.int64)
+        for (rules, *own), some in _by_texts(columns, (RULES, *OWN), rows):
+            good = np.array([row for row in some.tolist() if row not in faults], np.int64)
             if not good.size:
                 continue
             try:
@@ -268,20 +260,31 @@ _RULE_DIGITS = 32  # of the hash of rules
 _NONE = 255  # the region of the cells of a row that gives none
 
 
-def _regions(column: pa.Array, n: int, faults: dict[int, str]) -> npt.NDArray[np.uint8]:
-    """Return the region of each cell of every row; add the faults of rows with wrong regions."""
-    regions = np.full((len(column), n * n), _NONE, np.uint8)
-    wrong = np.zeros(len(column), np.bool_)
-    _number_regions(*buffers(column), n, regions, wrong)
-    for row in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
+def _regions(
+    column: pa.Array, rows: npt.NDArray[np.int64], n: int, faults: dict[int, str]
+) -> npt.NDArray[np.uint8]:
+    """Return the region of each cell of every row; add the faults of rows with wrong regions.
+
+    Only the values of `rows` are read.
+    """
+    has_all = len(rows) == len(column)
+    texts = column if has_all else column.take(pa.array(rows))
+    regions = np.full((len(texts), n * n), _NONE, np.uint8)
+    wrong = np.zeros(len(texts), np.bool_)
+    _number_regions(*buffers(texts), n, regions, wrong)
+    for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         try:
-            labels = layout(column[row].as_py() or "", n)
+            labels = layout(texts[place].as_py() or "", n)
             for region, cells in enumerate(regions_of(labels, n)):
-                regions[row, list(cells)] = region
+                regions[place, list(cells)] = region
         except ProblemError as error:
-            regions[row] = _NONE
-            faults.setdefault(row, f"column {REGIONS!r}: {error}")
-    return regions
+            regions[place] = _NONE
+            faults.setdefault(int(rows[place]), f"column {REGIONS!r}: {error}")
+    if has_all:
+        return regions
+    whole = np.full((len(column), n * n), _NONE, np.uint8)
+    whole[rows] = regions
+    return whole
 
 
 @kernel
