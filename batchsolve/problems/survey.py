@@ -294,6 +294,12 @@ class Signs:
         with_blank = symbols[:1] in tuple(BLANKS) and len(symbols) == n_digits + 1
         return with_blank or (len(symbols) == n_digits and not set(symbols) & _NO_DIGITS)
 
+    @property
+    def may_name_others(self) -> bool:
+        """True if the alphabet is one for a size whose grids have several usual alphabets."""
+        n = len(symbols_of(self.alphabet or ""))
+        return n > _MOST_PLAIN and default_box(n) is not None
+
     def notation(self, survey: Survey, n_digits: int) -> Notation:
         """Return the notation of the grids of a size, given a survey of them.
 

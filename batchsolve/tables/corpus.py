@@ -302,7 +302,9 @@ class Corpus(Tables):
         )
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         others = self._other_forms(codes, main, has_boxes) if not is_one else []
-        notation = self._notation(survey, size, signs, others)
+        is_for_others = any(signs.names(form.n_digits) for form in others)
+        is_for_others |= not is_one and signs.may_name_others
+        notation = self._notation(survey, size, signs, is_for_others)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
         elif alphabet and alphabet[0] not in BLANKS:
@@ -322,11 +324,8 @@ class Corpus(Tables):
             },
         )
 
-    def _notation(
-        self, survey: Survey, size: int, signs: Signs, others: Sequence[Form]
-    ) -> Notation:
+    def _notation(self, survey: Survey, size: int, signs: Signs, is_for_others: bool) -> Notation:
         """Return the notation of the grids of the most frequent size."""
-        is_for_others = any(signs.names(form.n_digits) for form in others if form.n_digits != size)
         if signs.alphabet is not None and (signs.names(size) or not is_for_others):
             return Notation.from_name(signs.alphabet, size, self._blank)
         try:

@@ -301,8 +301,8 @@ class Shapes:
             why = ""
             if height and height * width != n:
                 size = height * width
-                why = f"{_of_box((height, width))} make grids of {size}×{size}, which have "
-                why += f"{size * size} characters or numbers; this one has not"
+                why = f"{_of_box((height, width))} are those of grids of {size}×{size}, "
+                why += f"{size * size} characters or numbers"
             elif n and box is None and self.needs_boxes:
                 why = f"a grid of {n}×{n} has no usual boxes; say which in the column {BOX!r}"
                 why = why if self.has_boxes else ""
