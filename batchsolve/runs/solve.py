@@ -250,7 +250,8 @@ def _arrays(
 ) -> BatchResult:
     """Return the answers to a block of rows as arrays."""
     solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
-    solutions[answers.covers.roots] = problem.digits_of(answers.covers)
+    covers = answers.covers
+    solutions[covers.roots] = problem.digits_of(covers)
     status = answers.status(limit)
     status[list(batch.faults)] = Status.INVALID
     counts = np.minimum(answers.counts, limit)

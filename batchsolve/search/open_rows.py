@@ -92,13 +92,11 @@ class OpenRows:
 
     def answers(self) -> Answers:
         """Return the answers, once all rows are settled."""
-        covers = list(self._covers)
+        self._answers.found = list(self._covers)
         if self._best:
             rows = list(self._best)
-            covers.append(Stacks.from_lists([self._best[row].tolist() for row in rows], rows))
-        found = Stacks.concatenate(covers)
-        is_sorted = (np.diff(found.roots) > 0).all()
-        self._answers.covers = found if is_sorted else found.take(np.argsort(found.roots))
+            covers = Stacks.from_lists([self._best[row].tolist() for row in rows], rows)
+            self._answers.found.append(covers)
         if self._exact is not None:
             self._answers.counts = self._exact
         return self._answers

@@ -16,7 +16,6 @@ from batchsolve.errors import ProblemError
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.problems.stacks import Stacks
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
 from batchsolve.tables.blocks import is_list
 from batchsolve.tables.reader import Batch, Reader
@@ -172,7 +171,7 @@ class AnswerTable:
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
         messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
-        solved = [_Solved.of(grids, answers.covers) for grids in batch.grids]
+        solved = [_Solved.of(grids, answers) for grids in batch.grids]
         solutions = [self._column_of(each.grids.shape).of(each.digits, each.has) for each in solved]
         columns: list[Any] = [
             _in_order(solutions, batch),
@@ -233,9 +232,9 @@ class _Solved(NamedTuple):
     has: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, grids: Grids, covers: Stacks) -> _Solved:
-        """Return the solutions among the covers of the rows of a block."""
-        covers = covers.take(grids.holds(covers.roots))
+    def of(cls, grids: Grids, answers: Answers) -> _Solved:
+        """Return the solutions among the answers to the rows of a block."""
+        covers = answers.covers_where(grids.holds)
         places = grids.places(covers.roots)
         has = np.zeros(len(grids.rows), np.bool_)
         has[places] = True
@@ -246,8 +245,9 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
     """Join columns of the grids of each shape, in the order of the rows of the block."""
     if len(columns) == 1:
         return columns[0]
-    rows = np.concatenate([grids.rows for grids in batch.grids])
-    return pa.concat_arrays(columns).take(pa.array(np.argsort(rows)))
+    places = np.empty(len(batch), np.int64)
+    places[np.concatenate([grids.rows for grids in batch.grids])] = np.arange(len(batch))
+    return pa.concat_arrays(columns).take(pa.array(places))
 
 
 def _agreement(

@@ -281,7 +281,10 @@ class Shapes:
                     found.setdefault(shape, []).append(some)
                 else:
                     faults |= dict.fromkeys(some.tolist(), f"{_read_as(form)}{shape}")
-        return [(shape, np.sort(np.concatenate(some))) for shape, some in found.items()]
+        return [
+            (shape, some[0] if len(some) == 1 else np.sort(np.concatenate(some)))
+            for shape, some in found.items()
+        ]
 
     def _by_form(
         self, lines: pa.Array, rows: Rows, boxes: Rows, faults: dict[int, str]
@@ -293,9 +296,10 @@ class Shapes:
         codes = forms(lines)
         if self.signs.alphabet == "numbers":
             codes[codes % 2 == 0] = NO_FORM
-        kinds, kind_of = np.unique(np.column_stack([codes, boxes]), axis=0, return_inverse=True)
-        for k, (code, height, width) in enumerate(kinds.tolist()):
-            which = np.flatnonzero(kind_of.reshape(-1) == k)
+        kinds = (codes << 16) | (boxes[:, 0] << 8) | boxes[:, 1]
+        for kind in np.unique(kinds).tolist():
+            which = np.flatnonzero(kinds == kind)
+            code, height, width = kind >> 16, kind >> 8 & 255, kind & 255
             n = Form.of(code).n_digits
             box = (height, width) if height else default_box(n)
             why = ""

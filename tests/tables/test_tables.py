@@ -505,7 +505,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         np.arange(n, dtype=np.int64),
         np.full(n, 0.12345678),
         np.array([1 if kind == "clash" else -1 for kind in kinds], np.int32),
-        Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found),
+        [Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found)],
         unfinished,
     )
     rows, invalid, disagree = [], [], 0
