@@ -147,7 +147,7 @@ def dedupe(
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
 
-    Puzzles are equal if their digits are equal, however they are written. The first row of each
+    Puzzles are equal if their digits and their rules are equal, however they are written. The first row of each
     puzzle is kept with all its columns, in the order of the input. Invalid rows are kept too.
 
     Parameters
@@ -191,7 +191,7 @@ def dedupe(
 
     Notes
     -----
-    Puzzles are compared by a hash of 128 bits, drawn anew for each run: see
+    Puzzles are compared by hashes of 128 bits, drawn anew for each run: see
     `batchsolve.tables.repeats`. Ten million different puzzles take 403 MB, and half as much again
     while the table doubles.
 

@@ -197,7 +197,8 @@ def solve_batch(
     Raises
     ------
     InputError
-        If the argument does not hold grids of one size; the message names the function to call.
+        If the argument does not hold grids of one size; the message names the function to call. A
+        malformed text is a row with the status ``invalid``.
 
     Examples
     --------
@@ -388,6 +389,8 @@ def solve_table(
 ) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
+    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
+
     Parameters
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
@@ -396,7 +399,7 @@ def solve_table(
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzles.
+        Rows and columns of a box, the same for all puzzles; by default as in `solve_file`.
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
     blank : str, optional

@@ -83,6 +83,8 @@ def solve_file(
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
 
+    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
+
     Parameters
     ----------
     inputs : str or path, or a sequence of them
@@ -94,7 +96,8 @@ def solve_file(
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In JSON
         lines, numbers that JSON does not have (NaN, infinity) are null. Or ``.npy`` for the
-        solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found.
+        solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found; rows
+        of another size than most are invalid there.
         Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files whose names
         give their order; the workers write them.
     jobs : int, optional

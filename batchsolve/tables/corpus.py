@@ -166,9 +166,22 @@ class Corpus(Tables):
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
     def stacks(self) -> Iterator[Stacks]:
-        """Read the corpus in this process; yield the stacks of each block, with rows as roots."""
+        """Read the corpus in this process; yield the stacks of each block, with rows as roots.
+
+        Raises
+        ------
+        InputError
+            If rows have several problems, because their stacks are not over one.
+        """
         for batch in self.batches():
-            yield from (group.stacks for group in batch.groups())
+            for problem, stacks in batch.groups():
+                if len(stacks) and problem.fingerprint != self.problem.fingerprint:
+                    names = ", ".join(name_of(source.path) for source in self._sources)
+                    raise InputError(
+                        f"{names}: its rows have several problems, such as {self.problem!r} and "
+                        f"{problem!r}; here, all need the same"
+                    )
+                yield stacks
 
     def perhaps_numbers(self) -> list[str]:
         """Return the text columns that hold only numbers, judging by the first rows.

@@ -305,10 +305,10 @@ class Shapes:
             why = ""
             if height and height * width != n:
                 size = height * width
-                why = f"{_of_box((height, width))} are those of grids of {size}×{size}, "
+                why = f"{_of_box((height, width))} are for a {size}×{size} grid, which has "
                 why += f"{size * size} characters or numbers"
             elif n and box is None and self.needs_boxes:
-                why = f"a grid of {n}×{n} has no usual boxes; say which in the column {BOX!r}"
+                why = f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}"
                 why = why if self.has_boxes else ""
             elif n:
                 yield Form.of(code), box, which
@@ -374,7 +374,7 @@ def _shape(
 
 def _read_as(form: Form) -> str:
     numbers = " of numbers" if form.as_numbers else ""
-    return f"as a grid of {form.n_digits}×{form.n_digits}{numbers}: "
+    return f"as a {form.n_digits}×{form.n_digits} grid{numbers}: "
 
 
 _SHAPE_OF_BOX = re.compile(r"([1-9][0-9]{0,2})\s*[xX×]\s*([1-9][0-9]{0,2})")

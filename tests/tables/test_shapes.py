@@ -196,10 +196,9 @@ def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]
     solved = bs.solve_table(pa.table({"puzzle": [nine] * 3 + rows}), engine="dlx").to_pylist()
     assert [row["message"] for row in solved[3:]] == [
-        "as a grid of 8×8: row 8, column 8: 'x' is not in the alphabet 1-8, nor a blank",
-        "as a grid of 4×4: row 1, column 1: '9' is not in the alphabet 1-4, nor a blank",
-        "as a grid of 4×4 of numbers: row 1, column 1: '5' is not a number from 1 to 4, nor a "
-        "blank",
+        "as a 8×8 grid: row 8, column 8: 'x' is not in the alphabet 1-8, nor a blank",
+        "as a 4×4 grid: row 1, column 1: '9' is not in the alphabet 1-4, nor a blank",
+        "as a 4×4 grid of numbers: row 1, column 1: '5' is not a number from 1 to 4, nor a blank",
         "121 characters; a 9×9 grid has 81",
     ]
 
@@ -232,7 +231,7 @@ def test_a_column_of_boxes():
     table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
     solved = bs.solve_table(table, engine="dlx", limit=1000).to_pylist()
     wrong = (
-        "column 'box': boxes of {0}×{1} are those of grids of {2}×{2}, {3} characters or numbers"
+        "column 'box': boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
     )
     assert [row["message"] for row in solved[4:7]] == [
         wrong.format(3, 3, 9, 81),
@@ -380,3 +379,9 @@ def test_engines_that_cannot_search_a_shape_leave_its_rows_unfinished():
     assert [row["status"] for row in solved] == ["unique", "unique", "unfinished"]
     assert "boxes of 2 rows" in solved[2]["message"]
     assert bs.solve_table(table)["status"].to_pylist() == ["unique", "unique", "multiple"]
+
+
+def test_rows_of_several_shapes_are_no_workload(tmp_path):
+    pa.csv.write_csv(mixture(4), tmp_path / "in.csv")
+    with pytest.raises(bs.InputError, match=r"several problems, such as Sudoku.* and Sudoku"):
+        list(Corpus([str(tmp_path / "in.csv")]).stacks())
