@@ -147,8 +147,9 @@ def dedupe(
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
 
-    Puzzles are equal if their digits and their rules are equal, however they are written. The first row of each
-    puzzle is kept with all its columns, in the order of the input. Invalid rows are kept too.
+    Puzzles are equal if their digits and their rules are equal, however they are written. The first
+    row of each puzzle is kept with all its columns, in the order of the input. Invalid rows are
+    kept too.
 
     Parameters
     ----------

@@ -2,8 +2,9 @@
 
 A key is a hash of 128 bits, drawn from a *universal* family: any two different grids collide with
 probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing, Carter and Wegman 1981;
-Lemire and Kaser 2014). Every run draws a secret, from which SHAKE-256 makes a hash for each kind of
-grids, so no file can be made to collide: among ten million puzzles, two collide in one of 10²⁴ runs.
+Lemire and Kaser 2014). Every run draws a secret, from which SHAKE-256 makes a hash for each kind
+of grids, so no file can be made to collide: among ten million puzzles, two collide in one of 10²⁴
+runs.
 
 The only indices that the kernels take from data are the low bits of a key, within the table.
 """

@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 import batchsolve as bs
 from batchsolve.problems.notation import Notation
 from batchsolve.tables import corpus as corpora
+from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.shapes import box_of
 
 ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
@@ -238,7 +239,7 @@ def test_a_column_of_boxes():
         "column 'box': 'six' is not a box; write rows x columns, such as 2x3",
         wrong.format(2, 3, 6, 36),
     ]
-    assert "5×5 has no usual boxes" in solved[8]["message"]
+    assert "a 5×5 grid has no usual boxes" in solved[8]["message"]
     for k, box in ((0, (2, 3)), (1, (2, 3)), (2, (3, 2)), (3, (2, 3)), (7, (1, 5)), (9, (1, 4))):
         wanted = bs.solve(rows[k][0], box=box, limit=1000)
         assert (solved[k]["n_solutions"], solved[k]["status"]) == (
