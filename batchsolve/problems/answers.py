@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -68,16 +68,13 @@ class Answers:
     @property
     def covers(self) -> Stacks:
         """The covers of all rows, in ascending order of their rows."""
-        return self.covers_where(lambda rows: np.ones(len(rows), np.bool_))
+        return _in_order(self.found)
 
     def covers_where(
         self, holds: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
     ) -> Stacks:
         """Return the covers of the rows where `holds` is true, in ascending order of rows."""
-        parts = [covers.take(holds(covers.roots)) for covers in self.found]
-        covers = Stacks.concatenate([part for part in parts if len(part)] or parts[:1])
-        is_sorted = (np.diff(covers.roots) > 0).all()
-        return covers if is_sorted else covers.take(np.argsort(covers.roots))
+        return _in_order([covers.take(holds(covers.roots)) for covers in self.found])
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
@@ -87,6 +84,13 @@ class Answers:
             if self.counts[row] < limit:
                 status[row] = Status.UNFINISHED
         return status
+
+
+def _in_order(parts: Sequence[Stacks]) -> Stacks:
+    """Join covers in ascending order of their roots."""
+    covers = Stacks.concatenate([part for part in parts if len(part)])
+    is_sorted = (np.diff(covers.roots) > 0).all()
+    return covers if is_sorted else covers.take(np.argsort(covers.roots))
 
 
 @kernel

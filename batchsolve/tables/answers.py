@@ -234,7 +234,8 @@ class _Solved(NamedTuple):
     @classmethod
     def of(cls, grids: Grids, answers: Answers) -> _Solved:
         """Return the solutions among the answers to the rows of a block."""
-        covers = answers.covers_where(grids.holds)
+        has_all = len(grids.rows) == len(answers)
+        covers = answers.covers if has_all else answers.covers_where(grids.holds)
         places = grids.places(covers.roots)
         has = np.zeros(len(grids.rows), np.bool_)
         has[places] = True
@@ -262,9 +263,8 @@ def _agreement(
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, digits, places, _ in solved:
-        same = np.zeros(len(grids.rows), np.bool_)
-        _compare_rows(digits, grids.given, places, same)
-        agrees[grids.rows], has_given[grids.rows] = same, grids.has_given
+        _compare_rows(digits, grids.given, places, grids.rows, agrees)
+        has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)
     if others.size:
         agrees[others] = batch.check(others)
@@ -273,12 +273,14 @@ def _agreement(
 
 
 @kernel
-def _compare_rows(grids: Any, others: Any, rows: Any, same: Any) -> None:
-    for k in range(rows.size):
-        row = rows[k]
+def _compare_rows(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
+    """Set `same` in the rows whose grid is equal to the other at its place."""
+    for k in range(places.size):
+        place = places[k]
+        row = rows[place]
         same[row] = True
         for cell in range(grids.shape[1]):
-            same[row] &= grids[k, cell] == others[row, cell]
+            same[row] &= grids[k, cell] == others[place, cell]
 
 
 def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
