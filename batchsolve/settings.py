@@ -319,11 +319,12 @@ class FileSettings:
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     alphabet : str, optional
-        Symbols of the digits; by default found from the whole column.
+        Symbols of the digits; by default found from the whole column, for each size of grids.
     blank : str, optional
         The characters of blank cells; by default those of ``.0*_-`` that are not digits.
     box : (int, int), optional
-        Rows and columns of a box; by default from the size of the puzzles.
+        Rows and columns of a box; then all puzzles have this shape. By default the size of each
+        puzzle tells its box, or a column ``box``, such as ``2x3``.
     rules : str, optional
         Rules beyond rows, columns and boxes, joined by ``+``: ``x+antiknight``. A column ``rules``
         gives rows more.
@@ -370,7 +371,10 @@ class FileSettings:
         metavar="C",
     )
     box: tuple[int, int] | None = setting(
-        None, "Rows and columns of a box, such as 2x3; by default from the size.", metavar="RxC"
+        None,
+        "Rows and columns of a box, such as 2x3; by default from the size of each grid, or from a "
+        "column box.",
+        metavar="RxC",
     )
     rules: str | None = setting(
         None,

@@ -59,7 +59,7 @@ def shuffled(problem: batchsolve.Sudoku, grids: Grids) -> Grids:
 def measured(path: str, repeat: int) -> dict[str, Any]:
     """Measure one corpus."""
     corpus = Corpus([path])
-    grids = np.concatenate([batch.puzzles for batch in corpus.batches()])[:ROWS]
+    grids = np.concatenate([batch.grids[0].puzzles for batch in corpus.batches()])[:ROWS]
     solved = batchsolve.solve_batch(grids, corpus.problem)
     good = solved.status == "unique"
     grids, solutions = grids[good], solved.solutions[good]
@@ -76,7 +76,7 @@ def measured(path: str, repeat: int) -> dict[str, Any]:
 def different(path: str, rows: int, target: str) -> None:
     """Write `rows` 9×9 puzzles, one per line: a corpus, relabelled as often as needed."""
     corpus = Corpus([path])
-    grids = np.concatenate([batch.puzzles for batch in corpus.batches()])
+    grids = np.concatenate([batch.grids[0].puzzles for batch in corpus.batches()])
     rng = np.random.default_rng(1)
     with open(target, "wb") as file:
         for begin in range(0, rows, len(grids)):

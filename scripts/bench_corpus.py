@@ -59,7 +59,7 @@ def read_and_write(path: str) -> None:
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
         [group] = batch.groups()
-        answers.covers = group.stacks
+        answers.found = [group.stacks]
         encoder.rows(table.rows(batch, answers)[0])
 
 

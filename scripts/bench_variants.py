@@ -208,8 +208,10 @@ def published(path: str) -> Kind:
     n_rows = 0
     for batch in Corpus([path], None).batches():
         n_rows += len(batch)
-        for problem, rows in batch.parts:
-            grids = batch.puzzles[rows]
+        for problem, stacks in batch.groups():
+            assert isinstance(problem, GridProblem)
+            rows = stacks.roots
+            grids = problem.digits_of(stacks)
             unique = statuses(problem.at(rows), grids).status == "unique"
             if unique.any():
                 groups.append((problem.at(rows[unique]), grids[unique]))

@@ -26,7 +26,7 @@ LIMIT = 20
 @cache
 def known(name):
     """Return the problem of a data set, its rows as stacks, and the results of dancing links."""
-    corpus = Corpus([str(DATASETS / name)])
+    corpus = Corpus([str(DATASETS / name)], one_shape=True)
     stacks = Stacks.concatenate(list(corpus.stacks()))
     every = max(1, len(stacks) // 1000)
     stacks = stacks.take(np.arange(0, len(stacks), every))

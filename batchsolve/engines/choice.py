@@ -20,12 +20,14 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 from batchsolve.engines.contract import (
     MRV_TREE,
     Capabilities,
     Engine,
     Outcome,
+    Registered,
     Task,
     check_support,
     engine_names,
@@ -33,7 +35,7 @@ from batchsolve.engines.contract import (
     registered,
 )
 from batchsolve.engines.frame import prepared
-from batchsolve.errors import InputError, how_to_install
+from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.settings import AUTO
@@ -192,16 +194,24 @@ def engine_for_rows(name: str, problem: GridProblem) -> Engine:
     InputError
         If no engine has that name, or it cannot solve these puzzles.
     """
-    if name == AUTO:
-        suited = [e for e in map(registered, engine_names()) if _suits(e, problem)]
-        can = {e.name: e.capabilities for e in suited}
-        best = max(can, key=lambda e: (can[e].sudoku_only, can[e].suits_grids_from or 0))
-        return get_engine(best)  # the fastest of those that suit the shape
+    if name == AUTO:  # the fastest of those that suit the shape
+        return get_engine(next(e.name for e in _by_speed() if _suits(e, problem)))
     engine = get_engine(name)
     check_support(engine, problem)
     if engine.capabilities.counts_only:
         raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
     return engine
+
+
+@cache
+def _by_speed() -> list[Registered]:
+    """Return the engines for grids, those that are faster on the larger ones first."""
+    can = {each: each.capabilities for each in map(registered, engine_names())}
+    return sorted(
+        (each for each in can if can[each].suits_grids_from is not None),
+        key=lambda each: (can[each].sudoku_only, can[each].suits_grids_from or 0),
+        reverse=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -244,6 +254,70 @@ class RowEngines:
         names = [self.engine.name]
         return ", ".join(names if self.handover is None else [*names, self.handover.engine.name])
 
+    @property
+    def identity(self) -> str:
+        """The engines in words, for a journal."""
+        return self.name + (f" after {self.handover.after} nodes" if self.handover else "")
+
+    def of(self, problem: ExactCover) -> RowEngines:
+        """Return the engines for a problem: these."""
+        return self
+
+
+@dataclass(frozen=True)
+class EnginesByShape:
+    """The engines for puzzles of several shapes; see `RowEngines`.
+
+    Attributes
+    ----------
+    wanted : str
+        The name that stands for them.
+    limit : int
+    main : RowEngines
+        The engines for puzzles of the shape of most rows.
+    has_fallback : bool
+        True if large grids have a fallback engine; workers do not decide that.
+    """
+
+    wanted: str
+    limit: int
+    main: RowEngines
+    has_fallback: bool
+
+    @classmethod
+    def under(cls, name: str, problem: GridProblem, limit: int) -> EnginesByShape:
+        """Return the engines that a name stands for, given the problem of most rows."""
+        fallback = _fallback(name, limit)
+        has_fallback = fallback is not None and _is_installed(fallback)
+        return cls(name, limit, engines_for_rows(name, problem, limit), has_fallback)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine for most rows."""
+        return self.main.engine
+
+    @property
+    def name(self) -> str:
+        """The names of the engines for most rows."""
+        return self.main.name
+
+    @property
+    def missing(self) -> str:
+        """How to install the fallback engine for most rows; empty if nothing is missing."""
+        return self.main.missing
+
+    @property
+    def identity(self) -> str:
+        """The engines in words, for a journal."""
+        is_for_others = self.has_fallback and self.main.handover is None
+        return self.main.identity + ", with the fallback engine for large grids" * is_for_others
+
+    def of(self, problem: ExactCover) -> RowEngines:
+        """Return the engines for a grid; raises `InputError` as `engine_for_rows`."""
+        assert isinstance(problem, GridProblem)
+        handover = _best_handover(self.wanted, problem, self.limit) if self.has_fallback else None
+        return RowEngines(engine_for_rows(self.wanted, problem), handover)
+
 
 def engines_for_rows(name: str, problem: GridProblem, limit: int) -> RowEngines:
     """Return the engines that a name stands for when puzzles of one shape are solved.
@@ -254,7 +328,7 @@ def engines_for_rows(name: str, problem: GridProblem, limit: int) -> RowEngines:
         As `engine_for_rows`.
     """
     engine, fallback = engine_for_rows(name, problem), _best_handover(name, problem, limit)
-    if fallback is None or _takes(fallback.engine, problem):
+    if fallback is None or _is_installed(registered(fallback.engine.name)):
         return RowEngines(engine, fallback)
     return RowEngines(
         engine,
@@ -263,14 +337,29 @@ def engines_for_rows(name: str, problem: GridProblem, limit: int) -> RowEngines:
     )
 
 
+def _fallback(name: str, limit: int) -> Registered | None:
+    """Return the fallback engine for large grids, installed or not."""
+    if name != AUTO or limit > MOST_WANTED:
+        return None
+    each = map(registered, engine_names())
+    return next((e for e in each if e.capabilities.takes_over_grids_from is not None), None)
+
+
+def _is_installed(engine: Registered) -> bool:
+    can = engine.capabilities
+    with suppress(InputError):
+        check_installed(engine.name, can.module, can.extra)
+        return True
+    return False
+
+
 def _best_handover(name: str, problem: GridProblem, limit: int) -> Handover | None:
-    """Return the fallback engine, installed or not."""
-    if name == AUTO and limit <= MOST_WANTED:
-        for engine in map(registered, engine_names()):
-            least = engine.capabilities.takes_over_grids_from
-            if least is not None and least <= problem.n_digits:
-                return Handover(get_engine(engine.name), NODES_AN_OPTION * problem.n_options)
-    return None
+    """Return when the fallback engine, installed or not, takes over grids of a problem."""
+    engine = _fallback(name, limit)
+    least = None if engine is None else engine.capabilities.takes_over_grids_from
+    if engine is None or least is None or least > problem.n_digits:
+        return None
+    return Handover(get_engine(engine.name), NODES_AN_OPTION * problem.n_options)
 
 
 def _suits(engine: Engine, problem: GridProblem) -> bool:

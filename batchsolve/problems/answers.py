@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -42,9 +43,9 @@ class Answers:
         The row's part of the time of its tasks, in proportion to nodes.
     clash : ndarray of int32, shape (n,)
         -1, or the place in the row's stack of a clue that clashes with an earlier one.
-    covers : Stacks
+    found : list of Stacks
         The first cover, in tree order, of every row that has one; any cover if the row was searched
-        whole. Roots are rows, in ascending order.
+        whole. Roots are rows.
     unfinished : dict of int to (str or None)
         Rows whose search failed, with the reason; None for rows that met their node limit.
     """
@@ -53,7 +54,7 @@ class Answers:
     nodes: npt.NDArray[np.int64]
     seconds: npt.NDArray[np.float64]
     clash: npt.NDArray[np.int32]
-    covers: Stacks = field(default_factory=Stacks.empty)
+    found: list[Stacks] = field(default_factory=list)
     unfinished: dict[int, str | None] = field(default_factory=dict)
 
     @classmethod
@@ -64,6 +65,17 @@ class Answers:
     def __len__(self) -> int:
         return self.counts.size
 
+    @property
+    def covers(self) -> Stacks:
+        """The covers of all rows, in ascending order of their rows."""
+        return _in_order(self.found)
+
+    def covers_where(
+        self, holds: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
+    ) -> Stacks:
+        """Return the covers of the rows where `holds` is true, in ascending order of rows."""
+        return _in_order([covers.take(holds(covers.roots)) for covers in self.found])
+
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
         enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
@@ -72,6 +84,13 @@ class Answers:
             if self.counts[row] < limit:
                 status[row] = Status.UNFINISHED
         return status
+
+
+def _in_order(parts: Sequence[Stacks]) -> Stacks:
+    """Join covers in ascending order of their roots."""
+    covers = Stacks.concatenate([part for part in parts if len(part)])
+    is_sorted = (np.diff(covers.roots) > 0).all()
+    return covers if is_sorted else covers.take(np.argsort(covers.roots))
 
 
 @kernel

@@ -162,11 +162,6 @@ class GridProblem(ExactCover):
         """Number of options of every cover."""
         return self.n_cells
 
-    @property
-    def described(self) -> str:
-        """The problem in words, for messages."""
-        return f"grids of {self.n_cells} cells with rules of their own"
-
     def of_row(self, row: int) -> GridProblem:
         """Return the problem of the grid with this root."""
         return self

@@ -26,7 +26,9 @@ from batchsolve.kernels import helper, kernel
 BLANKS = ".0*_-"  # by default
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
-_FINE, _WRONG_LENGTH, _TWO_BLANKS = -1, -2, -3  # in an array of faults; otherwise the wrong cell
+FINE, WRONG_LENGTH = -1, -2
+"""Values in an array of faults; others are the wrong cell, or a fault that `explain` knows."""
+_TWO_BLANKS = -3
 _BAD = 255
 _AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
 
@@ -47,11 +49,11 @@ def _encode_symbols(data, offsets, table, grids, faults):
     for k in range(faults.size):
         begin, end = trim(data, offsets[k], offsets[k + 1])
         if end - begin != n_cells:
-            faults[k] = _WRONG_LENGTH
+            faults[k] = WRONG_LENGTH
             continue
         for cell in range(n_cells):
             digit = table[data[begin + cell]]
-            if digit == _BAD and faults[k] == _FINE:
+            if digit == _BAD and faults[k] == FINE:
                 faults[k] = cell
             grids[k, cell] = digit
 
@@ -81,14 +83,14 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
                     number = 0 if minus_one or (size == 1 and table[c] == 0) else 100_000
                 has_zero |= numeric and number == 0
                 most = max(most, number)
-                if number > n_digits and faults[k] == _FINE:
+                if number > n_digits and faults[k] == FINE:
                     faults[k] = cell
                 if cell < n_cells:
                     grids[k, cell] = number if number <= n_digits else 0
                 cell += 1
             x += 1
         if cell != n_cells:
-            faults[k] = _WRONG_LENGTH
+            faults[k] = WRONG_LENGTH
         elif has_zero and has_minus_one and most < n_digits:
             faults[k] = _TWO_BLANKS  # the digits seem to begin at 0
 
@@ -198,14 +200,7 @@ class Notation:
         """
         if name == "numbers":
             return numbers(n_digits).with_blanks(blanks)
-        symbols, x = "", 0
-        while x < len(name):
-            if name[x + 1 : x + 2] == "-" and x + 2 < len(name):
-                symbols += "".join(map(chr, range(ord(name[x]), ord(name[x + 2]) + 1)))
-                x += 3
-            else:
-                symbols += name[x]
-                x += 1
+        symbols = symbols_of(name)
         if len(symbols) == n_digits + 1 and blanks is None:
             blanks, symbols = symbols[0], symbols[1:]
         fits = len(symbols) == len(set(symbols)) == n_digits and symbols.isascii()
@@ -292,17 +287,17 @@ class Notation:
         data, offsets = buffers(column)
         size = self._is_cell.size if self.drawing else self.n_digits**2
         grids = np.zeros((len(column), size), np.uint8)
-        faults = np.full(len(column), _FINE, np.int32)
+        faults = np.full(len(column), FINE, np.int32)
         if self.symbols:
             _encode_symbols(data, offsets, self.table, grids, faults)
         else:
             _encode_numbers(data, offsets, self.n_digits, self.table, grids, faults)
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
-            found = misplaced.any(axis=1) & (faults == _FINE)
+            found = misplaced.any(axis=1) & (faults == FINE)
             faults[found] = misplaced[found].argmax(axis=1)
             grids = np.ascontiguousarray(grids[:, self._is_cell])
-        malformed = faults != _FINE
+        malformed = faults != FINE
         if malformed.any():
             grids[malformed] = 0
         return grids, faults
@@ -324,9 +319,9 @@ class Notation:
         text = text.strip()
         tokens = text.replace(",", " ").replace(";", " ").split()
         foreign = next((c for c in text if not c.isascii()), None)
-        if fault == _WRONG_LENGTH and self.symbols and foreign and len(text) == rows * columns:
+        if fault == WRONG_LENGTH and self.symbols and foreign and len(text) == rows * columns:
             fault = text.index(foreign)  # several bytes long
-        if fault == _WRONG_LENGTH:
+        if fault == WRONG_LENGTH:
             what = "characters" if self.symbols else "numbers"
             length = len(text if self.symbols else tokens)
             if length == 0:
@@ -368,6 +363,25 @@ class Notation:
         return pa.StringArray.from_buffers(
             len(where), pa.py_buffer(offsets), pa.py_buffer(data), valid, int((~where).sum())
         )
+
+
+def symbols_of(name: str) -> str:
+    """Return the symbols of an alphabet.
+
+    Examples
+    --------
+    >>> symbols_of("0-9A-F"), symbols_of("xyz")
+    ('0123456789ABCDEF', 'xyz')
+    """
+    symbols, x = "", 0
+    while x < len(name):
+        if name[x + 1 : x + 2] == "-" and x + 2 < len(name):
+            symbols += "".join(map(chr, range(ord(name[x]), ord(name[x + 2]) + 1)))
+            x += 3
+        else:
+            symbols += name[x]
+            x += 1
+    return symbols
 
 
 def check_blanks(blanks: str) -> None:

@@ -100,12 +100,6 @@ class Sudoku(GridProblem):
         """The rules of the grid."""
         return plain(self.box_rows, self.box_columns)
 
-    @property
-    def described(self) -> str:
-        """The problem in words, for messages."""
-        n, boxes = self.n_digits, f"{self.box_rows}×{self.box_columns}"
-        return f"grids of {n}×{n} with boxes of {boxes}"
-
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)

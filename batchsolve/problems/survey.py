@@ -1,14 +1,16 @@
-"""The size and the alphabet of a column of grids.
+"""The size and the alphabet of a column of grids, or of single grids.
 
-The kernel takes bytes and offsets that Arrow has checked.
+The kernels take bytes and offsets that Arrow has checked.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +27,9 @@ from batchsolve.problems.notation import (
     default_box,
     notations,
     numbers,
+    symbols_of,
     trim,
+    usual_notation,
 )
 
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
@@ -60,6 +64,70 @@ def _survey(data, offsets):
         if separated:
             facts[k, 1] = tokens
     return facts
+
+
+class Form(NamedTuple):
+    """The size of a grid, and the kind of text that it is.
+
+    Attributes
+    ----------
+    n_digits : int
+        N.
+    as_numbers : bool
+        True for N² numbers, False for N² characters.
+    """
+
+    n_digits: int
+    as_numbers: bool
+
+    @property
+    def code(self) -> int:
+        """The number of the form in an array of `forms`."""
+        return 2 * self.n_digits + self.as_numbers
+
+    @classmethod
+    def of(cls, code: int) -> Form:
+        """Return the form with this number."""
+        return cls(code // 2, bool(code % 2))
+
+
+NO_FORM = 0
+"""The number of a text that has no form."""
+_LONGEST_NUMBER = 3  # characters, because N is at most 255
+
+
+def forms(column: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the number of the `Form` of each text, or `NO_FORM`.
+
+    Examples
+    --------
+    >>> forms(pa.array(["1..2 is text", "1..2", "1 0 10 2", "1.."])).tolist()
+    [0, 4, 5, 0]
+    """
+    return _forms(*buffers(column))
+
+
+@kernel
+def _forms(data, offsets):
+    found = np.zeros(offsets.size - 1, np.int64)
+    for k in range(found.size):
+        begin, end = trim(data, offsets[k], offsets[k + 1])
+        n_tokens, length, longest, separated, plain = 0, 0, 0, False, True
+        for x in range(begin, end):
+            c = data[x]
+            if c == 32 or c == 44 or c == 59 or c == 9:
+                separated, length = True, 0
+                continue
+            n_tokens += length == 0
+            length += 1
+            longest = max(longest, length)
+            plain &= c < 128
+        n_cells = n_tokens if separated else end - begin
+        n = np.int64(np.sqrt(n_cells))
+        fits = 0 < n <= MOST_DIGITS and n * n == n_cells and plain
+        if fits and (not separated or longest <= _LONGEST_NUMBER):
+            found[k] = 2 * n + separated
+    return found
 
 
 def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[_Kind, int]]:
@@ -110,6 +178,11 @@ class Survey:
             text = column[int(separated[0])].as_py()
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
 
+    def add_kind(self, kind: _Kind, separator: str) -> None:
+        """Add a value by its numbers of characters and of tokens, and its set of bytes."""
+        self._kinds[kind] += 1
+        self._separators[separator] += 1
+
     def size(self, needs_boxes: bool = True) -> int | None:
         """Return the most frequent N of values that can be N × N grids, or None if none can."""
         votes: Counter[int] = Counter()
@@ -125,8 +198,10 @@ class Survey:
         blanks = _mask(self._blanks)
         return any(used & blanks for _, _, used in self._kinds)
 
-    def notation(self, n_digits: int) -> Notation:
+    def notation(self, n_digits: int, like: str = "") -> Notation:
         """Return the notation that fits the most values.
+
+        Of several alphabets that fit, one that begins as `like` does is taken.
 
         Raises
         ------
@@ -170,6 +245,7 @@ class Survey:
         all_blanks = set(self._blanks)
         if len(best) > 1 and not used <= all_blanks - set("".join(n.symbols for n in best)):
             best = [n for n in best if len(used & all_blanks - set(n.symbols)) <= 1] or best
+            best = [n for n in best if n.symbols[: len(like)] == like[: len(n.symbols)]] or best
             if len(best) > 1:
                 raise AmbiguousNotationError([notation.name for notation in best])
         blanks = [b for b in self._blanks if b in used and b not in best[0].symbols]
@@ -190,6 +266,84 @@ class Survey:
             if not used & ~allowed:
                 all_used |= used
         return {chr(b) for b in range(127) if all_used >> b & 1}
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The signs of grids, as far as a user names them.
+
+    Attributes
+    ----------
+    alphabet : str, optional
+        The alphabet of the grids of one size, with which sizes of other alphabets may be mixed.
+    blanks : str, optional
+        The symbols of blank cells.
+    like : str
+        The first symbols of alphabets of other sizes, if several fit.
+    """
+
+    alphabet: str | None = None
+    blanks: str | None = None
+    like: str = ""
+
+    def names(self, n_digits: int) -> bool:
+        """Return True if the alphabet is one for N digits, or is of numbers."""
+        if self.alphabet is None or self.alphabet == "numbers":
+            return self.alphabet is not None
+        symbols = symbols_of(self.alphabet)
+        with_blank = symbols[:1] in tuple(BLANKS) and len(symbols) == n_digits + 1
+        return with_blank or (len(symbols) == n_digits and not set(symbols) & _NO_DIGITS)
+
+    @property
+    def may_name_others(self) -> bool:
+        """True if the alphabet is one for a size whose grids have several usual alphabets."""
+        n = len(symbols_of(self.alphabet or ""))
+        return n > _MOST_PLAIN and default_box(n) is not None
+
+    def notation(self, survey: Survey, n_digits: int) -> Notation:
+        """Return the notation of the grids of a size, given a survey of them.
+
+        Raises
+        ------
+        AmbiguousNotationError, InputError
+            As `Survey.notation`.
+        """
+        if self.names(n_digits) and not survey.prefers_numbers(n_digits):
+            return Notation.from_name(str(self.alphabet), n_digits, self.blanks)
+        return survey.notation(n_digits, self.like)
+
+    def notations_of_each(self, column: pa.Array, form: Form) -> list[Notation | InputError]:
+        """Return the notation that each grid makes clear by itself, or the reason why it does not.
+
+        Parameters
+        ----------
+        column : pyarrow.StringArray
+            Grids of one form.
+        form : Form
+        """
+        if not form.as_numbers:
+            facts = _survey(*buffers(column)).tolist()
+            return [_own_notation(self, form, low | high << 64) for _, _, low, high in facts]
+        texts = column.to_pylist()
+        separators = [next((c for c in ",;\t" if c in text), " ") for text in texts]
+        return [_own_notation(self, form, 0, separator) for separator in separators]
+
+
+_NO_DIGITS = set(BLANKS) - {"0"}
+_MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
+
+
+@lru_cache(maxsize=1 << 16)
+def _own_notation(signs: Signs, form: Form, used: int, separator: str = " ") -> Any:
+    """Return the notation of a grid with this set of bytes, or the error that it is not clear."""
+    survey, n = Survey(signs.blanks), form.n_digits
+    survey.add_kind((n * n, n * n * form.as_numbers, used), separator)
+    try:
+        return signs.notation(survey, n)
+    except InputError as error:
+        if isinstance(error, AmbiguousNotationError) or n > _MOST_PLAIN:
+            return error
+        return usual_notation(n).with_blanks(signs.blanks)  # its faults name the wrong symbol
 
 
 class AmbiguousNotationError(InputError):

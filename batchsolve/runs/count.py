@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task
-from batchsolve.engines.choice import EngineForEach, engine_for_cheapest, engines_for
+from batchsolve.engines.choice import EngineForEach, RowEngines, engine_for_cheapest, engines_for
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
@@ -224,12 +224,13 @@ def _counts_of_each(
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
     engine = EngineForEach(settings.engine)
+    engines = RowEngines(engine)
     check_counting(engine, settings)
     blocks = (problems[begin : begin + BLOCK] for begin in range(0, len(problems), BLOCK))
     read = partial(problems_as_rows, engine=engine)
     write = partial(_facts_of_rows, settings)
     found: list[Count] = []
-    for _, rows in search_rows(blocks, engine, pool, settings, read, write, keep=0):
+    for _, rows in search_rows(blocks, engines, pool, settings, read, write, keep=0):
         for facts in rows:
             if isinstance(facts, str):
                 raise InputError(f"problem {len(found)} of the list: {facts}")

@@ -41,7 +41,6 @@ from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import (
     UNSEEN,
     Decision,
-    GridHash,
     KeptRows,
     Keyed,
     Places,
@@ -148,8 +147,9 @@ def dedupe(
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
 
-    Puzzles are equal if their digits are equal, however they are written. The first row of each
-    puzzle is kept with all its columns, in the order of the input. Invalid rows are kept too.
+    Puzzles are equal if their digits and their rules are equal, however they are written. The first
+    row of each puzzle is kept with all its columns, in the order of the input. Invalid rows are
+    kept too.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def dedupe(
 
     Notes
     -----
-    Puzzles are compared by a hash of 128 bits, drawn anew for each run: see
+    Puzzles are compared by hashes of 128 bits, drawn anew for each run: see
     `batchsolve.tables.repeats`. Ten million different puzzles take 403 MB, and half as much again
     while the table doubles.
 
@@ -287,7 +287,7 @@ class _Dedupe:
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
         corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
-        keyed = Keyed(corpus.reader, GridHash.drawn(corpus.rules.key_width), self.up_to_symmetry)
+        keyed = Keyed(corpus.reader, self.up_to_symmetry)
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
@@ -305,10 +305,12 @@ class _Dedupe:
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
         """Add the keys of files of ``against``."""
         other = corpus_of(paths, self.settings)
-        ours, theirs = corpus.problem, other.problem
-        if corpus.rules.kind != other.rules.kind:
+        ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
+        if ours != theirs:
+            which = [" and ".join(names) or "none" for names in (theirs, ours)]
             raise InputError(
-                f"{', '.join(paths)}: holds {theirs.described}, and the input {ours.described}"
+                f"{', '.join(paths)}: has {which[0]} of the columns of rules, and the input "
+                f"{which[1]}; add those that are missing, if need be empty"
             )
         theirs_keyed = replace(keyed, reader=other.reader)
 

@@ -25,8 +25,9 @@ from batchsolve.tables.answers import RowSums, with_new_columns
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import JSON_TEXT, JsonLines
-from batchsolve.tables.reader import FILENAME, as_text
+from batchsolve.tables.reader import FILENAME
 from batchsolve.tables.sources import Files, FilesSource, Source, TextSource
+from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
 _NO_CLUES = np.empty(0, np.uint32)

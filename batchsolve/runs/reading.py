@@ -456,8 +456,8 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
     name = f"{name_of(path)}#{row}"
     if place in batch.faults:
         raise InputError(f"{name}: {batch.faults[place]}")
-    problem = next(p for p, rows in batch.parts if place in rows).of_row(place)
-    return Reading(problem, problem.stack(batch.puzzles[place]), name, corpus.notation)
+    problem, puzzle, notation = batch.row(place)
+    return Reading(problem, problem.stack(puzzle), name, notation)
 
 
 def _find_row(path: str, row: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -12,23 +12,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.engines.choice import engines_for_rows
-from batchsolve.errors import InputError, counted, is_table, not_but, quoted
+from batchsolve.engines.choice import EnginesByShape
+from batchsolve.errors import counted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
-from batchsolve.problems.grids import GridProblem, as_grids_array
-from batchsolve.problems.notation import Notation, default_box, usual_notation
-from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.search.rows import Read, Write, search_rows
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import Notation
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
+from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, text_column, with_columns_of
+from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
 
-BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids
 SHOWN_ROWS = 10
 
 
@@ -151,7 +151,7 @@ class BatchResult:
 
 def solve_batch(
     grids: Any,
-    problem: GridProblem | None = None,
+    problem: GridProblem | Sequence[GridProblem] | None = None,
     *,
     alphabet: str | None = None,
     blank: str | None = None,
@@ -168,9 +168,11 @@ def solve_batch(
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
         Digits 1 .. N; blank cells hold 0 or -1, or are masked. Or a list, an Arrow array, or a
-        series of pandas or polars with the puzzles as text.
-    problem : GridProblem, optional
-        Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N.
+        series of pandas or polars with the puzzles as text. All have one size, because an array
+        holds the solutions; `solve_table` takes texts of different sizes.
+    problem : GridProblem, or sequence of GridProblem, optional
+        Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
+        the rules of each grid of an array; equal ones are searched together.
     alphabet : str, optional
         The alphabet of texts that leave it open.
     blank : str, optional
@@ -195,7 +197,8 @@ def solve_batch(
     Raises
     ------
     InputError
-        If the argument does not hold grids of one size; the message names the function to call.
+        If the argument does not hold grids of one size; the message names the function to call. A
+        malformed text is a row with the status ``invalid``.
 
     Examples
     --------
@@ -207,16 +210,22 @@ def solve_batch(
     (['unique', 'multiple'], [1, 2, 4, 3, 3, 4, 2, 1, 4, 3, 1, 2, 2, 1, 3, 4])
     >>> solve_batch(["1.....2..3.....4", "11.............."])
     BatchResult(2 rows: 1 invalid, 1 unique)
+    >>> from batchsolve import Variant
+    >>> from batchsolve.problems.rules import named, plain
+    >>> with_diagonals = Variant(plain(2, 2) + named("x", 2, 2))
+    >>> blank = np.zeros((2, 16), np.uint8)
+    >>> solve_batch(blank, [Sudoku(2, 2), with_diagonals], limit=300).n_solutions.tolist()
+    [288, 48]
     """
     limit = whole_number("limit", limit, 1)
-    rows = _rows_of(grids, problem, alphabet, blank)
+    rows = rows_of(grids, problem, alphabet, blank)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     with Pool(jobs, backend, address) as pool:
         parts = list(_answered(rows, write, settings, pool))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
-        parts = [write(_batch_of((rows.problem, nothing)), Answers.unknown(0))]
+        parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
     columns = ("solutions", "status", "n_solutions", "nodes")
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
@@ -230,54 +239,11 @@ def solve_batch(
     return BatchResult(**joined, messages=messages, notation=rows.notation)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Grids in memory, as blocks and the function that workers read them with."""
-
-    problem: GridProblem
-    notation: Notation
-    blocks: Iterable[Any]
-    read: Read
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> _Rows:
-        return cls(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
-
-
-def _answered(rows: _Rows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
+def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    engines = engines_for_rows(settings.engine, rows.problem, settings.limit or UNLIMITED)
-    how = engines.engine, pool, settings, rows.read, write, engines.handover
-    for _, written in search_rows(rows.blocks, *how):
+    engines = EnginesByShape.under(settings.engine, rows.problem, settings.limit or UNLIMITED)
+    for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
         yield written
-
-
-def _rows_of(
-    grids: Any, problem: GridProblem | None, alphabet: str | None, blank: str | None
-) -> _Rows:
-    if problem is not None and not isinstance(problem, GridProblem):
-        raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problem)}")
-    is_column = any(
-        hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
-    )
-    if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
-        raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
-    texts = text_column(grids)
-    if texts is not None:
-        table = TableSource(pa.table({"puzzle": texts}))
-        return _Rows.of(Corpus([table], "puzzle", None, alphabet, blank, problem=problem))
-    array = _array_of(grids)
-    problem = problem or _problem_of(array)
-    digits, size = problem.as_grids(array), max(64, BLOCK_CELLS // problem.n_cells)
-    each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
-    blocks = ((problem.at(rows), digits[rows]) for rows in each)
-    return _Rows(problem, usual_notation(problem.n_digits), blocks, _batch_of)
-
-
-def _batch_of(block: tuple[GridProblem, npt.NDArray[np.uint8]]) -> Batch:
-    """Return grids of an array as rows without other columns."""
-    problem, grids = block
-    return Batch(pa.table({}), grids, None, None, {}, [(problem, np.arange(len(grids)))])
 
 
 def _arrays(
@@ -285,7 +251,8 @@ def _arrays(
 ) -> BatchResult:
     """Return the answers to a block of rows as arrays."""
     solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
-    solutions[answers.covers.roots] = problem.grids(answers.covers)
+    covers = answers.covers
+    solutions[covers.roots] = problem.digits_of(covers)
     status = answers.status(limit)
     status[list(batch.faults)] = Status.INVALID
     counts = np.minimum(answers.counts, limit)
@@ -351,26 +318,6 @@ def solve(
         message=result.messages.get(0),
         problem=problem,
     )
-
-
-def _array_of(grids: Any) -> npt.NDArray[Any]:
-    """Return grids, given as digits, as an array."""
-    array = as_grids_array(grids)
-    if array.ndim == 1 and array.size:
-        raise InputError(
-            f"grids must have shape (n, N²) or (n, N, N), or be texts (str), not {array.shape}; "
-            f"the first is {quoted(array[0].item() if array.dtype != object else array[0])}"
-        )
-    return array
-
-
-def _problem_of(grids: npt.NDArray[Any]) -> Sudoku:
-    cells = grids.shape[1] if grids.ndim == 2 else grids.shape[-1] ** 2 if grids.ndim == 3 else 0
-    n = round(cells**0.5)
-    box = default_box(n) if n * n == cells else None
-    if box is None:
-        raise InputError(f"grids must have shape (n, N²) or (n, N, N), not {grids.shape}")
-    return sudoku(*box)
 
 
 # ---- tables ---------------------------------------------------------------------------------
@@ -444,6 +391,8 @@ def solve_table(
 ) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
+    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
+
     Parameters
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
@@ -452,7 +401,7 @@ def solve_table(
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzles.
+        Rows and columns of a box, the same for all puzzles; by default as in `solve_file`.
     alphabet : str, optional
         Symbols of the digits; by default found from the whole column.
     blank : str, optional
@@ -513,6 +462,7 @@ def solve_table(
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     answers = AnswerTable(corpus.reader, limit, stats, canonical)
     with Pool(jobs, backend, address) as pool:
-        found = list(_answered(_Rows.of(corpus), answers.rows, settings, pool))
+        rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
+        found = list(_answered(rows, answers.rows, settings, pool))
     parts = [answers.schema.empty_table(), *(part for part, _ in found)]
     return with_columns_of(pa.concat_tables(parts), table)

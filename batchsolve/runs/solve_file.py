@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
-from batchsolve.engines.choice import RowEngines, engines_for_rows
+from batchsolve.engines.choice import EnginesByShape, RowEngines
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
@@ -84,6 +84,8 @@ def solve_file(
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
 
+    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
+
     Parameters
     ----------
     inputs : str or path, or a sequence of them
@@ -95,7 +97,8 @@ def solve_file(
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
         ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In JSON
         lines, numbers that JSON does not have (NaN, infinity) are null. Or ``.npy`` for the
-        solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found.
+        solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found; rows
+        of another size than most are invalid there.
         Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files whose names
         give their order; the workers write them.
     jobs : int, optional
@@ -223,7 +226,7 @@ class FileRun:
         self.totals.engine = self.search.engine
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
-        self.totals.rule_columns = list(corpus.rules.names)
+        self.totals.rule_columns = list(corpus.rule_columns)
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = engines.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
@@ -231,7 +234,7 @@ class FileRun:
         self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
-    def begun(self) -> tuple[Any, RowEngines]:
+    def begun(self) -> tuple[Any, RowEngines | EnginesByShape]:
         """Open the corpus, and choose the engines for it."""
         settings = self.settings
         corpus = corpus_of(
@@ -240,9 +243,10 @@ class FileRun:
             solution_column=settings.solution_column,
             filename=settings.filename,
             size=self.destination.block_size,
+            one_shape=split_suffixes(self.output)[0] == ".npy",
         )
         limit = self.search.limit or UNLIMITED
-        return corpus, engines_for_rows(self.search.engine, corpus.problem, limit)
+        return corpus, EnginesByShape.under(self.search.engine, corpus.problem, limit)
 
     def table(self, corpus: Any, pool: Pool) -> RowTable:
         """Return the output table of the corpus."""
@@ -260,7 +264,7 @@ class FileRun:
         self,
         corpus: Any,
         table: RowTable,
-        engines: RowEngines,
+        engines: RowEngines | EnginesByShape,
         journal: Journal | None,
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
@@ -278,12 +282,11 @@ class FileRun:
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         rows = search_rows(
             numbered(blocks, len(parts)),
-            engines.engine,
+            engines,
             self.pool,
             self.search,
             table.reader.read,
             write,
-            engines.handover,
             max(1, self.destination.block_size.most // TASKS.most),
             corpus.waits,
             self.keep,
@@ -374,11 +377,10 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _journal(self, corpus: Tables, engines: RowEngines) -> Journal:
+    def _journal(self, corpus: Tables, engines: RowEngines | EnginesByShape) -> Journal:
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
-        if engines.handover is not None:
-            search["engine"] += f" after {engines.handover.after} nodes"
+        search["engine"] = engines.identity
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
         settings = {**search, **same, "box": box, "inputs": inputs}

@@ -48,33 +48,42 @@ class OpenRows:
     n : int
         Number of rows.
     settings : SearchSettings
-    after : int
-        Nodes after which a row moves to the fallback engine; `UNLIMITED` for never.
     keep : {0, 1}
         First covers of a row to keep.
     """
 
-    def __init__(self, n: int, settings: SearchSettings, after: int, keep: int = 1) -> None:
+    def __init__(self, n: int, settings: SearchSettings, keep: int = 1) -> None:
         self._limit = settings.limit or UNLIMITED  # covers wanted of each row
         self._keep = keep
         self._time_limit = settings.time_limit
-        self._node_limit = node_limit = settings.node_limit or UNLIMITED
+        self._node_limit = settings.node_limit or UNLIMITED
         self._answers = Answers.unknown(n)
         # counts of any size, which nothing but the answers needs; None if there is a limit
         self._exact = np.zeros(n, np.object_) if settings.limit is None else None
         self._own = Stacks.empty()  # of rows that may still move
-        self._may_move = after < node_limit
-        self._most_nodes = np.full(n, min(after, node_limit))  # of each row, by its current engine
+        self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
         self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
-    def open(self, stacks: Stacks) -> None:
-        """Open rows over one problem, by a stack for each, in order."""
+    def open(self, stacks: Stacks, after: int = UNLIMITED) -> None:
+        """Open rows over one problem, by a stack for each, in order.
+
+        Parameters
+        ----------
+        stacks : Stacks
+        after : int
+            Nodes after which these rows move to the fallback engine; `UNLIMITED` for never.
+        """
         self._pending[stacks.roots] = 1
-        if self._may_move:
+        if after < self._node_limit:
+            self._most_nodes[stacks.roots] = after
             self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
+
+    def give_up(self, stacks: Stacks, reason: str) -> None:
+        """Record that some rows cannot be searched."""
+        self._answers.unfinished.update(dict.fromkeys(stacks.roots.tolist(), reason))
 
     @property
     def is_settled(self) -> bool:
@@ -83,13 +92,11 @@ class OpenRows:
 
     def answers(self) -> Answers:
         """Return the answers, once all rows are settled."""
-        covers = list(self._covers)
+        self._answers.found = list(self._covers)
         if self._best:
             rows = list(self._best)
-            covers.append(Stacks.from_lists([self._best[row].tolist() for row in rows], rows))
-        found = Stacks.concatenate(covers)
-        is_sorted = (np.diff(found.roots) > 0).all()
-        self._answers.covers = found if is_sorted else found.take(np.argsort(found.roots))
+            covers = Stacks.from_lists([self._best[row].tolist() for row in rows], rows)
+            self._answers.found.append(covers)
         if self._exact is not None:
             self._answers.counts = self._exact
         return self._answers
@@ -152,7 +159,7 @@ class OpenRows:
     def lose(self, stacks: Stacks, reason: str) -> None:
         """Record that the search of some rows failed."""
         np.subtract.at(self._pending, stacks.roots, 1)
-        self._answers.unfinished.update(dict.fromkeys(stacks.roots.tolist(), reason))
+        self.give_up(stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
         """Return the stacks of a piece that can still change an answer."""

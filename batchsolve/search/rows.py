@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.engines.choice import Handover
+from batchsolve.engines.choice import EnginesByShape, RowEngines
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
@@ -60,17 +60,18 @@ class StackTask:
 class RowWork:
     """The work of a worker on tasks of rows."""
 
-    engine: Engine
+    engines: RowEngines | EnginesByShape
     settings: SearchSettings
     read: Read
     write: Write
-    handover: Handover | None
     keep: int = 1
 
     def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
         if isinstance(task, StackTask):  # only the fallback engine searches whole stacks
-            engine = self.handover.engine if self.handover and task.task.whole else self.engine
+            engines = self.engines.of(task.problem)
+            handover = engines.handover if task.task.whole else None
+            engine = engines.engine if handover is None else handover.engine
             begin = time.perf_counter()
             outcome = search_each(engine, task.problem, task.task)
             seconds = time.perf_counter() - begin
@@ -93,13 +94,18 @@ class RowWork:
 
     def _searched(self, batch: Batch, number: int, budget: int) -> Result:
         settings = self.settings
-        after = self.handover.after if self.handover else UNLIMITED
-        rows = OpenRows(len(batch), settings, after, self.keep)
-        keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
+        rows = OpenRows(len(batch), settings, self.keep)
         left: list[Piece] = []
         n_nodes, seconds = 0, 0.0
         for problem, stacks in batch.groups():
-            rows.open(stacks)
+            try:
+                engines = self.engines.of(problem)
+            except InputError as error:
+                rows.give_up(stacks, str(error))
+                continue
+            after = engines.handover.after if engines.handover else UNLIMITED
+            rows.open(stacks, after)
+            keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
             n = len(stacks)
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             if n_nodes >= budget:
@@ -107,7 +113,7 @@ class RowWork:
                 continue
             begin = time.perf_counter()
             most = min(budget - n_nodes, n * nodes_at_once(problem.n_entries))
-            outcome = self._outcome_of(piece, rows, most)
+            outcome = self._outcome_of(piece, engines.engine, rows, most)
             spent = time.perf_counter() - begin
             n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
             left += rows.add(piece, outcome, spent)
@@ -115,17 +121,17 @@ class RowWork:
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
 
-    def _outcome_of(self, piece: Piece, rows: OpenRows, budget: int) -> Outcome:
+    def _outcome_of(self, piece: Piece, engine: Engine, rows: OpenRows, budget: int) -> Outcome:
         """Search the own stacks of rows over one problem."""
         assert piece.problem is not None
-        whole = self.engine.capabilities.whole_stacks
+        whole = engine.capabilities.whole_stacks
         depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
         # otherwise many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole)
         task = replace(task, depth=depth, unordered=unordered)
-        outcome = search_each(self.engine, piece.problem, task)
-        return with_order_where_left(outcome, piece.stacks, self.engine, piece.problem)
+        outcome = search_each(engine, piece.problem, task)
+        return with_order_where_left(outcome, piece.stacks, engine, piece.problem)
 
 
 class RowGoal(BlockGoal):
@@ -184,12 +190,11 @@ class RowGoal(BlockGoal):
 
 def search_rows(
     blocks: Iterable[Any],
-    engine: Engine,
+    engines: RowEngines | EnginesByShape,
     pool: Pool,
     settings: SearchSettings,
     read: Read,
     write: Write,
-    handover: Handover | None = None,
     size: int = 1,
     waits: Callable[[], bool] = lambda: False,
     keep: int = 1,
@@ -203,15 +208,14 @@ def search_rows(
     Parameters
     ----------
     blocks : iterable
-    engine : Engine
+    engines : RowEngines or EnginesByShape
+        A row that has no engine is unfinished.
     pool : Pool
         Entered already.
     settings : SearchSettings
         The engine is ignored. Without a limit, counts are Python integers of any size.
     read, write : callable
         Workers receive and call them.
-    handover : Handover, optional
-        The fallback engine for rows that take many nodes; by default they keep their engine.
     size : int
         The size of a block, in usual tasks.
     waits : callable, optional
@@ -224,10 +228,7 @@ def search_rows(
     InputError, OutputError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    whole = engine.capabilities.whole_stacks
-    if whole or (handover and handover.after >= (settings.node_limit or UNLIMITED)):
-        handover = None
-    work = RowWork(engine, settings, read, write, handover, keep)
-    goal = RowGoal(whole, size)
+    work = RowWork(engines, settings, read, write, keep)
+    goal = RowGoal(engines.engine.capabilities.whole_stacks, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

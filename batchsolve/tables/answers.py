@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,10 @@ from batchsolve.errors import ProblemError
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
+from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
 from batchsolve.tables.blocks import is_list
 from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
 
 _STATUS_NAMES = pa.array(STATUS_NAMES)
 
@@ -137,18 +138,14 @@ class AnswerTable:
         as_digits: bool = False,
     ) -> None:
         if canonical:
-            check_shape(reader.problem)
-            if reader.rules.names:
+            check_shape(reader.main.problem)
+            if reader.main.rules.names:
                 raise ProblemError(NO_SYMMETRY)
-        self.reader, self._problem = reader, reader.problem
-        kind = reader.input_schema.field(reader.column).type
-        self._grids = GridColumn.like(kind, reader.notation)
-        if as_digits:
-            self._grids = GridColumn.of_digits(reader.problem.n_digits, reader.problem.n_cells)
-        self._limit = limit
+        self.reader, self._as_digits, self._limit = reader, as_digits, limit
         self.has_times, self._canonical = stats, canonical
+        kind = self._column_of(reader.main).kind
         new: list[tuple[str, pa.DataType]] = [
-            ("solution", self._grids.kind),
+            ("solution", kind),
             ("status", pa.string()),
             ("n_solutions", pa.int64()),
         ]
@@ -156,34 +153,41 @@ class AnswerTable:
             new.append(("agrees", pa.bool_()))
         new.append(("message", pa.string()))
         if canonical:
-            new.append(("canonical", self._grids.kind))
+            new.append(("canonical", kind))
         if stats:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
         self.schema = with_new_columns(reader.schema, new)
+
+    def _column_of(self, shape: Shape) -> GridColumn:
+        """Return the form of columns of grids of a shape."""
+        if self._as_digits:
+            return GridColumn.of_digits(shape.problem.n_digits, shape.problem.n_cells)
+        kind = self.reader.input_schema.field(self.reader.column).type
+        return GridColumn.like(kind, shape.notation)
 
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         n = len(answers)
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
-        solved = self._problem.digits_of(answers.covers)
-        has_solution = np.zeros(n, np.bool_)
-        has_solution[answers.covers.roots] = True
-        counted = np.minimum(answers.counts, self._limit)
+        messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
+        solved = [_Solved.of(grids, answers) for grids in batch.grids]
+        solutions = [self._column_of(each.grids.shape).of(each.digits, each.has) for each in solved]
         columns: list[Any] = [
-            self._grids.of(solved, has_solution),
+            _in_order(solutions, batch),
             _STATUS_NAMES.take(pa.array(status)),
-            pa.array(counted, mask=status == Status.INVALID),
+            pa.array(np.minimum(answers.counts, self._limit), mask=status == Status.INVALID),
         ]
         disagree = 0
-        if batch.given is not None:
-            agrees, known = self._agreement(batch, status, solved, answers.covers.roots)
+        if self.reader.solution_column is not None:
+            agrees, known = _agreement(batch, status, solved)
             columns.append(pa.array(agrees, mask=~known))
             disagree = int(np.count_nonzero(known & ~agrees))
-        messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
         if self._canonical:
-            forms = self._forms(batch, status, messages)
-            columns += [_sparse_text(messages, n), forms]
+            # a search that failed has not checked the clues
+            valid = (status != Status.INVALID) & (batch.first_clashes() < 0)
+            forms = [self._forms(grids, valid[grids.rows], messages) for grids in batch.grids]
+            columns += [_sparse_text(messages, n), _in_order(forms, batch)]
         else:
             columns.append(_sparse_text(messages, n))
         if self.has_times:
@@ -198,51 +202,85 @@ class AnswerTable:
         )
 
     def _forms(
-        self, batch: Batch, status: npt.NDArray[np.uint8], messages: dict[int, str | None]
+        self, grids: Grids, is_valid: npt.NDArray[np.bool_], messages: dict[int, str | None]
     ) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
-        valid = np.flatnonzero(status != Status.INVALID)
-        # a search that failed has not checked the clues
-        valid = valid[batch.first_clashes()[valid] < 0]
-        forms = forms_of(self._problem, batch.puzzles[valid])
-        for row in valid[~forms.found].tolist():
-            messages[row] = messages.get(row) or NO_ROOM
-        has_form = np.zeros(len(status), np.bool_)
-        has_form[valid[forms.found]] = True
-        return self._grids.of(forms.grids[forms.found], has_form)
+        found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
+        has_form = np.zeros(len(is_valid), np.bool_)
+        has_form[found] = True
+        for row in grids.rows[is_valid & ~has_form].tolist():
+            messages[row] = messages.get(row) or why
+        return self._column_of(grids.shape).of(forms, has_form)
 
-    def _agreement(
-        self,
-        batch: Batch,
-        status: npt.NDArray[np.uint8],
-        solved: npt.NDArray[np.uint8],
-        rows: npt.NDArray[np.int64],
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Check given solutions against the unique solution, or else the rules and the clues.
 
-        Returns
-        -------
-        agrees, known : ndarray of bool, shape (n,)
-            True where the given solution is right; true where a valid row has a given solution.
-        """
-        assert batch.given is not None
-        assert batch.has_given is not None
-        agrees = np.zeros(len(status), np.bool_)
-        _compare_rows(solved, batch.given, rows, agrees)
-        others = np.flatnonzero(status != Status.UNIQUE)
-        if others.size:
-            agrees[others] = batch.check(others)
-            agrees &= status != Status.UNSOLVABLE
-        return agrees, batch.has_given & (status != Status.INVALID)
+class _Solved(NamedTuple):
+    """The solutions of the grids of one shape.
+
+    Attributes
+    ----------
+    grids : Grids
+    digits : ndarray of uint8, shape (number of solutions, N²)
+    places : ndarray of int64
+        The places of the solved grids among all of the shape.
+    has : ndarray of bool, shape (n,)
+        True for grids with a solution.
+    """
+
+    grids: Grids
+    digits: npt.NDArray[np.uint8]
+    places: Rows
+    has: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, grids: Grids, answers: Answers) -> _Solved:
+        """Return the solutions among the answers to the rows of a block."""
+        has_all = len(grids.rows) == len(answers)
+        covers = answers.covers if has_all else answers.covers_where(grids.holds)
+        places = grids.places(covers.roots)
+        has = np.zeros(len(grids.rows), np.bool_)
+        has[places] = True
+        return cls(grids, grids.shape.problem.digits_of(covers), places, has)
+
+
+def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
+    """Join columns of the grids of each shape, in the order of the rows of the block."""
+    if len(columns) == 1:
+        return columns[0]
+    places = np.empty(len(batch), np.int64)
+    places[np.concatenate([grids.rows for grids in batch.grids])] = np.arange(len(batch))
+    return pa.concat_arrays(columns).take(pa.array(places))
+
+
+def _agreement(
+    batch: Batch, status: npt.NDArray[np.uint8], solved: list[_Solved]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Check given solutions against the unique solution, or else the rules and the clues.
+
+    Returns
+    -------
+    agrees, known : ndarray of bool, shape (n,)
+        True where the given solution is right; true where a valid row has a given solution.
+    """
+    agrees, has_given = np.zeros((2, len(status)), np.bool_)
+    for grids, digits, places, _ in solved:
+        _compare_rows(digits, grids.given, places, grids.rows, agrees)
+        has_given[grids.rows] = grids.has_given
+    others = np.flatnonzero(status != Status.UNIQUE)
+    if others.size:
+        agrees[others] = batch.check(others)
+        agrees &= status != Status.UNSOLVABLE
+    return agrees, has_given & (status != Status.INVALID)
 
 
 @kernel
-def _compare_rows(grids: Any, others: Any, rows: Any, same: Any) -> None:
-    for k in range(rows.size):
-        row = rows[k]
+def _compare_rows(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
+    """Set `same` in the rows whose grid is equal to the other at its place."""
+    for k in range(places.size):
+        place = places[k]
+        row = rows[place]
         same[row] = True
         for cell in range(grids.shape[1]):
-            same[row] &= grids[k, cell] == others[row, cell]
+            same[row] &= grids[k, cell] == others[place, cell]
 
 
 def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:

@@ -1,33 +1,52 @@
-"""A corpus: tables of puzzles, with detection of the puzzle column, the notation and the size.
+"""A corpus: tables of puzzles, with detection of the puzzle column, the notation and the sizes.
 
-The column is found by its name or by the shape of its values; size and alphabet are chosen from
-many rows, never from one. If a choice is not clear, an error lists the possibilities.
+The column is found by its name or by the shape of its values; the alphabet of each size is chosen
+from many rows if the first rows have that size. If a choice is not clear, an error lists the
+possibilities.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import repeat
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import (
+    BLANKS,
+    Notation,
+    default_box,
+    symbols_of,
+    usual_notation,
+)
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.survey import (
+    NO_FORM,
+    AmbiguousNotationError,
+    Form,
+    Signs,
+    Survey,
+    forms,
+)
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line, number_kinds
+from batchsolve.tables.reader import Batch, Reader, number_kinds
 from batchsolve.tables.rule_columns import COLUMNS, CONSTRAINTS, REGIONS, RULES, RuleColumns
+from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
 from batchsolve.tables.sources import Source, name_of
+from batchsolve.tables.texts import as_text, in_one_line
 
 PUZZLE_NAMES = (
     "puzzle",
@@ -88,13 +107,20 @@ class Corpus(Tables):
         Add a column with the name of the file that a row is from.
     size : BlockSize, optional
         The size of blocks; by default `TASKS`.
+    one_shape : bool
+        Rows of another shape than most are malformed, as they are if the box, the regions or the
+        problem is given.
 
     Attributes
     ----------
     column, solution_column : str
         The puzzle column, and the solution column or None.
+    rule_columns : sequence of str
+        The columns that give rows rules of their own.
     problem : GridProblem
+        The problem of most rows.
     notation : Notation
+        The notation of most rows.
     reader : Reader
         The reader of blocks, which can be sent to workers.
 
@@ -119,6 +145,7 @@ class Corpus(Tables):
         rule_columns: str | None = None,
         filename: bool = False,
         size: BlockSize | None = None,
+        one_shape: bool = False,
     ) -> None:
         named = {"column": column, "solution_column": solution_column}
         texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
@@ -134,31 +161,36 @@ class Corpus(Tables):
             try:
                 self.column = column or self._puzzle_column(solution_column)
                 self.solution_column = solution_column or self._solution_column(self.column)
-                self.rules, self.notation = self._choose_notation(given, alphabet)
+                shapes = self._choose_shapes(given, alphabet, one_shape)
                 break
             except InputError:
                 if is_last:
                     raise
-        self.problem = self.rules.main_problem
-        self.reader = Reader(
-            self.schema,
-            self.column,
-            self.solution_column,
-            self.problem,
-            self.notation,
-            self._choose_solution_notation(),
-            self.rules,
-            filename,
-        )
+        self.problem, self.notation = shapes.main.problem, shapes.main.notation
+        self.rule_columns = shapes.main.rules.names
+        self.reader = Reader(self.schema, self.column, self.solution_column, shapes, filename)
 
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
     def stacks(self) -> Iterator[Stacks]:
-        """Read the corpus in this process; yield the stacks of each block, with rows as roots."""
+        """Read the corpus in this process; yield the stacks of each block, with rows as roots.
+
+        Raises
+        ------
+        InputError
+            If rows have several problems, because their stacks are not over one.
+        """
         for batch in self.batches():
-            yield from (group.stacks for group in batch.groups())
+            for problem, stacks in batch.groups():
+                if len(stacks) and problem.fingerprint != self.problem.fingerprint:
+                    names = ", ".join(name_of(source.path) for source in self._sources)
+                    raise InputError(
+                        f"{names}: its rows have several problems, such as {self.problem!r} and "
+                        f"{problem!r}; here, all need the same"
+                    )
+                yield stacks
 
     def perhaps_numbers(self) -> list[str]:
         """Return the text columns that hold only numbers, judging by the first rows.
@@ -208,7 +240,7 @@ class Corpus(Tables):
             by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        others = [name for name in self.columns if name not in (taken, *COLUMNS)]
+        others = [name for name in self.columns if name not in (taken, BOX, *COLUMNS)]
         shapes = {name: self._grids(name) for name in by_name or others}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
@@ -225,19 +257,6 @@ class Corpus(Tables):
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
         grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
-
-    def _choose_solution_notation(self) -> Notation:
-        """Return the notation of given solutions: that of the puzzles, unless the form differs."""
-        if self.solution_column is not None:
-            survey = self._grids(self.solution_column)
-            if survey is not None and survey.prefers_numbers(self.notation.n_digits) == bool(
-                self.notation.symbols
-            ):
-                try:
-                    return survey.notation(self.notation.n_digits)
-                except AmbiguousNotationError:
-                    pass
-        return self.notation
 
     def _grids(self, name: str) -> Survey | None:
         """Return a survey of a column if most of its values are grids of one size."""
@@ -268,37 +287,111 @@ class Corpus(Tables):
         delimiter = self._sources[0].layout.delimiter
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
-    def _choose_notation(
-        self, given: RuleColumns, alphabet: str | None
-    ) -> tuple[RuleColumns, Notation]:
-        names = tuple(filter(self._holds_rules, COLUMNS))
+    def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Shapes:
+        names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
+        has_boxes = boxes is not None
         if (drawn := self._drawn(given)) is not None:
-            columns = replace(drawn, names=names)
-            assert columns.drawing is not None
-            return columns, drawn_notation(columns.n_digits, columns.drawing, alphabet, self._blank)
+            assert drawn.drawing is not None
+            if has_boxes:
+                raise InputError(
+                    f"grids that overlap have the same boxes; leave out the column {BOX!r}"
+                )
+            notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
+            return Shapes(Shape(replace(drawn, names=names), notation, notation))
+        texts, signs = _texts(self._sample, self.column), Signs(alphabet, self._blank)
+        codes = forms(texts)
         survey = Survey(self._blank)
-        survey.add(_texts(self._sample, self.column))
-        size = given.known_digits or survey.size(
-            needs_boxes=not {REGIONS, CONSTRAINTS}.intersection(names)
-        )
+        survey.add(texts)
+        needs_boxes = not {REGIONS, CONSTRAINTS}.intersection(names)
+        size = given.known_digits or survey.size(needs_boxes and not has_boxes)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
-            alphabet = alphabet or usual_notation(size).name
+            signs = replace(signs, alphabet=alphabet or usual_notation(size).name)
         if size is None:
             raise InputError(
                 f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
                 f"81 characters, a 16×16 grid 256"
             )
-        columns = replace(given, n_digits=size, names=names)
-        if alphabet is not None:
-            return columns, Notation.from_name(alphabet, size, self._blank)
+        usual = Counter(
+            box or given.box
+            for code, box in zip(codes.tolist(), boxes or repeat(None), strict=False)
+            if (code // 2 or size) == size
+        ).most_common(1)
+        main = replace(given, n_digits=size, box=usual[0][0] if usual else given.box, names=names)
+        is_one = one_shape or given.known_digits is not None or self._has_one_size()
+        others = self._other_forms(codes, needs_boxes and not has_boxes) if not is_one else []
+        is_for_others = any(signs.names(form.n_digits) for form in others)
+        is_for_others |= not is_one and signs.may_name_others
+        notation = self._notation(survey, size, signs, is_for_others)
+        if signs.names(size):
+            signs = replace(signs, like=notation.symbols)
+        elif alphabet and alphabet[0] not in BLANKS:
+            signs = replace(signs, like=symbols_of(alphabet))
+        others = [form for form in others if form != Form(size, not notation.symbols)]
+        notations = self._notations(texts, codes, others, signs)
+        return Shapes(
+            Shape(main, notation, self._solution_notation(codes, size, notation)),
+            signs,
+            is_one,
+            has_boxes,
+            needs_boxes,
+            notations,
+            {
+                form: self._solution_notation(codes, form.n_digits, each)
+                for form, each in notations.items()
+            },
+        )
+
+    def _notation(self, survey: Survey, size: int, signs: Signs, is_for_others: bool) -> Notation:
+        """Return the notation of the grids of the most frequent size."""
+        if signs.alphabet is not None and (signs.names(size) or not is_for_others):
+            return Notation.from_name(signs.alphabet, size, self._blank)
         try:
-            return columns, survey.notation(size)
+            return survey.notation(size)
         except AmbiguousNotationError as error:
-            notation = self._notation_of_whole_column(size, error)
+            form = Form(size, False)
+            return self._notations_of_whole_column({form: error}, signs)[form]
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
-        return columns, notation
+
+    def _other_forms(self, codes: npt.NDArray[np.int64], needs_boxes: bool) -> list[Form]:
+        """Return the forms of grids among the first rows."""
+        found = [Form.of(code) for code in np.unique(codes).tolist() if code != NO_FORM]
+        return [form for form in found if default_box(form.n_digits) or not needs_boxes]
+
+    def _notations(
+        self, texts: pa.Array, codes: npt.NDArray[np.int64], others: Sequence[Form], signs: Signs
+    ) -> dict[Form, Notation]:
+        """Return the notations of some forms; rows of the others must tell theirs."""
+        found: dict[Form, Notation] = {}
+        doubts: dict[Form, AmbiguousNotationError] = {}
+        for form in others:
+            survey = Survey(self._blank)
+            survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+            try:
+                found[form] = signs.notation(survey, form.n_digits)
+            except AmbiguousNotationError as error:
+                doubts[form] = error
+            except InputError:
+                pass
+        if doubts and not self._is_read_once:
+            found |= self._notations_of_whole_column(doubts, signs)
+        return found
+
+    def _solution_notation(
+        self, codes: npt.NDArray[np.int64], n_digits: int, notation: Notation
+    ) -> Notation:
+        """Return the notation of given solutions: that of the puzzles, unless the form differs."""
+        if self.solution_column is None:
+            return notation
+        survey = Survey(self._blank)
+        form = Form(n_digits, not notation.symbols)
+        with suppress(InputError):
+            column = _texts(self._sample, self.solution_column)
+            survey.add(column.take(pa.array(np.flatnonzero(codes == form.code))))
+            if survey.prefers_numbers(n_digits) == bool(notation.symbols):
+                return survey.notation(n_digits)
+        return notation
 
     def _drawn(self, given: RuleColumns) -> RuleColumns | None:
         """Return the rules of grids that overlap, if most of the first values are such grids.
@@ -336,6 +429,24 @@ class Corpus(Tables):
     def _holds_rules(self, name: str) -> bool:
         return name in self._rule_columns and name not in (self.column, self.solution_column)
 
+    def _boxes(self) -> list[tuple[int, int] | None] | None:
+        """Return the boxes of the first rows, or None if no column has them."""
+        is_taken = BOX in (self.column, self.solution_column)
+        if BOX not in self.columns or is_taken or not self._has_texts(BOX):
+            return None
+        texts = _texts(self._sample, BOX).to_pylist()
+        boxes = [box_of(text or "") for text in texts]
+        n_known = sum(box is not None for box in boxes)
+        return boxes if 2 * n_known >= sum(bool(text) for text in texts) else None
+
+    def _has_one_size(self) -> bool:
+        """Return True if puzzles are lists, some but not all of which have a fixed length."""
+        fixed, kind = [], self.schema.field(self.column).type
+        while is_list(kind):
+            fixed.append(pa.types.is_fixed_size_list(kind))
+            kind = kind.value_type
+        return any(fixed) and not all(fixed)
+
     def _has_texts(self, name: str) -> bool:
         """Tell whether a column holds texts, lists or objects."""
         kind, types = self.schema.field(name).type, pa.types
@@ -343,15 +454,24 @@ class Corpus(Tables):
         is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         return is_text or is_list(kind) or types.is_struct(kind)
 
-    def _notation_of_whole_column(self, size: int, doubt: AmbiguousNotationError) -> Notation:
-        """Read the whole column in an extra pass to find its alphabet."""
+    @property
+    def _is_read_once(self) -> bool:
+        return any(source.path == "-" for source in self._sources)
+
+    def _notations_of_whole_column(
+        self, doubts: Mapping[Form, AmbiguousNotationError], signs: Signs
+    ) -> dict[Form, Notation]:
+        """Read the whole column in an extra pass to find the alphabets of some forms."""
+        surveys = {form: Survey(self._blank) for form in doubts}
         try:
-            if any(source.path == "-" for source in self._sources):
-                raise doubt
-            survey = Survey(self._blank)
+            if self._is_read_once:
+                raise next(iter(doubts.values()))
             for block in self._blocks_from(Boundary(0, 0)):
-                survey.add(_texts(block.rows().table, self.column))
-            return survey.notation(size)
+                texts = _texts(block.rows().table, self.column)
+                codes = forms(texts)
+                for form, survey in surveys.items():
+                    survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+            return {form: signs.notation(survey, form.n_digits) for form, survey in surveys.items()}
         except AmbiguousNotationError as error:
             raise InputError(f"column {quoted(self.column)}: {error}") from error
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
-from batchsolve.tables.reader import AS_TEXT
+from batchsolve.tables.texts import AS_TEXT
 
 CONVERT = "convert it, or leave it out"
 

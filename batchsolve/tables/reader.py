@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,17 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, buffers
+from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Group
-from batchsolve.tables.blocks import Block, is_list, one_chunk, with_values
-from batchsolve.tables.rule_columns import Part, RuleColumns
+from batchsolve.tables.blocks import Block
+from batchsolve.tables.shapes import BOX, Grids, Shape, Shapes, Texts
+from batchsolve.tables.texts import as_json, as_text
 
-AS_TEXT = (
-    "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
-    "polars with schema_overrides={'puzzle': pl.String}"
-)
 FILENAME = pa.field("filename", pa.string())
 
 
@@ -33,18 +29,10 @@ class Batch:
     ----------
     table : pyarrow.Table
         The input columns.
-    puzzles : ndarray of uint8, shape (n, N²)
-        Digits, all 0 in malformed rows.
-    given : ndarray of uint8, shape (n, N²), or None
-        The given solutions, all 0 in rows without one.
-    has_given : ndarray of bool, shape (n,), or None
-        True in rows whose given solution is not empty.
+    grids : list of Grids
+        The grids of the rows, shape by shape; every row is in one of these.
     faults : dict of int to str
         The faults of malformed rows.
-    parts : list of (GridProblem, ndarray of int64)
-        The problems of the rows, and the numbers of the rows that are their grids.
-    own : dict of str to pyarrow.Array
-        The columns that give rows rules of their own, as text.
     number : int
         The number of the block in the output.
     records : bytes or pyarrow.Table
@@ -52,58 +40,67 @@ class Batch:
     """
 
     table: pa.Table
-    puzzles: npt.NDArray[np.uint8]
-    given: npt.NDArray[np.uint8] | None
-    has_given: npt.NDArray[np.bool_] | None
+    grids: list[Grids]
     faults: dict[int, str]
-    parts: list[Part]
-    own: dict[str, pa.Array] = field(default_factory=dict)
     number: int = 0
     records: bytes | pa.Table = b""
 
     def __len__(self) -> int:
-        return len(self.puzzles)
+        return sum(len(grids.rows) for grids in self.grids)
 
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
         good = np.ones(len(self), np.bool_)
         good[list(self.faults)] = False
         groups = []
-        for problem, rows in self.parts:
+        for grids, problem, rows in self._parts():
             if self.faults:
                 rows = rows[good[rows]]
-            puzzles = self.puzzles if len(rows) == len(self) else self.puzzles[rows]
-            groups.append(Group(problem, problem.stacks(puzzles).with_roots(rows)))
+            stacks = problem.stacks(grids.puzzles_of(rows))
+            groups.append(Group(problem, stacks.with_roots(rows)))
         return groups
 
     def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
         """Return the clues that clash in some rows, given the position of a clue or -1 for each."""
         found: dict[int, str | None] = {}
-        for problem, rows in self.parts:
-            for row in rows[clashes[rows] >= 0].tolist():
+        for grids, problem, rows in self._parts():
+            wrong = rows[clashes[rows] >= 0]
+            for row, puzzle in zip(wrong.tolist(), grids.puzzles_of(wrong), strict=True):
                 one = problem.of_row(row)
-                stack = one.stack(self.puzzles[row]).tolist()
-                found[row] = one.explain_clash(stack, int(clashes[row]))
+                found[row] = one.explain_clash(one.stack(puzzle).tolist(), int(clashes[row]))
         return found
 
     def first_clashes(self) -> npt.NDArray[np.int64]:
         """Return for each row the position of a clue that clashes, or -1; 0 for malformed rows."""
         clashes = np.zeros(len(self), np.int64)
-        for problem, rows in self.parts:
-            clashes[rows] = problem.at(rows).first_clashes(self.puzzles[rows])
+        for grids, problem, rows in self._parts():
+            clashes[rows] = problem.at(rows).first_clashes(grids.puzzles_of(rows))
         clashes[list(self.faults)] = 0
         return clashes
 
     def check(self, wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Return True for each wanted row whose given solution is right, without any engine."""
-        assert self.given is not None
         right = np.zeros(len(self), np.bool_)
         is_wanted = np.zeros(len(self), np.bool_)
         is_wanted[wanted] = True
-        for problem, rows in self.parts:
+        for grids, problem, rows in self._parts():
             some = rows[is_wanted[rows]]
-            right[some] = problem.at(some).check(self.puzzles[some], self.given[some])
+            assert grids.given is not None
+            given = grids.given[grids.places(some)]
+            right[some] = problem.at(some).check(grids.puzzles_of(some), given)
         return right[wanted]
+
+    def row(self, row: int) -> tuple[GridProblem, npt.NDArray[np.uint8], Notation]:
+        """Return the problem, the puzzle and the notation of a well-formed row."""
+        grids, problem = next((g, p) for g, p, rows in self._parts() if row in rows)
+        [puzzle] = grids.puzzles_of(np.array([row]))
+        return problem.of_row(row), puzzle, grids.shape.notation
+
+    def _parts(self) -> Iterator[tuple[Grids, GridProblem, npt.NDArray[np.int64]]]:
+        """Yield each problem, the rows that are its grids, and all grids of that shape."""
+        for grids in self.grids:
+            for problem, rows in grids.parts:
+                yield grids, problem, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +113,10 @@ class Reader:
         The columns of the input.
     column, solution_column : str
         The puzzle column, and the solution column or None.
-    problem : GridProblem
-    notation, solution_notation : Notation
-        The notations of puzzles and given solutions.
+    shapes : Shapes
+        The shapes that rows may have.
     filename : bool
         Add the column `FILENAME`.
-    rules : RuleColumns
-        The rules of all rows, and the columns of their own rules.
     numbers : mapping of str to pyarrow.DataType
         Text columns to convert to numbers; see `number_types`.
     """
@@ -130,12 +124,14 @@ class Reader:
     input_schema: pa.Schema
     column: str
     solution_column: str | None
-    problem: GridProblem
-    notation: Notation
-    solution_notation: Notation
-    rules: RuleColumns
+    shapes: Shapes
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    @property
+    def main(self) -> Shape:
+        """The shape of most rows."""
+        return self.shapes.main
 
     @property
     def schema(self) -> pa.Schema:
@@ -154,107 +150,19 @@ class Reader:
         """
         records = block.records()
         rows = replace(block, data=records).rows()
-        text = as_text(rows.table[self.column], self.column)
-        puzzles, wrong = _encoded(self.notation, text)
-        faults = {
-            k: self.notation.explain(text[k].as_py() or "", int(wrong[k]))
-            for k in np.flatnonzero(wrong != -1).tolist()
-        }
-        given = has_given = None
-        if self.solution_column is not None:
-            answers = as_text(rows.table[self.solution_column], self.solution_column)
-            given, bad = _encoded(self.solution_notation, answers)
-            has_given = bad == -1
-            if not has_given.all():
-                trimmed = pc.ascii_trim_whitespace(pc.fill_null(answers, ""))
-                has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
-        own = {name: as_text(_as_json(rows.table[name]), name) for name in self.rules.names}
-        faults |= rows.faults
-        parts = self.rules.parts(len(text), own, faults)
-        table = with_numbers(rows.table, self.numbers) if self.numbers else rows.table
+        table, faults = rows.table, dict(rows.faults)
+        texts = Texts(
+            as_text(table[self.column], self.column),
+            self.solution_column and as_text(table[self.solution_column], self.solution_column),
+            as_text(table[BOX], BOX) if self.shapes.has_boxes else None,
+            {name: as_text(as_json(table[name]), name) for name in self.main.rules.names},
+        )
+        grids = self.shapes.grids(texts, faults)
+        if self.numbers:
+            table = with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        return Batch(table, puzzles, given, has_given, faults, parts, own, block.number, records)
-
-
-def _as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return objects as JSON, without their null values; other columns as they are."""
-    if not pa.types.is_struct(column.type):
-        return column
-    texts = [
-        None if each is None else json.dumps({k: v for k, v in each.items() if v is not None})
-        for each in column.to_pylist()
-    ]
-    return pa.chunked_array([pa.array(texts, pa.string())])
-
-
-def _encoded(
-    notation: Notation, text: pa.Array
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Encode a column of grids; join lines only if a grid fails, because line ends are rare."""
-    grids, wrong = notation.encode(text)
-    if (wrong != -1).any() and (lines := in_one_line(text)) is not text:
-        return notation.encode(lines)
-    return grids, wrong
-
-
-def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return a column as one string array; lists become text with blanks between the elements.
-
-    Raises
-    ------
-    InputError
-        If the column holds neither texts nor lists; the message calls it `name`.
-    """
-    kind = column.type
-    if column.null_count == len(column):
-        return pa.nulls(len(column), pa.string())
-    if is_list(kind):
-        return _joined(column)
-    if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
-        column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
-    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        column = column.cast(pa.string())
-    elif not pa.types.is_string(kind):
-        values = "integers" if pa.types.is_integer(kind) else f"values of {shortened(str(kind))}"
-        raise InputError(f"column {quoted(name)} holds {values}, {AS_TEXT}")
-    return one_chunk(column)
-
-
-def in_one_line(text: pa.Array) -> pa.Array:
-    """Join the lines of every value, and drop the brackets and quotes of lists.
-
-    A grid in a quoted field can have one line per row, or be a list of JSON or Python.
-    """
-    data, _ = buffers(text)
-    if np.any(data == ord("[")):
-        bare = pc.replace_substring_regex(text, r"[\[\]\"']", " ")
-        text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
-    if not np.any(data == ord("\n")):
-        return text
-    has_words = pc.match_substring_regex(text, r"\S[ \t,;]+\S")
-    as_words = pc.replace_substring_regex(text, r"\s*\n\s*", " ")
-    as_characters = pc.replace_substring_regex(text, r"\s*\n\s*", "")
-    return pc.if_else(has_words, as_words, as_characters)
-
-
-def _joined(column: pa.ChunkedArray) -> pa.Array:
-    """Return lists as texts with blanks between the elements; null elements become ``.``."""
-    inner = column.type.value_type
-    if not (pa.types.is_integer(inner) or pa.types.is_string(inner)):  # lists of lists, and others
-        texts = (" ".join(map(str, _flat(value))) if value else "" for value in column.to_pylist())
-        return pa.array(texts, pa.string())
-    lists = one_chunk(column).cast(pa.list_(pa.string()))
-    whole = with_values(lists, pc.fill_null(lists.flatten(), "."))
-    return pc.fill_null(pc.binary_join(whole, " "), "")
-
-
-def _flat(value: object) -> Iterator[object]:
-    if isinstance(value, list):
-        for part in value:
-            yield from _flat(part)
-    else:
-        yield "." if value is None else value
+        return Batch(table, grids, faults, block.number, records)
 
 
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.

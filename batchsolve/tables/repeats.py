@@ -2,8 +2,9 @@
 
 A key is a hash of 128 bits, drawn from a *universal* family: any two different grids collide with
 probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing, Carter and Wegman 1981;
-Lemire and Kaser 2014). Every run draws its own hash, so no file can be made to collide: among ten
-million puzzles, two collide in one of 10²⁴ runs.
+Lemire and Kaser 2014). Every run draws a secret, from which SHAKE-256 makes a hash for each kind
+of grids, so no file can be made to collide: among ten million puzzles, two collide in one of 10²⁴
+runs.
 
 The only indices that the kernels take from data are the low bits of a key, within the table.
 """
@@ -13,9 +14,11 @@ The only indices that the kernels take from data are the low bits of a key, with
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +27,9 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.kernels import helper, kernel
-from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
+from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
 from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.shapes import forms_of_shape
 
 UNSEEN = -1
 """The row number of an empty slot."""
@@ -37,7 +41,7 @@ _HASHES = 4  # of 32 bits each
 
 @dataclass(frozen=True, eq=False)
 class GridHash:
-    """A hash of grids of one size.
+    """A hash of grids of one kind.
 
     Attributes
     ----------
@@ -48,10 +52,10 @@ class GridHash:
     factors: npt.NDArray[np.uint64]
 
     @classmethod
-    def drawn(cls, n_cells: int) -> GridHash:
-        """Draw a hash at random."""
+    def of(cls, secret: bytes, kind: object, n_cells: int) -> GridHash:
+        """Return the hash of a kind of grids; others have other factors."""
         shape = (_HASHES, 1 + -(-n_cells // 4))
-        data = bytearray(secrets.token_bytes(8 * shape[0] * shape[1]))
+        data = hashlib.shake_256(secret + repr(kind).encode()).digest(8 * shape[0] * shape[1])
         return cls(np.frombuffer(data, np.uint64).reshape(shape))
 
     def keys(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
@@ -60,7 +64,7 @@ class GridHash:
         Examples
         --------
         >>> grids = np.array([[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3]], np.uint8)
-        >>> keys = GridHash.drawn(4).keys(grids).tolist()
+        >>> keys = GridHash.of(b"secret", "2x2", 4).keys(grids).tolist()
         >>> keys[0] == keys[1], keys[0] == keys[2]
         (True, False)
         """
@@ -100,7 +104,7 @@ class SeenKeys:
     Examples
     --------
     >>> seen, grids = SeenKeys(), np.array([[1, 2], [2, 1], [1, 2], [0, 0]], np.uint8)
-    >>> keys = GridHash.drawn(2).keys(grids)
+    >>> keys = GridHash.of(b"secret", "1x2", 2).keys(grids)
     >>> seen.add(keys, np.array([True, True, True, False]), first_row=10).tolist()
     [-1, -1, 10, -1]
     >>> seen.add(keys, np.ones(4, bool), first_row=14).tolist()
@@ -212,39 +216,43 @@ class Keyed:
     Attributes
     ----------
     reader : Reader
-    hash : GridHash
     up_to_symmetry : bool
         Give all puzzles of an orbit the same key.
+    secret : bytes
+        A random text, from which the factors of hashes come.
 
     Raises
     ------
     ProblemError
-        If grids of this shape have no canonical form.
+        If grids of the shape of most rows have no canonical form.
     """
 
     reader: Reader
-    hash: GridHash
     up_to_symmetry: bool
+    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
 
     def __post_init__(self) -> None:
         if self.up_to_symmetry:
-            check_shape(self.reader.problem)
-            if self.reader.rules.names:
+            check_shape(self.reader.main.problem)
+            if self.reader.main.rules.names:
                 raise ProblemError(NO_SYMMETRY)
 
     def keys(self, batch: Batch) -> RowKeys:
         """Return the keys of some rows."""
-        puzzles = batch.puzzles
         counted = batch.first_clashes() < 0
-        n_undecided = 0
-        if self.up_to_symmetry:
-            rows = np.flatnonzero(counted)
-            forms = forms_of(self.reader.problem, puzzles[rows])
-            # a puzzle whose form was not found is not the form of another puzzle
-            puzzles[rows[forms.found]] = forms.grids[forms.found]
-            n_undecided = int(np.count_nonzero(~forms.found))
-        digits = self.reader.rules.key_digits(puzzles, batch.own)
-        return RowKeys(self.hash.keys(digits), counted, n_undecided)
+        keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
+        for grids in batch.grids:
+            puzzles, shape = grids.puzzles, grids.shape
+            if self.up_to_symmetry:
+                places = np.flatnonzero(counted[grids.rows])
+                found, forms, _ = forms_of_shape(grids, places)
+                # a puzzle whose form was not found is not the form of another puzzle
+                puzzles[found] = forms
+                n_undecided += len(places) - len(found)
+            digits = shape.rules.key_digits(puzzles, grids.own)
+            grid_hash = GridHash.of(self.secret, shape.key, digits.shape[1])
+            keys[grids.rows] = grid_hash.keys(digits)
+        return RowKeys(keys, counted, n_undecided)
 
 
 @dataclass

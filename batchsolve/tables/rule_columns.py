@@ -93,30 +93,19 @@ class RuleColumns:
         return None if self.regions is None else n_regions(self.regions)
 
     @property
-    def key_width(self) -> int:
-        """Number of digits that tell a row from others: its grid, its regions and its rules."""
-        n_cells = self.main_problem.n_cells
-        n_grids = 1 + (REGIONS in self.names and REGIONS not in self._hashed)
-        return n_cells * n_grids + _RULE_DIGITS * bool(self._hashed)
-
-    @property
     def _hashed(self) -> list[str]:
         """The columns whose values tell rows apart by a hash."""
         return [name for name in self.names if name != REGIONS or self.drawing is not None]
 
-    @property
-    def kind(self) -> tuple[str, tuple[str, ...]]:
-        """What the rows of two corpora must share if they are to be compared."""
-        return self.main_problem.fingerprint, self.names
-
     def key_digits(
         self, puzzles: npt.NDArray[np.uint8], columns: dict[str, pa.Array]
     ) -> npt.NDArray[np.uint8]:
-        """Return the digits that tell rows apart, shape (n, key_width)."""
+        """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits = [puzzles]
         hashed = self._hashed
         if REGIONS in self.names and REGIONS not in hashed:
-            digits.append(_regions(columns[REGIONS], self.n_digits, {}))
+            rows = np.arange(len(puzzles))
+            digits.append(_regions(columns[REGIONS], rows, self.n_digits, {}))
         if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             own_columns = {name: columns[name] for name in hashed}
@@ -163,30 +152,33 @@ class RuleColumns:
         """Return the named rules of all rows and these."""
         return "+".join(filter(None, (self.rules, *map(str.strip, rules)))) or None
 
-    def parts(self, n: int, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
-        """Return the parts of a block of n rows; add the faults of rows with wrong rules.
+    def parts(
+        self, rows: npt.NDArray[np.int64], columns: dict[str, pa.Array], faults: dict[int, str]
+    ) -> list[Part]:
+        """Return the parts of some rows of a block; add the faults of rows with wrong rules.
 
         Parameters
         ----------
-        n : int
+        rows : ndarray of int64
         columns : dict of str to pyarrow.Array
-            The columns that are there, as text.
+            The columns that are there, as text, with all rows of the block.
         faults : dict of int to str
-            The faults of rows; those rows are in no part.
+            The faults of rows of the block; those rows are in no part.
         """
         if not columns:
-            return [(self.problem(), np.arange(n))]
+            return [(self.problem(), rows)]
+        n = len(next(iter(columns.values())))
         regions = np.empty((n, 0), np.uint8)
         if REGIONS in columns and self.drawing is None:
-            regions = _regions(columns[REGIONS], self.n_digits, faults)
+            regions = _regions(columns[REGIONS], rows, self.n_digits, faults)
         is_good = np.ones(n, np.bool_)
         is_good[list(faults)] = False
         has_own = _are_there(columns, OWN, n) | (self.drawing is not None)
         has_regions = (regions != _NONE).any(axis=1)
         parts: list[Part] = []
-        for (rules,), rows in _by_texts(columns, (RULES,), np.flatnonzero(is_good)):
+        for (rules,), alike in _by_texts(columns, (RULES,), rows[is_good[rows]]):
             for mine in (False, True):
-                some = rows[has_regions[rows] == mine]
+                some = alike[has_regions[alike] == mine]
                 given = regions if mine else regions[:, :0]
                 own, rest = some[has_own[some]], some[~has_own[some]]
                 if own.size:
@@ -398,20 +390,31 @@ _RULE_DIGITS = 32  # of the hash of rules
 _NONE = 255  # the region of the cells of a row that gives none
 
 
-def _regions(column: pa.Array, n: int, faults: dict[int, str]) -> npt.NDArray[np.uint8]:
-    """Return the region of each cell of every row; add the faults of rows with wrong regions."""
-    regions = np.full((len(column), n * n), _NONE, np.uint8)
-    wrong = np.zeros(len(column), np.bool_)
-    _number_regions(*buffers(column), n, regions, wrong)
-    for row in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
+def _regions(
+    column: pa.Array, rows: npt.NDArray[np.int64], n: int, faults: dict[int, str]
+) -> npt.NDArray[np.uint8]:
+    """Return the region of each cell of every row; add the faults of rows with wrong regions.
+
+    Only the values of `rows` are read.
+    """
+    has_all = len(rows) == len(column)
+    texts = column if has_all else column.take(pa.array(rows))
+    regions = np.full((len(texts), n * n), _NONE, np.uint8)
+    wrong = np.zeros(len(texts), np.bool_)
+    _number_regions(*buffers(texts), n, regions, wrong)
+    for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         try:
-            labels = layout(column[row].as_py() or "", n)
+            labels = layout(texts[place].as_py() or "", n)
             for region, cells in enumerate(regions_of(labels, n)):
-                regions[row, list(cells)] = region
+                regions[place, list(cells)] = region
         except ProblemError as error:
-            regions[row] = _NONE
-            faults.setdefault(row, f"column {REGIONS!r}: {error}")
-    return regions
+            regions[place] = _NONE
+            faults.setdefault(int(rows[place]), f"column {REGIONS!r}: {error}")
+    if has_all:
+        return regions
+    whole = np.full((len(column), n * n), _NONE, np.uint8)
+    whole[rows] = regions
+    return whole
 
 
 @kernel

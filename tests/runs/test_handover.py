@@ -2,6 +2,7 @@ import os
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from click.testing import CliRunner
@@ -80,6 +81,17 @@ def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
     batch = bs.solve_batch(puzzles)
     assert batch.solutions.tolist() == solutions.tolist()
     assert batch.nodes.tolist() == [found["nodes"][k] for k in (0, 1, 4)]
+
+
+def test_large_grids_among_others_are_handed_over_as_alone():
+    """Small grids decide the engines of most rows, not those of all."""
+    fours = ["1.....2..3.....4", "." * 16]
+    found = bs.solve_table(pa.table({"puzzle": [*fours, LONG, fours[0]]}), stats=True)
+    [alone] = bs.solve_table(pa.table({"puzzle": [LONG]}), stats=True).to_pylist()
+    row = found.to_pylist()[2]
+    assert row["nodes"] > engines_for_rows("auto", HEXADECIMAL, 2).handover.after
+    assert {**row, "seconds": 0} == {**alone, "seconds": 0}
+    assert found["status"].to_pylist() == ["unique", "multiple", "multiple", "unique"]
 
 
 def test_a_run_is_resumed_by_the_same_engines(corpus, tmp_path, monkeypatch):

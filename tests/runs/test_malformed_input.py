@@ -208,7 +208,7 @@ BROKEN_ROWS = [
     (f"{P[:80]},2", ["80 characters", "81"]),
     (f"{P}{P},2", ["162 characters", "81"]),
     (",2", ["no grid", "81"]),
-    (f"{SMALL},2", ["16 characters", "81"]),
+    (f"{SMALL[:-1]}x,2", ["as a 4×4 grid", "row 4, column 4", "'x'", "1-4"]),
     (f"{P[:80]}x,2", ["row 9, column 9", "'x'", "1-9"]),
     (f"{P[:80]}\u00e9,2", ["row 9, column 9", "'\u00e9'", "1-9"]),
     (f"\u00e9{P[1:]},2", ["row 1, column 1", "'\u00e9'", "1-9"]),

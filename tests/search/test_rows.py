@@ -8,7 +8,7 @@ from oracles import sudoku_solutions
 
 import batchsolve as bs
 from batchsolve.engines import Task, get_engine
-from batchsolve.engines.choice import Handover, engine_for_rows
+from batchsolve.engines.choice import Handover, RowEngines, engine_for_rows
 from batchsolve.problems.stacks import Group
 from batchsolve.search.in_order import most_ahead
 from batchsolve.search.open_rows import with_order_where_left
@@ -54,9 +54,9 @@ def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="thread
     problem = problem_of(grids)
     settings = SearchSettings(**{"limit": 2, **settings})
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
-    engine = engine or engine_for_rows("auto", problem)
+    engines = RowEngines(engine or engine_for_rows("auto", problem), handover)
     with Pool(jobs, backend) as pool:
-        how = engine, pool, settings, AsTheyAre().read, AsTheyAre().write, handover
+        how = engines, pool, settings, AsTheyAre().read, AsTheyAre().write
         found = list(search_rows(blocks, *how))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
@@ -235,7 +235,7 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     with Pool(jobs) as pool:
         settings = SearchSettings(limit=2)
         blocks = (grids[k : k + 1] for k in range(5))
-        how = get_engine("dlx"), pool, settings, Unreadable().read, AsTheyAre().write
+        how = RowEngines(get_engine("dlx")), pool, settings, Unreadable().read, AsTheyAre().write
         found = search_rows(blocks, *how)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
@@ -271,7 +271,7 @@ def test_blocks_are_not_read_far_ahead():
 
     with Pool(2) as pool:
         settings = SearchSettings(limit=2)
-        how = get_engine("dlx"), pool, settings, AsTheyAre().read, AsTheyAre().write
+        how = RowEngines(get_engine("dlx")), pool, settings, AsTheyAre().read, AsTheyAre().write
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
             assert len(drawn) <= n_done + 1 + most_ahead(2)
     assert len(drawn) == 40

@@ -19,7 +19,7 @@ def corpus(tmp_path, text, **how):
 def digits(corpus):
     [batch] = corpus.batches()
     assert not batch.faults, batch.faults
-    return batch.puzzles.tolist()
+    return batch.grids[0].puzzles.tolist()
 
 
 RIGHT = [0 if symbol == "." else int(symbol) for symbol in PUZZLE]

@@ -23,7 +23,7 @@ def read(tmp_path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         corpus = Corpus([str(path)])
         batches = list(corpus.batches())
-        grids = np.concatenate([batch.puzzles for batch in batches])
+        grids = np.concatenate([batch.grids[0].puzzles for batch in batches])
         return corpus.columns, grids.tolist(), [fault for b in batches for fault in b.faults]
 
     return read
@@ -132,7 +132,7 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
     batch = next(Corpus([str(tmp_path / "in.npy")]).batches())
     right = np.where(grids == -1, 0, grids)
     right[1] = 0
-    assert batch.puzzles.tolist() == right.tolist()
+    assert batch.grids[0].puzzles.tolist() == right.tolist()
     assert list(batch.faults) == [1]
     assert batch.faults[1].startswith(said)
 

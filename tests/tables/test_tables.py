@@ -43,8 +43,10 @@ from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
 from batchsolve.tables.outputs import open_output, partial_path
-from batchsolve.tables.reader import Batch, Reader, as_text
+from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import RuleColumns
+from batchsolve.tables.shapes import Grids, Shape, Shapes
+from batchsolve.tables.texts import as_text
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -158,7 +160,7 @@ def assert_read(batches, rows, faults):
     """Check that batches hold these rows, with faults where the format or the grid is wrong."""
     bad_grids = {k for k, row in enumerate(rows) if not GOOD.fullmatch((row[0] or "").strip())}
     assert rows_of(batches) == (rows, faults | bad_grids)
-    puzzles = [puzzle.tolist() for batch in batches for puzzle in batch.puzzles]
+    puzzles = [puzzle.tolist() for batch in batches for puzzle in batch.grids[0].puzzles]
     for k, row in enumerate(rows):
         assert k in bad_grids or puzzles[k] == digits(row[0])
 
@@ -485,28 +487,25 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         table.schema,
         "status",
         "solution" if has_solutions else None,
-        problem,
-        notation,
-        notation,
-        RuleColumns(4),
+        Shapes(shape := Shape(RuleColumns(4), notation, notation)),
     )
-    batch = Batch(
-        table,
+    given_digits = [digits(g or "." * 16) for g in given_]
+    grids = Grids(
+        shape,
+        np.arange(n),
         puzzles.astype(np.uint8).reshape(n, 16),
-        np.array([digits(g or "." * 16) for g in given_], np.uint8).reshape(n, 16)
-        if has_solutions
-        else None,
+        np.array(given_digits, np.uint8).reshape(n, 16) if has_solutions else None,
         np.array([g != "" for g in given_], bool) if has_solutions else None,
-        {k: "is bad" for k in range(n) if kinds[k] == "bad"},
         [(problem, np.arange(n))],
     )
+    batch = Batch(table, [grids], {k: "is bad" for k in range(n) if kinds[k] == "bad"})
     found = [k for k in range(n) if counts[k]]
     answers = Answers(
         np.array(counts, np.int64),
         np.arange(n, dtype=np.int64),
         np.full(n, 0.12345678),
         np.array([1 if kind == "clash" else -1 for kind in kinds], np.int32),
-        Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found),
+        [Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found)],
         unfinished,
     )
     rows, invalid, disagree = [], [], 0

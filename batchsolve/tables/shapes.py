@@ -1,0 +1,412 @@
+"""The shapes of the grids of a corpus: one for most rows, and others that rows may have.
+
+The shape of a row is the size of its grid, its box, and the notation. The length of its text says
+the size, and a column `BOX` may say the box. It depends on the row and on the first rows of the
+corpus, never on the block or on the worker that reads the row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import (
+    FINE,
+    MOST_DIGITS,
+    WRONG_LENGTH,
+    Notation,
+    default_box,
+)
+from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
+from batchsolve.symmetry.canonical import NO_ROOM, check_shape, forms_of
+from batchsolve.tables.rule_columns import Part, RuleColumns
+from batchsolve.tables.texts import in_one_line
+
+BOX = "box"
+"""The name of the column of boxes."""
+
+Rows = npt.NDArray[np.int64]
+
+
+class Texts(NamedTuple):
+    """The columns of a block that say what its grids are, as texts.
+
+    Attributes
+    ----------
+    puzzles : pyarrow.StringArray
+    solutions, boxes : pyarrow.StringArray or None
+    own : dict of str to pyarrow.StringArray
+        The columns of rules, by name.
+    """
+
+    puzzles: pa.Array
+    solutions: pa.Array | None
+    boxes: pa.Array | None
+    own: dict[str, pa.Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Grids:
+    """The grids of a block that have one shape.
+
+    Attributes
+    ----------
+    shape : Shape
+    rows : ndarray of int64, shape (n,)
+        Their rows, in ascending order.
+    puzzles : ndarray of uint8, shape (n, N²)
+        Digits, all 0 in malformed rows.
+    given : ndarray of uint8, shape (n, N²), or None
+        The given solutions, all 0 in rows without one.
+    has_given : ndarray of bool, shape (n,), or None
+        True in rows whose given solution is not empty.
+    parts : list of (GridProblem, ndarray of int64)
+        The problems, and the rows that are their grids.
+    own : dict of str to pyarrow.Array
+        The columns that give rows rules of their own, as text.
+    """
+
+    shape: Shape
+    rows: Rows
+    puzzles: npt.NDArray[np.uint8]
+    given: npt.NDArray[np.uint8] | None
+    has_given: npt.NDArray[np.bool_] | None
+    parts: list[Part]
+    own: dict[str, pa.Array] = field(default_factory=dict)
+
+    def places(self, rows: Rows) -> Rows:
+        """Return the places of rows among those of the shape."""
+        has_all = len(self.rows) == 0 or self.rows[-1] == len(self.rows) - 1
+        return rows if has_all else np.searchsorted(self.rows, rows)
+
+    def holds(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return True for each row that is one of the shape's."""
+        if not self.rows.size:
+            return np.zeros(len(rows), np.bool_)
+        places = np.minimum(self.places(rows), len(self.rows) - 1)
+        return np.asarray(self.rows[places] == rows)
+
+    def puzzles_of(self, rows: Rows) -> npt.NDArray[np.uint8]:
+        """Return the puzzles of some rows; all of them are not copied."""
+        return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One shape of grids.
+
+    Attributes
+    ----------
+    rules : RuleColumns
+        The rules of its rows, and the columns of their own rules.
+    notation, solution_notation : Notation
+        The notations of puzzles and given solutions.
+    read_as : str
+        Words before the faults of its rows.
+    """
+
+    rules: RuleColumns
+    notation: Notation
+    solution_notation: Notation
+    read_as: str = ""
+
+    @cached_property
+    def problem(self) -> GridProblem:
+        """The problem of rows without rules of their own."""
+        return self.rules.main_problem
+
+    @property
+    def box(self) -> tuple[int, int] | None:
+        """Rows and columns of a box, if there are boxes."""
+        return self.rules.box or default_box(self.rules.n_digits)
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...]]:
+        """The rules that puzzles must share to be equal, and the columns that give them others."""
+        return self.problem.fingerprint, self.rules.names
+
+    def grids(
+        self,
+        texts: Texts,
+        rows: Rows,
+        puzzles: npt.NDArray[np.uint8],
+        wrong: npt.NDArray[np.int32],
+        faults: dict[int, str],
+    ) -> Grids:
+        """Return the grids of some rows of a block; add the faults of malformed rows.
+
+        Parameters
+        ----------
+        texts : Texts
+            The columns of the whole block.
+        rows : ndarray of int64
+            The rows, in ascending order.
+        puzzles, wrong : ndarray
+            Their puzzles, as `Notation.encode` returns them.
+        faults : dict of int to str
+            The faults of rows of the block.
+        """
+        n = len(texts.puzzles)
+        for k in np.flatnonzero(wrong != FINE).tolist():
+            text = texts.puzzles[int(rows[k])].as_py() or ""
+            faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
+        given = has_given = None
+        own = texts.own
+        solutions = texts.solutions
+        if len(rows) < n:
+            which = pa.array(rows)
+            own = {name: column.take(which) for name, column in own.items()}
+            solutions = None if solutions is None else solutions.take(which)
+        if solutions is not None:
+            given, bad = encoded(self.solution_notation, solutions)
+            has_given = bad == FINE
+            if not has_given.all():
+                trimmed = pc.ascii_trim_whitespace(pc.fill_null(solutions, ""))
+                has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+        parts = self.rules.parts(rows, texts.own, faults)
+        return Grids(self, rows, puzzles, given, has_given, parts, own)
+
+
+def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, npt.NDArray[np.uint8], str]:
+    """Return the canonical forms of the valid grids at some places.
+
+    Returns
+    -------
+    found : ndarray of int64
+        The places of the grids whose form was found.
+    forms : ndarray of uint8, shape (number of those, N²)
+    why : str
+        Why the form of the others was not found.
+    """
+    try:
+        check_shape(grids.shape.problem)
+    except ProblemError as error:
+        return places[:0], grids.puzzles[:0], str(error)
+    forms = forms_of(grids.shape.problem, grids.puzzles[places])
+    return places[forms.found], forms.grids[forms.found], NO_ROOM
+
+
+def encoded(
+    notation: Notation, text: pa.Array
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Encode a column of grids; join lines only if a grid fails, because line ends are rare."""
+    grids, wrong = notation.encode(text)
+    if (wrong != FINE).any() and (lines := in_one_line(text)) is not text:
+        return notation.encode(lines)
+    return grids, wrong
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """The shapes that the rows of a corpus may have.
+
+    Attributes
+    ----------
+    main : Shape
+        The shape of most of the first rows.
+    signs : Signs
+        The signs of grids, as far as they are named.
+    is_one : bool
+        True if all rows have the main shape.
+    has_boxes : bool
+        True if the column `BOX` gives rows their boxes.
+    needs_boxes : bool
+        True if grids without boxes have no rules.
+    known, known_solutions : mapping of Form to Notation
+        The notations of other shapes of the first rows; that of other rows must be clear from the
+        row itself.
+    """
+
+    main: Shape
+    signs: Signs = field(default_factory=Signs)
+    is_one: bool = True
+    has_boxes: bool = False
+    needs_boxes: bool = True
+    known: Mapping[Form, Notation] = field(default_factory=dict)
+    known_solutions: Mapping[Form, Notation] = field(default_factory=dict)
+
+    def grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
+        """Return the grids of a block, shape by shape; add the faults of malformed rows."""
+        n = len(texts.puzzles)
+        puzzles, wrong = encoded(self.main.notation, texts.puzzles)
+        others = self._others(texts, wrong, faults)
+        rows = np.arange(n)
+        if others:
+            is_main = np.ones(n, np.bool_)
+            for _, some in others:
+                is_main[some] = False
+            rows, puzzles, wrong = rows[is_main], puzzles[is_main], wrong[is_main]
+        found = [self.main.grids(texts, rows, puzzles, wrong, faults)]
+        for shape, some in others:
+            decoded = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
+            found.append(shape.grids(texts, some, *decoded, faults))
+        return found
+
+    def _others(
+        self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]
+    ) -> list[tuple[Shape, Rows]]:
+        """Return the other shapes that rows have, and those rows; add the faults of boxes."""
+        is_other = wrong == WRONG_LENGTH
+        boxes = None
+        if texts.boxes is not None:
+            boxes = _boxes(texts.boxes, faults)
+            usual = default_box(self.main.rules.n_digits) == self.main.box
+            is_other |= (boxes != (self.main.box or 0)).any(axis=1) & (
+                boxes.any(axis=1) | (not usual)
+            )
+        if faults:
+            is_other[list(faults)] = False
+        rows = np.flatnonzero(is_other)
+        if boxes is not None and self.is_one:
+            for row in rows[boxes[rows].any(axis=1)].tolist():
+                faults[row] = f"{_of_box(boxes[row])}, but all rows have the same rules"
+        if self.is_one or not rows.size:
+            return []
+        boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
+        lines = in_one_line(texts.puzzles.take(pa.array(rows)))
+        found: dict[Shape, list[Rows]] = {}
+        for form, box, which in self._by_form(lines, rows, boxes, faults):
+            for shape, some in self._by_notation(form, box, texts, lines, rows, which):
+                if isinstance(shape, Shape):
+                    found.setdefault(shape, []).append(some)
+                else:
+                    faults |= dict.fromkeys(some.tolist(), f"{_read_as(form)}{shape}")
+        return [
+            (shape, some[0] if len(some) == 1 else np.sort(np.concatenate(some)))
+            for shape, some in found.items()
+        ]
+
+    def _by_form(
+        self, lines: pa.Array, rows: Rows, boxes: Rows, faults: dict[int, str]
+    ) -> Iterator[tuple[Form, tuple[int, int] | None, Rows]]:
+        """Yield the forms and boxes of lines that are grids, and the places of those lines.
+
+        A box that does not fit the size is a fault.
+        """
+        codes = forms(lines)
+        if self.signs.alphabet == "numbers":
+            codes[codes % 2 == 0] = NO_FORM
+        kinds = (codes << 16) | (boxes[:, 0] << 8) | boxes[:, 1]
+        for kind in np.unique(kinds).tolist():
+            which = np.flatnonzero(kinds == kind)
+            code, height, width = kind >> 16, kind >> 8 & 255, kind & 255
+            n = Form.of(code).n_digits
+            box = (height, width) if height else default_box(n)
+            why = ""
+            if height and height * width != n:
+                size = height * width
+                why = f"{_of_box((height, width))} are for a {size}×{size} grid, which has "
+                why += f"{size * size} characters or numbers"
+            elif n and box is None and self.needs_boxes:
+                why = f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}"
+                why = why if self.has_boxes else ""
+            elif n:
+                yield Form.of(code), box, which
+            if why:
+                faults |= dict.fromkeys(rows[which].tolist(), why)
+
+    def _by_notation(
+        self,
+        form: Form,
+        box: tuple[int, int] | None,
+        texts: Texts,
+        lines: pa.Array,
+        rows: Rows,
+        which: Rows,
+    ) -> Iterator[tuple[Shape | InputError | ProblemError, Rows]]:
+        """Yield the shapes of lines of one form, or why there is none, and the rows of each."""
+        rules = replace(self.main.rules, n_digits=form.n_digits, box=box)
+        if (known := self.known.get(form)) is not None:
+            solution = self.known_solutions.get(form, known)
+            yield _shape(rules, known, solution), rows[which]
+            return
+        places: dict[Any, list[int]] = {}
+        notations = self.signs.notations_of_each(lines.take(pa.array(which)), form)
+        solutions = notations
+        if texts.solutions is not None:
+            given = in_one_line(texts.solutions.take(pa.array(rows[which])))
+            solutions = self._of_solutions(notations, form, given)
+        for place, each in zip(which.tolist(), zip(notations, solutions, strict=True), strict=True):
+            places.setdefault(each, []).append(place)
+        for (notation, solution), some in places.items():
+            if isinstance(notation, InputError):
+                yield notation, rows[some]
+            else:
+                yield _shape(rules, notation, solution), rows[some]
+
+    def _of_solutions(
+        self, notations: list[Notation | InputError], form: Form, given: pa.Array
+    ) -> list[Notation | InputError]:
+        """Return the notation of each solution: that of its puzzle, unless the form differs."""
+        other = Form(form.n_digits, not form.as_numbers)
+        differs = np.flatnonzero(forms(given) == other.code)
+        found = list(notations)
+        own = self.signs.notations_of_each(given.take(pa.array(differs)), other)
+        for place, notation in zip(differs.tolist(), own, strict=True):
+            if isinstance(notation, Notation):
+                found[place] = notation
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _shape(
+    rules: RuleColumns, notation: Notation, solution: Notation
+) -> Shape | InputError | ProblemError:
+    """Return a shape, or the error that its rules do not fit the size."""
+    n = rules.n_digits
+    shape = Shape(rules, notation, solution, _read_as(Form(n, not notation.symbols)))
+    try:
+        assert shape.problem
+    except (InputError, ProblemError) as error:
+        return error
+    return shape
+
+
+def _read_as(form: Form) -> str:
+    numbers = " of numbers" if form.as_numbers else ""
+    return f"as a {form.n_digits}×{form.n_digits} grid{numbers}: "
+
+
+_SHAPE_OF_BOX = re.compile(r"([1-9][0-9]{0,2})\s*[xX×]\s*([1-9][0-9]{0,2})")
+
+
+def box_of(text: str) -> tuple[int, int] | None:
+    """Return the rows and columns of a box, or None if the text is not one.
+
+    Examples
+    --------
+    >>> box_of("2x3"), box_of("2 × 3"), box_of("2"), box_of("99x99")
+    ((2, 3), (2, 3), None, None)
+    """
+    found = _SHAPE_OF_BOX.fullmatch(text.strip())
+    box = None if found is None else (int(found[1]), int(found[2]))
+    return None if box is None or box[0] * box[1] > MOST_DIGITS else box
+
+
+def _of_box(box: npt.ArrayLike) -> str:
+    height, width = np.asarray(box).tolist()
+    return f"column {BOX!r}: boxes of {height}×{width}"
+
+
+def _boxes(column: pa.Array, faults: dict[int, str]) -> Rows:
+    """Return the boxes of rows, shape (n, 2), 0 where there is none; add the faults of texts."""
+    coded = column.fill_null("").dictionary_encode()
+    texts = [text.strip() for text in coded.dictionary.to_pylist()]
+    boxes = [box_of(text) or (0, 0) for text in texts]
+    of_row = np.asarray(coded.indices)
+    for k, text in enumerate(texts):
+        if text and not boxes[k][0]:
+            why = f"column {BOX!r}: {quoted(text)} is not a box; write rows x columns, such as 2x3"
+            for row in np.flatnonzero(of_row == k).tolist():
+                faults.setdefault(row, why)
+    return np.array(boxes, np.int64).reshape(-1, 2)[of_row]

@@ -1,0 +1,89 @@
+"""Columns of a table as texts, one line for each value: the form in which grids are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.problems.notation import buffers
+from batchsolve.tables.blocks import is_list, one_chunk, with_values
+
+AS_TEXT = (
+    "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
+    "polars with schema_overrides={'puzzle': pl.String}"
+)
+
+
+def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return objects as JSON, without their null values; other columns as they are."""
+    if not pa.types.is_struct(column.type):
+        return column
+    texts = [
+        None if each is None else json.dumps({k: v for k, v in each.items() if v is not None})
+        for each in column.to_pylist()
+    ]
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
+    """Return a column as one string array; lists become text with blanks between the elements.
+
+    Raises
+    ------
+    InputError
+        If the column holds neither texts nor lists; the message calls it `name`.
+    """
+    kind = column.type
+    if column.null_count == len(column):
+        return pa.nulls(len(column), pa.string())
+    if is_list(kind):
+        return _joined(column)
+    if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
+        column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
+    elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        column = column.cast(pa.string())
+    elif not pa.types.is_string(kind):
+        values = "integers" if pa.types.is_integer(kind) else f"values of {shortened(str(kind))}"
+        raise InputError(f"column {quoted(name)} holds {values}, {AS_TEXT}")
+    return one_chunk(column)
+
+
+def in_one_line(text: pa.Array) -> pa.Array:
+    """Join the lines of every value, and drop the brackets and quotes of lists.
+
+    A grid in a quoted field can have one line per row, or be a list of JSON or Python.
+    """
+    data, _ = buffers(text)
+    if np.any(data == ord("[")):
+        bare = pc.replace_substring_regex(text, r"[\[\]\"']", " ")
+        text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
+    if not np.any(data == ord("\n")):
+        return text
+    has_words = pc.match_substring_regex(text, r"\S[ \t,;]+\S")
+    as_words = pc.replace_substring_regex(text, r"\s*\n\s*", " ")
+    as_characters = pc.replace_substring_regex(text, r"\s*\n\s*", "")
+    return pc.if_else(has_words, as_words, as_characters)
+
+
+def _joined(column: pa.ChunkedArray) -> pa.Array:
+    """Return lists as texts with blanks between the elements; null elements become ``.``."""
+    inner = column.type.value_type
+    if not (pa.types.is_integer(inner) or pa.types.is_string(inner)):  # lists of lists, and others
+        texts = (" ".join(map(str, _flat(value))) if value else "" for value in column.to_pylist())
+        return pa.array(texts, pa.string())
+    lists = one_chunk(column).cast(pa.list_(pa.string()))
+    whole = with_values(lists, pc.fill_null(lists.flatten(), "."))
+    return pc.fill_null(pc.binary_join(whole, " "), "")
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield "." if value is None else value

@@ -1,0 +1,92 @@
+"""`solve_batch` with a problem for each grid."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from oracles import grids_by_rules
+
+import batchsolve as bs
+from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
+from batchsolve.problems.variant import Variant
+from batchsolve.runs import in_memory
+
+PLAIN = plain(2, 2)
+LAYOUTS = ["AAABACBBCCBDCDDD", "AABBAABBCCDDCCDD", "ABBBAABDACDDCCCD"]
+JIGSAWS = [Rules.square(4, regions_of(list(text), 4)) for text in LAYOUTS]
+KINDS = [
+    PLAIN,
+    PLAIN + named("x", 2, 2),
+    PLAIN + Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),)),
+    *JIGSAWS,
+    Rules.square(4, regions_of(list("AAAABBBBCCCCDDDD"), 4)),  # its regions are its rows
+    *(rules + named("antiking", 2, 2) for rules in JIGSAWS[:1]),
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=12),
+    clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), min_size=12, max_size=12),
+    engine=st.sampled_from(["auto", "dlx"]),
+    jobs=st.sampled_from([1, 2]),
+    block=st.sampled_from([48, 10**6]),
+)
+def test_each_grid_is_solved_by_its_own_problem(kinds, clues, engine, jobs, block):
+    grids = np.zeros((len(kinds), 16), np.uint8)
+    for grid, (cell, digit) in zip(grids, clues, strict=False):
+        grid[cell] = digit
+    problems = [Variant(rules) for rules in kinds]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_memory, "BLOCK_CELLS", block)
+        found = bs.solve_batch(grids, problems, limit=400, engine=engine, jobs=jobs)
+    for k, rules in enumerate(kinds):
+        solutions = grids_by_rules(rules, grids[k].tolist())
+        assert found.n_solutions[k] == len(solutions)
+        if solutions:
+            assert tuple(found.solutions[k].tolist()) in solutions
+
+
+def test_layouts_of_regions_are_searched_side_by_side():
+    problems = in_memory.Problems.of([Variant(rules) for rules in JIGSAWS * 2], 6)
+    [(problem, rows)] = problems.at(np.arange(6))
+    assert repr(problem) == "Variants(16 cells, 4 digits, 6 rows)"
+    assert rows.tolist() == list(range(6))
+    assert [problem.of_row(k).rules for k in range(6)] == JIGSAWS * 2
+
+
+def test_cages_and_marks_are_searched_side_by_side():
+    own = [
+        Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),)),
+        Rules(4, PLAIN.places, (), cages=(Cage((4, 8, 9), 6),), marks=((2, 0b11),)),
+        Rules(4, PLAIN.places, ()),
+    ]
+    problems = [Variant(rules + each) for rules in (PLAIN, JIGSAWS[0]) for each in own]
+    [(problem, _)] = in_memory.Problems.of(problems, 6).at(np.arange(6))
+    assert [problem.of_row(k).rules for k in range(6)] == [each.rules for each in problems]
+
+
+def test_a_sudoku_for_each_grid():
+    grids = np.zeros((3, 36), np.uint8)
+    grids[:, [0, 8]] = 1, 1  # in one box of 2×3, and in two of 3×2
+    found = bs.solve_batch(grids, [bs.Sudoku(2, 3), bs.Sudoku(3, 2), bs.Sudoku(2, 3)], engine="dlx")
+    assert found.status.tolist() == ["invalid", "multiple", "invalid"]
+    assert list(found.messages) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ([bs.Sudoku(2, 2)], "1 problem for 2 grids"),
+        ([bs.Sudoku(2, 2), bs.Sudoku(3, 3)], "the same cells and digits"),
+        ([bs.Sudoku(2, 2), "2x2"], "is a Sudoku or a Variant, not '2x2'"),
+        ("2x2", "such as Sudoku"),
+    ],
+)
+def test_lists_that_do_not_fit(problem, message):
+    with pytest.raises(bs.InputError, match=message):
+        bs.solve_batch(np.zeros((2, 16), np.uint8), problem)
+
+
+def test_texts_have_one_problem():
+    with pytest.raises(bs.InputError, match="texts have one problem"):
+        bs.solve_batch(["." * 16] * 2, [bs.Sudoku(2, 2)] * 2)

@@ -1,0 +1,388 @@
+"""Tables whose rows have different shapes, against each row solved alone."""
+
+import csv
+import itertools
+import random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cutting import small_blocks
+from hypothesis import given, settings, strategies as st
+
+import batchsolve as bs
+from batchsolve.problems.notation import Notation
+from batchsolve.tables import corpus as corpora
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.shapes import box_of
+
+ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
+ALPHABETS |= {16: "1-9A-G", 25: "numbers"}
+BOXES = [(2, 2), (2, 3), (3, 2), (2, 4), (3, 3), (2, 5), (3, 4), (3, 5), (4, 4), (5, 5)]
+USUAL = [box for box in BOXES if box != (3, 2)]
+
+
+def grid(box, seed, n_blanks=None):
+    """A puzzle of this shape and a solution, as text; its digits all occur."""
+    rng = random.Random(f"{box} {seed}")
+    rows, columns = box
+    n = rows * columns
+    digits = rng.sample(range(1, n + 1), n)
+    solved = [digits[(columns * (r % rows) + r // rows + c) % n] for r, c in cells(n)]
+    blanks = set(rng.sample(range(n * n), rng.randrange(n) if n_blanks is None else n_blanks))
+    puzzle = [0 if k in blanks else digit for k, digit in enumerate(solved)]
+    notation = Notation.from_name(ALPHABETS[n], n)
+    texts = notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool))
+    return texts.to_pylist()
+
+
+def cells(n):
+    return itertools.product(range(n), repeat=2)
+
+
+def alone(text, box, **how):
+    """The answer to a puzzle in a table of its own, of the shape that is named."""
+    n = box[0] * box[1]
+    table = pa.table({"puzzle": [text]})
+    return bs.solve_table(table, box=box, alphabet=ALPHABETS[n], **how).to_pylist()[0]
+
+
+@st.composite
+def mixed_rows(draw):
+    """Rows of many shapes with malformed ones among them, and the shape of each or None."""
+    shapes = draw(st.lists(st.sampled_from([*BOXES, None]), min_size=1, max_size=12))
+    rows = []
+    for k, box in enumerate(shapes):
+        if box is None:
+            bad = ["", "12", "x" * 81, "." * 80, "9" + "." * 15, "1 2 3", "é" * 81, "1" * 7000]
+            rows.append((draw(st.sampled_from(bad)), "", None))
+            continue
+        text, _ = grid(box, k)
+        named = box == (3, 2) or draw(st.booleans())
+        rows.append((text, f"{box[0]}x{box[1]}" if named else "", box))
+    return rows
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=mixed_rows(), jobs=st.sampled_from([1, 2]), size=st.integers(100, 5000))
+def test_rows_of_any_shape_are_answered_as_if_each_were_alone(tmp_path_factory, rows, jobs, size):
+    if not any(box for _, _, box in rows):
+        return
+    folder = tmp_path_factory.mktemp("mixed")
+    with open(folder / "in.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("puzzle", "box"), *(row[:2] for row in rows)])
+    with small_blocks(size):
+        bs.solve_file(folder / "in.csv", folder / "out.csv", engine="dlx", jobs=jobs, stats=True)
+    with open(folder / "out.csv", newline="", encoding="utf-8") as file:
+        found = list(csv.DictReader(file))
+    assert [row["puzzle"] for row in found] == [text for text, _, _ in rows]
+    for (text, _, box), row in zip(rows, found, strict=True):
+        if box is None:
+            assert row["status"] == "invalid"
+            assert row["message"]
+            continue
+        wanted = alone(text, box, engine="dlx", stats=True)
+        for name in ("solution", "status", "n_solutions", "nodes"):
+            assert row[name] == str(wanted[name]), (name, row, wanted)
+
+
+def mixture(n_rows, boxes=USUAL, start=0):
+    """A table of rows of these shapes in turn, with given solutions, some of them wrong."""
+    pairs = [grid(boxes[k % len(boxes)], k, 3) for k in range(start, start + n_rows)]
+    pairs = [(p, s if k % 7 else s[::-1]) for k, (p, s) in enumerate(pairs)]
+    return pa.table({"puzzle": [p for p, _ in pairs], "solution": [s for _, s in pairs]})
+
+
+def test_a_file_of_many_shapes_is_the_same_however_it_is_cut_up_and_resumed(tmp_path):
+    pa.csv.write_csv(mixture(60), tmp_path / "in.csv")
+    outs = []
+    for k, (jobs, size, chunk, backend) in enumerate(
+        [(1, 10**6, None, "threading"), (2, 700, None, "threading"), (2, 10**6, 7, "loky")]
+    ):
+        out = tmp_path / f"{k}.csv"
+        with small_blocks(size):
+            summary = bs.solve_file(
+                tmp_path / "in.csv", out, engine="dlx", jobs=jobs, chunk=chunk, backend=backend
+            )
+        assert (summary.rows, summary.invalid) == (60, 0)
+        assert summary.disagree >= 60 // 7
+        outs.append(out.read_bytes())
+    assert outs[0] == outs[1] == outs[2]
+    text = (tmp_path / "in.csv").read_text().splitlines()
+    (tmp_path / "bad.csv").write_text("\n".join([*text[:40], '"11..............",', *text[40:]]))
+    how = {"engine": "dlx", "chunk": 4, "jobs": 1}
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    bs.solve_file(tmp_path / "bad.csv", whole, **how)
+    with pytest.raises(bs.InputError, match=r"row 40: digit 1 twice in a row"):
+        bs.solve_file(tmp_path / "bad.csv", out, stop_on_invalid=True, **how)
+    bs.solve_file(tmp_path / "bad.csv", out, resume=True, **how)
+    assert out.read_bytes() == whole.read_bytes()
+    bs.solve_file(tmp_path / "in.csv", f"{tmp_path}/parts/", engine="dlx")
+    parts = pq.read_table(tmp_path / "parts")
+    assert parts["solution"].to_pylist() == [row[2] for row in csv_rows(outs[0])]
+
+
+def csv_rows(data):
+    return list(csv.reader(data.decode().splitlines()))[1:]
+
+
+def test_searches_that_leave_frontiers_answer_rows_of_their_shape():
+    """Blank grids of several shapes with tiny budgets: covers of many problems are joined."""
+    puzzles = ["." * 16, "1" + "." * 35, "." * 81, "..1" + "." * 13, "." * 256] * 2
+    table = pa.table({"puzzle": puzzles})
+    for node_limit in (None, 40):
+        how = {"limit": 5, "engine": "dlx", "node_limit": node_limit}
+        each = [
+            bs.solve_table(table.slice(k, 1), box=box_for(len(p)), **how).to_pylist()[0]
+            for k, p in enumerate(puzzles)
+        ]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 10)
+            for jobs in (1, 2):
+                assert bs.solve_table(table, jobs=jobs, **how).to_pylist() == each
+
+
+def box_for(n_cells):
+    return {16: (2, 2), 36: (2, 3), 81: (3, 3), 256: (4, 4)}[n_cells]
+
+
+@pytest.fixture
+def short_sample(monkeypatch):
+    """Choose from the first rows of two blocks only."""
+    monkeypatch.setattr(corpora, "SAMPLE_ROWS", 1)
+
+
+def test_a_shape_that_comes_late_is_read_by_each_row_alone(tmp_path, short_sample):
+    nines = [grid((3, 3), k)[0] for k in range(30)]
+    clear, _ = grid((4, 4), 0, 2)
+    unclear = clear.replace("G", ".").replace("0", ".")
+    fours = ["1.....2..3.....4", "AB..............", "1 . . . . . 2 . . 3 . . . . . 4"]
+    path = tmp_path / "in.txt"
+    path.write_text("\n".join([*nines, clear, unclear, *fours]))
+    with small_blocks(500):
+        bs.solve_file(path, tmp_path / "out.csv", engine="dlx")
+        rows = csv_rows((tmp_path / "out.csv").read_bytes())[30:]
+        bs.solve_file(path, tmp_path / "named.csv", engine="dlx", alphabet="1-9A-G")
+        named = csv_rows((tmp_path / "named.csv").read_bytes())[30:]
+    assert rows[0][1] == alone(clear, (4, 4), engine="dlx")["solution"]
+    assert rows[1][1:3] == ["", "invalid"]
+    assert "1-9A-G or 0-9A-F; say which with `alphabet`" in rows[1][4]
+    assert [row[1] for row in rows[2:]] == [
+        "1243342143122134",
+        bs.solve("AB..............").solution,
+        "1 2 4 3 3 4 2 1 4 3 1 2 2 1 3 4",
+    ]
+    assert named[1][1] == alone(unclear, (4, 4), engine="dlx")["solution"]
+    assert [named[k][1] for k in (0, 2, 3, 4)] == [rows[k][1] for k in (0, 2, 3, 4)]
+
+
+def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
+    clear, _ = grid((4, 4), 0, 2)
+    unclear = clear.replace("G", ".")
+    nine, _ = grid((3, 3), 0)
+    table = pa.table({"puzzle": [nine, nine, nine, unclear, clear]})
+    assert bs.solve_table(table, engine="dlx")["status"].to_pylist()[3] != "invalid"
+    with pytest.raises(bs.InputError, match="1-9A-G or 0-9A-F; say which with `alphabet`"):
+        bs.solve_table(table.slice(0, 4))
+    twelve = grid((3, 4), 0, 0)[0].replace("C", ".")
+    table = pa.table({"puzzle": [nine, nine, unclear, twelve]})
+    solved = bs.solve_table(table, engine="dlx", alphabet="1-9A-G").to_pylist()
+    assert [row["status"] for row in solved] == ["unique"] * 4
+    assert "C" in solved[3]["solution"]  # its alphabet begins as the one that is named
+
+
+def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
+    nine = grid((3, 3), 0)[0]
+    rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]
+    solved = bs.solve_table(pa.table({"puzzle": [nine] * 3 + rows}), engine="dlx").to_pylist()
+    assert [row["message"] for row in solved[3:]] == [
+        "as a 8×8 grid: row 8, column 8: 'x' is not in the alphabet 1-8, nor a blank",
+        "as a 4×4 grid: row 1, column 1: '9' is not in the alphabet 1-4, nor a blank",
+        "as a 4×4 grid of numbers: row 1, column 1: '5' is not a number from 1 to 4, nor a blank",
+        "121 characters; a 9×9 grid has 81",
+    ]
+
+
+@pytest.mark.parametrize(
+    "how", [{"box": (3, 3)}, {"regions": "AAABBBCCC" * 3 + "DDDEEEFFF" * 3 + "GGGHHHIII" * 3}]
+)
+def test_a_shape_that_is_given_holds_for_all_rows(how):
+    table = pa.table({"puzzle": [grid((2, 2), 0)[0], grid((3, 3), 0)[0]]})
+    solved = bs.solve_table(table, engine="dlx", **how).to_pylist()
+    assert solved[0]["message"] == "16 characters; a 9×9 grid has 81"
+    assert solved[1]["status"] != "invalid"
+
+
+def test_a_column_of_boxes():
+    six, other = grid((2, 3), 0)[0], grid((3, 2), 0)[0]
+    five = "12345" + "." * 20
+    rows = [
+        (six, ""),
+        (six, "2x3"),
+        (other, "3 × 2"),
+        (other, "2x3"),
+        (six, "3x3"),
+        (six, "six"),
+        ("." * 35, "2x3"),
+        (five, "1x5"),
+        (five, ""),
+        ("1.....2..3.....4", "1X4"),
+    ]
+    table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
+    solved = bs.solve_table(table, engine="dlx", limit=1000).to_pylist()
+    wrong = (
+        "column 'box': boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
+    )
+    assert [row["message"] for row in solved[4:7]] == [
+        wrong.format(3, 3, 9, 81),
+        "column 'box': 'six' is not a box; write rows x columns, such as 2x3",
+        wrong.format(2, 3, 6, 36),
+    ]
+    assert "a 5×5 grid has no usual boxes" in solved[8]["message"]
+    for k, box in ((0, (2, 3)), (1, (2, 3)), (2, (3, 2)), (3, (2, 3)), (7, (1, 5)), (9, (1, 4))):
+        wanted = bs.solve(rows[k][0], box=box, limit=1000)
+        assert (solved[k]["n_solutions"], solved[k]["status"]) == (
+            wanted.n_solutions or (0 if wanted.status != "invalid" else None),
+            wanted.status,
+        )
+    fixed = bs.solve_table(table, engine="dlx", box=(2, 3)).to_pylist()
+    assert [row["status"] == "invalid" for row in fixed[:3]] == [False, False, True]
+    assert "all rows have the same rules" in fixed[2]["message"]
+    plain = pa.table({"puzzle": [six, six], "box": ["a red one", "a blue one"]})
+    assert "invalid" not in bs.solve_table(plain, engine="dlx")["status"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("text", "box"), [("2x3", (2, 3)), (" 12 X 2 ", (12, 2)), ("2*3", None), ("0x3", None)]
+)
+def test_texts_of_boxes(text, box):
+    assert box_of(text) == box
+
+
+def test_rules_of_rows_hold_for_every_shape():
+    nine = grid((3, 3), 0)[0]
+    rows = [
+        {"puzzle": nine},
+        {"puzzle": "." * 16, "rules": "x"},
+        {"puzzle": "." * 16, "regions": "AAABACBBCCBDCDDD"},
+        {"puzzle": "." * 36, "regions": "AABBCCAADBBCAADBBCEEDFFCEDDDFCEEEFFF", "rules": "x"},
+        {"puzzle": "." * 36, "regions": "AAAAABACDBBBCCDBBECFDDEECFFDDECFFFEE"},
+        {"puzzle": "." * 36, "cages": "AA" + "." * 34, "sums": "A=11"},
+        {"puzzle": "." * 36, "box": "3x2", "rules": "disjoint"},
+        {"puzzle": "." * 16, "regions": "AAAABBBBCCCCDDDD", "rules": "x"},
+        {"puzzle": "." * 16, "pairs": "r1c1<r1c2"},
+        {"puzzle": nine, "regions": "A" * 81},
+        {"puzzle": "." * 16, "rules": "argyle"},
+    ]
+    names = ("puzzle", "box", "rules", "regions", "cages", "sums", "pairs")
+    table = pa.table({name: [row.get(name, "") for row in rows] for name in names})
+    how = {"engine": "dlx", "limit": 30}
+    solved = bs.solve_table(table, **how).to_pylist()
+    for row, found in zip(rows, solved, strict=True):
+        own = pa.table({name: [row.get(name, "")] for name in names})
+        if found["status"] != "invalid":
+            assert found == bs.solve_table(own, **how).to_pylist()[0]
+    assert [row["status"] for row in solved[-2:]] == ["invalid", "invalid"]
+    assert "argyle" in solved[-1]["message"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rules_for_all_rows_hold_for_every_shape(jobs):
+    puzzles = ["." * 16, "." * 36, "." * 81]
+    solved = bs.solve_table(pa.table({"puzzle": puzzles}), rules="x", engine="dlx", jobs=jobs)
+    each = [bs.solve(p, rules="x").status for p in puzzles]
+    assert solved["status"].to_pylist() == each
+    assert solved["solution"].to_pylist()[0] == bs.solve(puzzles[0], rules="x").solution
+
+
+def test_lists_of_numbers_of_any_length(tmp_path):
+    four = [1, 0, 0, 0, 0, 0, 2, 0, 0, 3, 0, 0, 0, 0, 0, 4]
+    nine = [int(c) for c in grid((3, 3), 0, 0)[0]]
+    table = pa.table({"puzzle": [four, nine, four[:15], None]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", engine="dlx")
+    for solved in (pq.read_table(tmp_path / "out.parquet"), bs.solve_table(table, engine="dlx")):
+        assert solved["solution"].to_pylist() == [
+            [int(c) for c in "1243342143122134"],
+            nine,
+            None,
+            None,
+        ]
+        assert solved["status"].to_pylist() == ["unique", "unique", "invalid", "invalid"]
+
+
+def test_an_array_has_one_shape(tmp_path):
+    table = mixture(3, [(2, 2), (3, 3)])
+    pa.csv.write_csv(table, tmp_path / "in.csv")
+    summary = bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", engine="dlx")
+    assert (summary.rows, summary.invalid) == (3, 1)
+    assert np.load(tmp_path / "out.npy").shape == (3, 16)
+
+
+def test_canonical_forms_of_every_shape_that_has_them():
+    texts = ["1.....2..3.....4", "." * 36, grid((5, 5), 0, 0)[0], "4.....3..1.....2"]
+    solved = bs.solve_table(pa.table({"puzzle": texts}), canonical=True, engine="dlx").to_pylist()
+    assert solved[0]["canonical"] == solved[3]["canonical"] == bs.canonical(texts[0])
+    assert solved[1]["canonical"] == bs.canonical(texts[1])
+    assert solved[2]["canonical"] is None
+    assert "too many symmetries" in solved[2]["message"]
+
+
+def test_repeated_puzzles_of_every_shape(tmp_path):
+    four, nine, six = "1.....2..3.....4", grid((3, 3), 0)[0], grid((2, 3), 0)[0]
+    rows = [
+        (four, ""),
+        (nine, ""),
+        (four.replace(".", "0"), "2x2"),
+        (" ".join(four), ""),
+        (nine, "3x3"),
+        (six, ""),
+        (six, "3x2"),
+        (six, "2x3"),
+        ("4.....3..1.....2", ""),
+    ]
+    table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
+    pa.csv.write_csv(table, tmp_path / "in.csv")
+    pa.csv.write_csv(table.slice(5, 1), tmp_path / "known.csv")
+    for how, kept in (({}, [0, 1, 5, 6, 8]), ({"up_to_symmetry": True}, [0, 1, 5, 6])):
+        bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", **how)
+        assert csv_rows((tmp_path / "out.csv").read_bytes()) == [list(rows[k]) for k in kept]
+    summary = bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", against=[tmp_path / "known.csv"])
+    assert (summary.kept, summary.known) == (4, 2)
+
+
+def test_a_row_of_another_shape_is_a_problem_of_its_own(tmp_path):
+    table = mixture(9)
+    pa.csv.write_csv(table, tmp_path / "in.csv")
+    for k, box in enumerate(USUAL):
+        reading = bs.read_problem(f"{tmp_path}/in.csv#{k + 1}")
+        assert reading.problem.n_digits == box[0] * box[1]
+        assert reading.notation.name == ALPHABETS[box[0] * box[1]]
+        assert bs.count(reading, engine="dlx").count >= 1
+
+
+def test_texts_of_several_sizes_are_no_array():
+    texts = [grid((3, 3), 0)[0], grid((3, 3), 1)[0], "1.....2..3.....4"]
+    with pytest.raises(bs.InputError, match=r"most have that of 9×9 grids, but '1.*solve_table"):
+        bs.solve_batch(texts)
+    assert (
+        bs.solve_batch([*texts[:2], "123", "9" + "." * 15]).status.tolist()[2:] == ["invalid"] * 2
+    )
+    as_numbers = bs.solve_batch([texts[0], texts[1], " ".join(texts[0])])
+    assert as_numbers.solutions[2].tolist() == as_numbers.solutions[0].tolist()
+
+
+def test_engines_that_cannot_search_a_shape_leave_its_rows_unfinished():
+    puzzles = [grid((3, 3), k, 2)[0] for k in range(2)] + ["12345" + "." * 20]
+    table = pa.table({"puzzle": puzzles, "box": ["", "", "1x5"]})
+    solved = bs.solve_table(table, engine="lanes").to_pylist()
+    assert [row["status"] for row in solved] == ["unique", "unique", "unfinished"]
+    assert "boxes of 2 rows" in solved[2]["message"]
+    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "unique", "multiple"]
+
+
+def test_rows_of_several_shapes_are_no_workload(tmp_path):
+    pa.csv.write_csv(mixture(4), tmp_path / "in.csv")
+    with pytest.raises(bs.InputError, match=r"several problems, such as Sudoku.* and Sudoku"):
+        list(Corpus([str(tmp_path / "in.csv")]).stacks())
