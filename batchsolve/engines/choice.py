@@ -36,6 +36,8 @@ from batchsolve.engines.frame import prepared
 from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Searchable
 from batchsolve.settings import AUTO
 
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
@@ -102,13 +104,15 @@ class EngineForEach:
             return Capabilities("the engine that suits each problem")
         return registered(self.name).capabilities
 
-    def of(self, problem: ExactCover) -> Engine:
+    def of(self, problem: Searchable) -> Engine:
         """Return the first engine for a problem; raises `InputError` if there is none."""
+        if isinstance(problem, SmallProblems):  # that of each of them
+            problem = problem.problems[0]
         return get_engine(next(_names_for(self.name, problem)))
 
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
+    def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
-        if self.name != AUTO:
+        if self.name != AUTO or isinstance(problem, SmallProblems):
             return self.of(problem).search(problem, task)
         turns = _turns_of(problem)
         engine = get_engine(turns.next())

@@ -36,7 +36,8 @@ from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
-BLOCK = 16  # problems of a list in a task
+MOST_IN_BLOCK = 64  # problems of a list in a task
+LEAST_BLOCKS = 4  # for each worker, if there are problems enough
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -225,7 +226,9 @@ def _counts_of_each(
     """Count problems side by side, a block of them to a task."""
     engine = EngineForEach(settings.engine)
     check_counting(engine, settings)
-    blocks = (problems[begin : begin + BLOCK] for begin in range(0, len(problems), BLOCK))
+    n = len(problems)
+    size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
+    blocks = (problems[begin : begin + size] for begin in range(0, n, size))
     read = partial(problems_as_rows, engine=engine)
     write = partial(_facts_of_rows, settings)
     found: list[Count] = []
@@ -234,7 +237,7 @@ def _counts_of_each(
             if isinstance(facts, str):
                 raise InputError(f"problem {len(found)} of the list: {facts}")
             found.append(Count(**facts, backend=pool.backend, jobs=pool.jobs))
-        tell(Progress(len(rows), Summary(rows=len(found)), len(problems)))
+        tell(Progress(len(rows), Summary(rows=len(found)), n))
     return found
 
 
@@ -243,8 +246,8 @@ def _facts_of_rows(
 ) -> list[dict[str, Any] | str]:
     """Return the facts about the count of each problem, or why it cannot be searched."""
     found: list[dict[str, Any] | str] = []
-    for row, each in enumerate(counts_of(batch, answers, settings)):
-        facts = batch.facts()[row]
+    counts = counts_of(batch, answers, settings)
+    for row, (each, facts) in enumerate(zip(counts, batch.facts(), strict=True)):
         if facts is None:
             found.append(batch.faults[row])
             continue

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.engines import registered
 from batchsolve.engines.choice import EngineForEach
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import UNLIMITED, SearchSettings
@@ -29,6 +31,7 @@ from batchsolve.tables.sources import Files, FilesSource, Source, TextSource
 from batchsolve.tables.tables import Tables, open_all
 
 COLUMN = "problem"
+MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
 _NO_CLUES = np.empty(0, np.uint32)
 
 
@@ -76,13 +79,33 @@ class Instances:
         return len(self.given)
 
     def groups(self) -> Iterator[Group]:
-        """Yield the stacks of the instances that can be searched; adjacent grids in one group."""
+        """Yield the stacks of the instances that can be searched.
+
+        Adjacent grids are in one group, and so are small problems.
+        """
         readings = ((row, self._reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
+        plain: list[tuple[int, Reading]] = []
+        colored: list[tuple[int, Reading]] = []
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
-            stacks = Stacks.from_lists([reading.stack for reading in those], rows)
-            yield Group(those[0].problem, stacks)
+            problem = those[0].problem
+            if len(rows) == 1 and self._is_small(rows[0], problem):
+                waiting = plain if problem.colors is None else colored
+                waiting.append((rows[0], those[0]))
+                if len(waiting) == MOST_AT_ONCE:
+                    yield _side_by_side(waiting)
+            else:
+                stacks = Stacks.from_lists([reading.stack for reading in those], rows)
+                yield Group(problem, stacks)
+        for waiting in (plain, colored):
+            if waiting:
+                yield _side_by_side(waiting)
+
+    def _is_small(self, row: int, problem: ExactCover) -> bool:
+        """Return True if the problem of a row may be searched together with others."""
+        many = registered(self._facts[row].engine).capabilities.many
+        return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
 
     def facts(self) -> list[Facts | None]:
         """Return the facts about each instance; None for those that cannot be searched."""
@@ -106,6 +129,17 @@ class Instances:
             return None
         self._facts[row] = Facts(problem.n_items, problem.n_options, engine.name)
         return reading
+
+
+def _side_by_side(waiting: list[tuple[int, Reading]]) -> Group:
+    """Return the group of small problems that wait, each with its row; none waits then."""
+    rows, readings = zip(*waiting, strict=True)
+    waiting.clear()
+    stacks = Stacks.from_lists([reading.stack for reading in readings], rows)
+    problems = [reading.problem for reading in readings]
+    if len(problems) == 1:
+        return Group(problems[0], stacks)
+    return Group(SmallProblems(problems, stacks.roots), stacks)
 
 
 def check_counting(engine: EngineForEach, settings: SearchSettings) -> None:
