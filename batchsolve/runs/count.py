@@ -23,7 +23,8 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.instances import Instances, check_counting, counts_of, problems_as_rows
+from batchsolve.runs.instance_answers import counts_of
+from batchsolve.runs.instances import Instances, check_engine, problems_as_rows
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
@@ -225,7 +226,7 @@ def _counts_of_each(
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
     engine = EngineForEach(settings.engine)
-    check_counting(engine, settings)
+    check_engine(engine, settings, keep=0)
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
