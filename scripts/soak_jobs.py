@@ -144,7 +144,9 @@ def of_instances(command: str, instances: Path) -> Job:
 def write_instances(folder: Path) -> None:
     """Write easy problems, and a few hard ones among them, each into a file."""
     folder.mkdir()
-    easy = [write_dlx(family(f"{name}:{n}")) for n in (5, 6, 7, 8) for name in ("queens", "langford")]
+    easy = [
+        write_dlx(family(f"{name}:{n}")) for n in (5, 6, 7, 8) for name in ("queens", "langford")
+    ]
     hard = write_dlx(family("queens:11"))
     for k in range(N_INSTANCES):
         (folder / f"{k:04d}.dlx").write_text(hard if k % 160 == 80 else easy[k % len(easy)])
