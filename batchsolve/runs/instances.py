@@ -33,8 +33,8 @@ from batchsolve.tables.tables import Tables, open_all
 
 COLUMN = "problem"
 PROBLEM_SUFFIXES = (".dlx", ".ec", ".npz", ".tiling")
-# some ten problems of .dlx in text, or hundreds of names of families
-BLOCKS = BlockSize(16 << 10, 16 << 10, 256)
+# some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
+BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
 OF_GRIDS = (
     "solution_column",
