@@ -227,6 +227,22 @@ def settings_of(
     return given
 
 
+def settings_of_corpus(
+    caller: Callable[..., object],
+    search: SearchSettings | None,
+    files: FileSettings | None,
+    each: Mapping[str, object],
+) -> tuple[SearchSettings, FileSettings]:
+    """Return both settings of a run over a corpus; see `settings_of`."""
+    names = {declared.name for declared in fields(SearchSettings)}
+    of_search = {name: value for name, value in each.items() if name in names}
+    of_files = {name: value for name, value in each.items() if name not in names}
+    return (
+        settings_of(caller, SearchSettings, search, of_search),
+        settings_of(caller, FileSettings, files, of_files),
+    )
+
+
 def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     """Return Python's error of a keyword that a function lacks, with the one that may be meant."""
     from difflib import get_close_matches

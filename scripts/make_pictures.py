@@ -14,6 +14,7 @@ import numpy as np
 import batchsolve as bs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.overlaps import overlapping
+from batchsolve.problems.rules import Cage, Rules
 from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.runs.count import first_covers
 
@@ -146,6 +147,69 @@ def samurai() -> str:
     return _first(Variant(overlapping(SAMURAI)), "Samurai", cells)
 
 
+def _encoding(rules: Rules, items: str, title: str) -> str:
+    """Return the options of a grid as rows of squares; letters are the colours of items.
+
+    `items` names the columns; a bar stands before the first that is secondary.
+    """
+    problem = Variant(rules)
+    primary, secondary = (part.split() for part in items.split("|"))
+    assert [len(primary), len(secondary)] == [
+        problem.n_primary,
+        problem.n_items - problem.n_primary,
+    ]
+    columns = [125 + 54 * i + 20 * (i >= len(primary)) for i in range(problem.n_items)]
+    small, bottom = 'font-size="16"', 45 + 34 * problem.n_options
+    names = zip(columns, [*primary, *secondary], strict=True)
+    shapes = [text(x + 13, 30, name, more=small) for x, name in names]
+    for o in range(problem.n_options):
+        y = 45 + 34 * o
+        hue = BLUE if o < rules.n_cells * rules.n_digits else ORANGE
+        shapes.append(text(55, y + 19, problem.option_name(o), hue, small))
+        for item, color in sorted(problem.coloring(o).items()):
+            shapes.append(box(columns[item], y, hue, 26))
+            name = ("", "in", "out")[color]
+            shapes.append(text(columns[item] + 13, y + 18, name, "#ffffff", 'font-size="13"'))
+    if secondary:
+        edge = columns[len(primary)] - 24
+        line = f'x1="{edge}" y1="15" x2="{edge}" y2="{bottom}"'
+        shapes.append(f'<line {line} stroke="{GREY}" stroke-dasharray="4"/>')
+    return svg(columns[-1] + 45, bottom + 10, title, shapes)
+
+
+TWO_CELLS = ((0, 0), (0, 1))
+
+
+def house() -> str:
+    """Return the encoding of a house."""
+    rules = Rules(2, TWO_CELLS, houses=((0, 1),))
+    return _encoding(rules, "r1c1 r1c2 1 2 |", "A house of two cells and two digits")
+
+
+def group() -> str:
+    """Return the encoding of a group."""
+    rules = Rules(3, TWO_CELLS, (), groups=((0, 1),))
+    return _encoding(rules, "r1c1 r1c2 | 1 2 3", "Two cells that differ")
+
+
+def pair() -> str:
+    """Return the encoding of a pair."""
+    rules = Rules(3, TWO_CELLS, (), pairs=((0, 1, "less"),))
+    return _encoding(rules, "r1c1 r1c2 | 1,1 2,1 2,2 3,1 3,2 3,3", "The first of two cells is less")
+
+
+def cage() -> str:
+    """Return the encoding of a cage."""
+    rules = Rules(3, TWO_CELLS, (), cages=(Cage((0, 1), 4),))
+    return _encoding(rules, "r1c1 r1c2 cage | 1 2 3 1? 2? 3?", "A cage of two cells with the sum 4")
+
+
+def mark() -> str:
+    """Return the encoding of a mark."""
+    rules = Rules(3, TWO_CELLS, (), marks=((0, 0b101),))
+    return _encoding(rules, "r1c1 r1c2 marks | r1c1≠2", "A cell that may not hold 2")
+
+
 def _first(problem: bs.ExactCover, title: str, clues: str = "") -> str:
     stack = np.empty(0, np.uint32)
     if isinstance(problem, GridProblem):
@@ -154,7 +218,21 @@ def _first(problem: bs.ExactCover, title: str, clues: str = "") -> str:
     return bs.draw(bs.Reading(problem, stack, title), cover.tolist()).svg
 
 
-PICTURES = (matrix, tree, lanes, tiling, soma, jigsaw, windoku, samurai)
+PICTURES = (
+    matrix,
+    tree,
+    lanes,
+    tiling,
+    soma,
+    jigsaw,
+    windoku,
+    samurai,
+    house,
+    group,
+    pair,
+    cage,
+    mark,
+)
 
 
 def main() -> None:

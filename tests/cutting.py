@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from batchsolve.runs.destinations import OneFile, Parts
-from batchsolve.tables import blocks, tables
+from batchsolve.tables import blocks, inputs
 from batchsolve.tables.blocks import BlockSize
 
 
@@ -15,7 +15,7 @@ def small_blocks(size):
     files = BlockSize(size, size, 1 + size // 16)
     with (
         patch.object(blocks, "LINE_BYTES", max(1, size // 8)),
-        patch.object(tables, "TASKS", tasks),
+        patch.object(inputs, "TASKS", tasks),
         patch.object(OneFile, "block_size", tasks),
         patch.object(Parts, "block_size", files),
     ):

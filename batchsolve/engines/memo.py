@@ -5,6 +5,10 @@ equal, and the covers below the second are looked up. So the search counts paths
 sets instead of the leaves of a tree; that is little work where many partial covers leave the same
 set, as in tilings and matchings, and only overhead where hardly any two do.
 
+Items lie in the header list in a narrow order (`batchsolve.engines.item_order`). So of those with
+the fewest options the search branches on one whose neighbours it has covered, and finishes a part
+of the problem before it begins another, however the items are numbered.
+
 * The *key* is compared as a whole: the hash only says where to look.
 * The *table* is one array of a bounded size, which all threads of a process share. A row is a
   *version*, a key, a count of 128 bits, and the *effort*, the nodes visited to find it; version 0
@@ -52,7 +56,9 @@ from batchsolve.engines.intrinsics import (
     store_relaxed,
     store_release,
 )
+from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.links import (
+    Links,
     U,
     choose,
     commit_others,
@@ -378,10 +384,26 @@ class MemoisedCounting:
         totals = np.zeros((len(task.stacks), 3), np.uint64)
         with _shared_table(problem, self.megabytes, self.file) as table:
             marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
-            outcome = frame.search_task(_search, (links_of(problem), table, marks, totals), task)
+            arrays = _links_in_order(problem), table, marks, totals
+            outcome = frame.search_task(_search, arrays, task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
+
+
+@frame.prepared
+def _header_list(problem: ExactCover) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return the items before and behind each in the header list, in a narrow order."""
+    ring = np.concatenate([[0], narrow_order(problem) + 1])
+    left, right = np.tile(np.arange(problem.n_items + 1, dtype=np.uint32), (2, 1))
+    left[ring], right[ring] = np.roll(ring, 1), np.roll(ring, -1)
+    return left, right
+
+
+def _links_in_order(problem: ExactCover) -> Links:
+    """Return links for one search, with the items in a narrow order."""
+    left, right = _header_list(problem)
+    return links_of(problem)._replace(left=left.copy(), right=right.copy())
 
 
 def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:

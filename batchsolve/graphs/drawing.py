@@ -2,23 +2,12 @@
 
 The stack and the choices that it forces leave a problem of its own, smaller than the first. Three
 searches of it take turns: one that branches on the item with the fewest options, and two that take
-the items in a fixed order, that of the problem and a narrow one. Their times can differ by any
-factor: a fixed order suits tilings, and branching on the fewest options suits problems in which
-choices force others. After some turns the searches far behind wait, and then all but the one in
-front, until it has no memory left. Turns are measured in nodes, not in time, so that the winner is
-the same on every machine.
-
-A narrow order has a narrow frontier. Once the first items of an order are covered, what is left
-depends on the others that have an option in common with them: the *frontier*. There are at most as
-many different remainders as the frontier has subsets. To make the widest frontier narrow is to find
-the vertex separation, or the path-width, of the graph of items; that is NP-hard, so the order is
-made greedily, as in frontier-based search (J. Kawahara, T. Inoue, H. Iwashita and S. Minato,
-*Frontier-based search for enumerating all constrained subgraphs with compressed representation*,
-IEICE Transactions, 2017).
+the items in a fixed order, that of the problem and a narrow one (`batchsolve.engines.item_order`).
+Their times can differ by any factor: a fixed order suits tilings, and branching on the fewest
+options suits problems in which choices force others. After some turns the searches far behind wait,
+and then all but the one in front, until it has no memory left. Turns are measured in nodes, not in
+time, so that the winner is the same on every machine.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
@@ -26,19 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import uint64
 
-from batchsolve.engines.intrinsics import popcount, trailing_zeros
+from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
 from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
-from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
 
-W = uint64
-
-MOST_ITEMS = 4096  # whose neighbours are listed in 2 MB, and ordered within a second
 FIRST_TURN = 2**14  # nodes
 LONGEST_TURN = 2**20  # about a second
 TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all but one
@@ -218,110 +202,3 @@ def _below(
         np.concatenate([high, [root], above[:-1]]).astype(np.uint32),
         int(above[-1]),
     )
-
-
-# ---- a narrow order of the items -------------------------------------------------------------
-
-
-@kernel
-def _neighbours(indptr, indices, n_items):
-    """Return the items with which each has an option in common, a bit each."""
-    words = (n_items + 63) // 64
-    near = np.zeros((n_items, words), np.uint64)
-    for o in range(indptr.size - 1):
-        for x in range(indptr[o], indptr[o + 1]):
-            for y in range(indptr[o], indptr[o + 1]):
-                if x != y:
-                    near[indices[x], indices[y] >> 6] |= W(1) << W(indices[y] & 63)
-    return near
-
-
-@kernel
-def _greedy(near, n_primary, first):
-    """Return the primary items from a first one on; the next widens the frontier least.
-
-    Ties go to the item that has been in the frontier for longest, then to the first.
-    """
-    words = near.shape[1]
-    n_items = near.shape[0]
-    met = np.zeros(words, np.uint64)  # placed, or in the frontier
-    since = np.full(n_items, n_items, np.int64)  # when an item came into the frontier
-    placed = np.zeros(n_primary, np.bool_)
-    order = np.zeros(n_primary, np.int64)
-    item = first
-    for n in range(n_primary):
-        if n > 0:
-            item, least = -1, 0
-            for i in range(n_primary):
-                if not placed[i]:
-                    more = 0
-                    for w in range(words):
-                        more += popcount(near[i, w] & ~met[w])
-                    if since[i] < n_items:
-                        more -= 1
-                    if item < 0 or more < least or (more == least and since[i] < since[item]):
-                        item, least = i, more
-        order[n] = item
-        placed[item] = True
-        met[item >> 6] |= W(1) << W(item & 63)
-        for w in range(words):
-            new = near[item, w] & ~met[w]
-            met[w] |= new
-            while new:
-                since[64 * w + trailing_zeros(new)] = n
-                new &= new - W(1)
-    return order
-
-
-@kernel
-def _widths(near, order):
-    """Return the number of items in the frontier after each item of an order."""
-    n_items = near.shape[0]
-    begin, end = np.full(n_items, order.size, np.int64), np.zeros(n_items, np.int64)
-    for n in range(order.size):
-        end[order[n]] = n  # a primary item stays until its turn, others until that of the last
-    for n in range(order.size):
-        for j in range(n_items):
-            if (near[order[n], j >> 6] >> W(j & 63)) & W(1):
-                begin[j] = min(begin[j], n)
-                if j >= order.size:
-                    end[j] = n
-    widths = np.zeros(order.size, np.int64)
-    for j in range(n_items):
-        for n in range(begin[j], end[j]):
-            widths[n] += 1
-    return widths
-
-
-def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
-    """Return the primary items in an order with a narrow frontier.
-
-    Parameters
-    ----------
-    problem : ExactCover
-        If it has more than `MOST_ITEMS` items, they keep their order.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_primary,)
-
-    Examples
-    --------
-    >>> from batchsolve.problems.families import family
-    >>> board = family("dominoes:2x4")
-    >>> [board.item_names[i] for i in narrow_order(board)]  # not row by row
-    ['r1c1', 'r2c1', 'r1c2', 'r2c2', 'r1c3', 'r2c3', 'r1c4', 'r2c4']
-    """
-    given = np.arange(problem.n_primary)
-    if not 0 < problem.n_primary <= problem.n_items <= MOST_ITEMS:
-        return given
-    near = _neighbours(problem.indptr, problem.indices, problem.n_items)
-    fewest = int(np.argmin([np.bitwise_count(row).sum() for row in near[: problem.n_primary]]))
-    firsts = dict.fromkeys([0, fewest, problem.n_primary - 1])
-    orders = [given, *(_greedy(near, problem.n_primary, first) for first in firsts)]
-    return min(orders, key=lambda order: _subsets(_widths(near, order)))
-
-
-def _subsets(widths: npt.NDArray[np.int64]) -> float:
-    """Return the logarithm of the number of subsets of all frontiers."""
-    return float(np.logaddexp2.reduce(widths.astype(np.float64)))

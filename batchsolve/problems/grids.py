@@ -57,34 +57,6 @@ def _fill_grids(offsets, options, cells, digits, grids):
                 grids[k, cells[option]] = digits[option]
 
 
-@kernel
-def _find_clashes(grids, n_digits, indptr, indices, colors, held, clashes):
-    """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
-
-    ``held[i]`` is -1 for an item that no clue has, else the colour that it has.
-    """
-    for k in range(grids.shape[0]):
-        held[:] = -1
-        clashes[k] = -1
-        n_clues = 0
-        for cell in range(grids.shape[1]):
-            digit = grids[k, cell]
-            if digit == 0:
-                continue
-            option = cell * n_digits + digit - 1
-            clash = digit > n_digits
-            if not clash:
-                for x in range(indptr[option], indptr[option + 1]):
-                    color = colors[x] if colors.size else 0
-                    holds = held[indices[x]]
-                    clash |= holds >= 0 and (color == 0 or color != holds)
-                    held[indices[x]] = color
-            if clash:
-                clashes[k] = n_clues
-                break
-            n_clues += 1
-
-
 def as_grids_array(grids: Any) -> npt.NDArray[Any]:
     """Return grids as an array; masked cells are blank.
 
@@ -302,13 +274,12 @@ class GridProblem(ExactCover):
         ----------
         grids : ndarray of uint8, shape (n, n_cells)
         """
+        raise NotImplementedError
+
+    def check_width(self, grids: npt.NDArray[np.uint8]) -> None:
+        """Raise `InputError` if an array does not hold grids of this problem."""
         if grids.shape[1:] != (self.n_cells,):
             raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
-        colors = np.empty(0, np.uint32) if self.colors is None else self.colors
-        colors.flags.writeable = False
-        clashes, held = np.empty(len(grids), np.int64), np.empty(self.n_items, np.int64)
-        _find_clashes(grids, self.n_digits, self.indptr, self.indices, colors, held, clashes)
-        return clashes
 
     def check(
         self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]

@@ -12,12 +12,40 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from batchsolve.errors import ProblemError
+from batchsolve.kernels import kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
+
+
+@kernel
+def _find_clashes(grids, n_digits, indptr, indices, is_covered, clashes):
+    """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
+
+    ``is_covered`` is working space, of an element for each item.
+    """
+    for k in range(grids.shape[0]):
+        is_covered[:] = False
+        clashes[k] = -1
+        n_clues = 0
+        for cell in range(grids.shape[1]):
+            digit = grids[k, cell]
+            if digit == 0:
+                continue
+            clash = digit > n_digits
+            if not clash:
+                option = cell * n_digits + digit - 1
+                for x in range(indptr[option], indptr[option + 1]):
+                    clash |= is_covered[indices[x]]
+                    is_covered[indices[x]] = True
+            if clash:
+                clashes[k] = n_clues
+                break
+            n_clues += 1
 
 
 class Sudoku(GridProblem):
@@ -77,6 +105,13 @@ class Sudoku(GridProblem):
         """The problem in words, for messages."""
         n, boxes = self.n_digits, f"{self.box_rows}×{self.box_columns}"
         return f"grids of {n}×{n} with boxes of {boxes}"
+
+    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+        """Return for each grid the position among its clues of the first that clashes, or -1."""
+        self.check_width(grids)
+        clashes, is_covered = np.empty(len(grids), np.int64), np.empty(self.n_items, np.bool_)
+        _find_clashes(grids, self.n_digits, self.indptr, self.indices, is_covered, clashes)
+        return clashes
 
     def item_name(self, i: int) -> str:
         """Return ``r1c2`` for a cell, ``r1#3``, ``c2#3`` or ``b1#3`` for a digit in a unit."""

@@ -201,8 +201,7 @@ class Variant(GridProblem):
     def _clashes(
         self, grids: npt.NDArray[np.uint8], regions: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.int64]:
-        if grids.shape[1:] != (self.n_cells,):
-            raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
+        self.check_width(grids)
         clashes = np.empty(len(grids), np.int64)
         find_clashes(self.arrays, self.n_digits, regions, grids, clashes)
         return clashes
@@ -305,7 +304,13 @@ def grid_problem(
     """
     if rules is None and regions is None and (shape := box or default_box(n_digits)):
         return sudoku(*shape)
-    return Variant(grid_rules(n_digits, box, rules, regions))
+    return _variant(grid_rules(n_digits, box, rules, regions))
+
+
+@lru_cache(maxsize=256)
+def _variant(rules: Rules) -> Variant:
+    """Return a shared `Variant`."""
+    return Variant(rules)
 
 
 @lru_cache(maxsize=256)

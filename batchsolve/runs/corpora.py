@@ -17,11 +17,11 @@ from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import facts_of, is_address
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
 from batchsolve.tables.sources import Source
-from batchsolve.tables.tables import Tables
 from batchsolve.workers.pool import Pool
 
 

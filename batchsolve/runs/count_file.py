@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import RowEngines
@@ -19,11 +18,11 @@ from batchsolve.settings import (
     SearchSettings,
     path_of,
     paths_of,
-    settings_of,
+    settings_of_corpus,
 )
+from batchsolve.tables.inputs import open_all
 from batchsolve.tables.places import files_of, is_address
 from batchsolve.tables.sources import split_suffixes
-from batchsolve.tables.tables import open_all
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -98,11 +97,7 @@ def count_file(
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    names = {declared.name for declared in fields(SearchSettings)}
-    wanted = {name: value for name, value in settings.items() if name in names}
-    others = {name: value for name, value in settings.items() if name not in names}
-    chosen = settings_of(count_file, SearchSettings, search, wanted)
-    how = settings_of(count_file, FileSettings, files, others)
+    chosen, how = settings_of_corpus(count_file, search, files, settings)
     given = paths_of("the input", inputs)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         summary = CountRun(

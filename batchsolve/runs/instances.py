@@ -25,11 +25,11 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
+from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import JSON_TEXT, JsonLines
 from batchsolve.tables.places import exists, is_address
 from batchsolve.tables.reader import FILENAME, as_text
 from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, split_suffixes
-from batchsolve.tables.tables import Tables, open_all
 
 COLUMN = "problem"
 PROBLEM_SUFFIXES = (".dlx", ".ec", ".npz", ".tiling")

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
@@ -47,17 +47,17 @@ from batchsolve.settings import (
     SearchSettings,
     path_of,
     paths_of,
-    settings_of,
+    settings_of_corpus,
 )
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.in_place import Encoded
+from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, files_of, is_address
 from batchsolve.tables.sources import Source, split_suffixes
-from batchsolve.tables.tables import Tables, open_all
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -146,10 +146,7 @@ def solve_file(
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    names = {declared.name for declared in fields(SearchSettings)}
-    wanted = {name: value for name, value in settings.items() if name in names}
-    others = {name: value for name, value in settings.items() if name not in names}
-    chosen = settings_of(solve_file, SearchSettings, search, wanted)
+    chosen, how = settings_of_corpus(solve_file, search, files, settings)
     if chosen.time_limit is not None:
         raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     given = paths_of("the input", inputs)
@@ -159,7 +156,7 @@ def solve_file(
             files_of(given),
             path_of("the output", output),
             replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
-            settings_of(solve_file, FileSettings, files, others),
+            how,
             Pool(jobs, backend, address),
             tell,
         ).run()

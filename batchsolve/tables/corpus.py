@@ -22,12 +22,12 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list
+from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line, number_kinds
 from batchsolve.tables.rule_columns import COLUMNS, OWN, REGIONS, RULES, RuleColumns
 from batchsolve.tables.sources import Source, name_of
-from batchsolve.tables.tables import Tables
 
 PUZZLE_NAMES = (
     "puzzle",

@@ -60,6 +60,55 @@ def test_a_count_of_more_than_64_bits():
     assert result.count == 2_444_888_770_250_892_795_802_079_170_816
 
 
+def tilings_of(*rows):
+    """Return the problem of tiling a board with dominoes; ``#`` marks what is no cell of it."""
+    cells = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "."}
+    pairs = [[(r, c), to] for r, c in sorted(cells) for to in ((r, c + 1), (r + 1, c))]
+    return bs.ExactCover.from_options([pair for pair in pairs if pair[1] in cells])
+
+
+def numbered_anew(problem, seed):
+    """Return a problem with its items and its options in random order."""
+    random = np.random.default_rng(seed)
+    rank = random.permutation(problem.n_items)
+    options = [rank[problem.option(o)].tolist() for o in random.permutation(problem.n_options)]
+    return bs.ExactCover.from_options(options, primary=range(problem.n_items))
+
+
+@pytest.mark.parametrize(
+    ("board", "expected"),
+    [
+        (["." * 12] * 12, 53_060_477_521_960_000),
+        (["." * 12 + "#" + "." * 12] * 12, 53_060_477_521_960_000**2),
+        (["#".join(["." * 8] * 3)] * 8, 12_988_816**3),
+    ],
+    ids=["one room", "two rooms", "three rooms"],
+)
+def test_the_numbers_of_items_do_not_matter(board, expected):
+    """In another order, the search went to and fro between rooms and never ended."""
+    board = tilings_of(*board)
+    nodes = []
+    for problem in (board, numbered_anew(board, 1), numbered_anew(board, 2)):
+        memo._TABLES.clear()
+        found = count(problem, engine="memo", jobs=1, node_limit=500_000)
+        assert (found.count, found.complete) == (expected, True)
+        nodes.append(found.nodes)
+    assert max(nodes) <= 2 * min(nodes)
+
+
+@given(problems())
+def test_the_header_list_holds_every_primary_item_once(problem):
+    links = memo._links_in_order(problem)
+    forth, back = [], []
+    for ring, way in ((links.right, forth), (links.left, back)):
+        p = ring[0]
+        while p != 0:
+            way.append(int(p))
+            p = ring[p]
+    assert sorted(forth) == list(range(1, problem.n_primary + 1))
+    assert back == forth[::-1]
+
+
 def test_partitions_of_a_set():
     assert count(family("partitions:12"), engine="memo", jobs=1).count == 4_213_597  # Bell
 

@@ -10,13 +10,13 @@ from oracles import covers
 
 import batchsolve as bs
 from batchsolve.cli import app
+from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs import (
     drawing as graph_drawing,
     search as graph_search,
     solution_graph as graphs,
 )
 from batchsolve.graphs.diagrams import reordered
-from batchsolve.graphs.drawing import narrow_order
 from batchsolve.graphs.search import GraphSearch
 
 EIGHT = 12_988_816

@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from make_pictures import SAMURAI
 from oracles import grids_by_rules
 
 import batchsolve as bs
@@ -14,29 +15,6 @@ from batchsolve.runs.export import export_run, found_covers
 from batchsolve.runs.reading import picture
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
-SAMURAI = """\
-..34.....###..12...8.
-.......2.###.7....13.
-789..34..###.84.3...6
-.3..7...5###.....2.6.
-8..91....###....6....
-.94.....7###.9.4.3...
-....6.....23......4..
-5..8...........3.5...
-....4.....6...9...82.
-######.2.7....3######
-######...9...1.######
-######.....67..######
-....8..1.........35..
-...1.3..........7....
-...4.68....5...4..2.9
-26...4...###.2.......
-.........###....1..8.
-.9...73.6###86.2..4..
-........7###.4..8..7.
-7.8.6....###...79....
-..45..6.1###........1
-"""
 
 
 def drawn(corners, n=9):

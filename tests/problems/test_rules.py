@@ -17,7 +17,7 @@ from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plai
 from batchsolve.problems.variant import Variant
 from batchsolve.search.open_rows import search_each
 
-DLX, LANES = get_engine("dlx"), get_engine("lanes")
+DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
 BLANK = (0,) * 16
 
 
@@ -139,6 +139,21 @@ def test_random_rules(rules, clues):
     assert grids_of(problem, DLX, grid) == grids == grids_of(problem, LANES, grid)
     full = np.array(sorted(grids) or [[1] * 16], np.uint8)
     assert problem.check(full * 0, full).all() == bool(grids)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rules_of_four())
+def test_random_rules_as_formulas(rules):
+    assert grids_of(Variant(rules), SAT) == grids_by_rules(rules, BLANK)
+
+
+def test_grids_of_six_with_diagonals():
+    """The first row is 1 to 6; each of its orders has as many grids."""
+    rules = plain(2, 3) + named("x", 2, 3)
+    first = (1, 2, 3, 4, 5, 6) + (0,) * 30
+    grids = grids_by_rules(rules, first)
+    assert grids_of(Variant(rules), DLX, first) == grids == grids_of(Variant(rules), LANES, first)
+    assert bs.count(Variant(rules), jobs=1).count == 720 * len(grids)
 
 
 @settings(max_examples=100, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 from conftest import Interrupted
 
 from batchsolve import InputError
-from batchsolve.tables import tables
+from batchsolve.tables import inputs
 
 
 def test_tables_come_in_their_order_however_long_each_takes(monkeypatch):
@@ -18,10 +18,10 @@ def test_tables_come_in_their_order_however_long_each_takes(monkeypatch):
         time.sleep(0.02 if int(path) % 3 == 0 else 0)
         return path
 
-    monkeypatch.setattr(tables, "open_source", open_slowly)
+    monkeypatch.setattr(inputs, "open_source", open_slowly)
     for n in (1, 2, 30):
         paths = list(map(str, range(n)))
-        assert tables.open_all(paths) == paths
+        assert inputs.open_all(paths) == paths
 
 
 def test_the_first_of_several_errors_is_told(monkeypatch):
@@ -35,9 +35,9 @@ def test_the_first_of_several_errors_is_told(monkeypatch):
         time.sleep(0.2 if int(path) > 7 else 0)
         return path
 
-    monkeypatch.setattr(tables, "open_source", open_some)
+    monkeypatch.setattr(inputs, "open_source", open_some)
     with pytest.raises(InputError, match=r"^5: cannot be opened"):
-        tables.open_all(list(map(str, range(1000))))
+        inputs.open_all(list(map(str, range(1000))))
     assert len(asked) < 100
 
 
@@ -45,15 +45,15 @@ def test_the_first_of_several_errors_is_told(monkeypatch):
 def test_ctrl_c_at_any_moment_ends_the_wait(monkeypatch):
     """An interrupt while a lock was held once made an executor wait for its threads for ever."""
     ends = []
-    monkeypatch.setattr(tables, "OPENED_AT_ONCE", 2)
+    monkeypatch.setattr(inputs, "OPENED_AT_ONCE", 2)
 
     def go(interrupted):
         let_go = SimpleQueue()
-        monkeypatch.setattr(tables, "open_source", lambda path: let_go.get())
+        monkeypatch.setattr(inputs, "open_source", lambda path: let_go.get())
         threading.Timer(0.002, lambda: [let_go.put(path) for path in "ab"]).start()
         try:
             sys.settrace(interrupted)
-            found = tables.open_all(["a", "b"])
+            found = inputs.open_all(["a", "b"])
         except KeyboardInterrupt:
             ends.append("interrupted")
         else:
