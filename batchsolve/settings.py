@@ -330,6 +330,10 @@ class FileSettings:
     regions : str, optional
         The region of each cell, in place of boxes: N² characters, or labels with spaces between
         them. A column ``regions`` gives rows others.
+    rule_columns : str, optional
+        The columns that give rows rules, such as ``cages,sums``, or ``none``; by default all of
+        ``rules``, ``regions``, ``cages``, ``sums``, ``marks``, ``pairs`` and ``constraints`` that
+        hold text.
     chunk : int, optional
         The upper bound of rows that a task reads; by default up to 1.75 MB of text.
     filename : bool
@@ -380,6 +384,12 @@ class FileSettings:
         "regions gives rows others.",
         metavar="FILE",
     )
+    rule_columns: str | None = setting(
+        None,
+        "Columns that give rows rules, such as cages,sums, or none; by default all of rules, "
+        "regions, cages, sums, marks, pairs and constraints that hold text.",
+        metavar="NAMES",
+    )
     chunk: int | None = setting(
         None, "Most rows a task reads; by default up to 1.75 MB of text.", least=1
     )
@@ -393,7 +403,15 @@ class FileSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        names = ("column", "solution_column", "alphabet", "blank", "rules", "regions")
+        names = (
+            "column",
+            "solution_column",
+            "alphabet",
+            "blank",
+            "rules",
+            "regions",
+            "rule_columns",
+        )
         texts = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "box", checked_box(self.box, **texts))
 
@@ -419,6 +437,7 @@ class FileFields(TypedDict, total=False):
     box: tuple[int, int] | None
     rules: str | None
     regions: str | None
+    rule_columns: str | None
     chunk: int | None
     filename: bool
     stats: bool

@@ -22,13 +22,14 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from fuzzing import kept, options, parts, problems, tables
+from fuzzing import kept, options, parts, problems, tables, variants
 from fuzzing.cases import Draft, Drawn, Kind, Outcome, Run
 from fuzzing.commands import Process
 from fuzzing.shrinking import Shrinker, tried
 
 KINDS = (
-    Kind("table", tables.begin, 35),
+    Kind("table", tables.begin, 30),
+    Kind("rules", variants.begin, 15),
     Kind("problem", problems.begin, 20),
     Kind("stacks", parts.begin_stacks, 8),
     Kind("results", parts.begin_results, 8),

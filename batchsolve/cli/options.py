@@ -317,7 +317,7 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
 
 # Options and arguments that several commands share
 
-HOW_WRITTEN = ("box", "rules", "regions", "alphabet", "blank", "column")
+HOW_WRITTEN = ("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column")
 
 PROBLEM = (
     "A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or .tiling "

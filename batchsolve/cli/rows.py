@@ -31,13 +31,17 @@ RowSearch = Annotated[
 Files = Annotated[
     FileSettings,
     only(
-        *("box", "rules", "regions", "alphabet", "blank", "column", "solution_column", "filename"),
+        *("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column"),
+        *("solution_column", "filename"),
         *("chunk", "stats", "canonical", "resume"),
     ),
 ]
 KeptFiles = Annotated[
     FileSettings,
-    only("box", "rules", "regions", "alphabet", "blank", "column", "filename", "chunk"),
+    only(
+        *("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column"),
+        *("filename", "chunk"),
+    ),
 ]
 
 

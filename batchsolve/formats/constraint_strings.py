@@ -61,11 +61,13 @@ def _given(rules: GridRules, words: Words) -> None:
 
 def _shape(rules: GridRules, words: Words) -> None:
     n = rules.n
+    rules.check_is_square()
     if words[0] != f"{n}x{n}" or list(words[1:]) not in ([], [str(n)], [f"1-{n}"]):
         raise ProblemError(f"the grids of the table are {n}x{n}")
 
 
 def _jigsaw(rules: GridRules, words: Words) -> None:
+    rules.check_is_square()
     if len(set(words[-1])) > 1:
         rules.houses += regions_of(words[-1], rules.n)
 
@@ -150,6 +152,7 @@ def read_sumocue(text: str, rules: GridRules) -> None:
 
     The letter ``d`` stands for diagonals; cells of sum 0 are in no cage.
     """
+    rules.check_is_square()
     shape, diagonals, kind, *numbers = text.strip().rstrip(":").split(":")
     n = rules.n
     if kind != "k" or diagonals not in ("", "d") or shape != "3x3" or n != 9:

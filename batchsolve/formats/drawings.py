@@ -27,7 +27,7 @@ from batchsolve.problems.notation import (
     numbers,
     usual_notation,
 )
-from batchsolve.problems.overlaps import drawing_of, drawn_problem
+from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.problems.variant import grid_problem
@@ -114,10 +114,11 @@ def read_grid(
     """
     text_of("a puzzle", text)
     box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
-    if (drawing := drawing_of(text)) is not None:
-        if rules is not None or regions is not None:
-            raise InputError("grids that overlap take neither rules nor regions")
-        problem, notation = drawn_problem(drawing, box, alphabet, blank)
+    name_of_layout = split_layout(rules)[0]
+    if (drawing := drawing_of(text)) is not None or name_of_layout:
+        n = box[0] * box[1] if box else 9
+        problem = grid_problem(n, box, rules, regions, drawing)
+        notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
         written = "".join(text.split())
         grids, faults = notation.encode(pa.array([written]))
         if (fault := int(faults[0])) != -1:

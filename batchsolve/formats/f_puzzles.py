@@ -34,6 +34,12 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
         puzzle = json.loads(text)
     except ValueError as error:
         raise ProblemError(f"no JSON: {error}") from error
+    rules.check_is_square()
+    if isinstance(puzzle, dict) and "cells" in puzzle and "grid" not in puzzle:
+        raise ProblemError(
+            "the JSON of SudokuPad, whose lines and marks are pictures without a meaning; write it "
+            "as a constraint string, or as the JSON of f-puzzles"
+        )
     size = puzzle.get("size") if isinstance(puzzle, dict) else None
     if size != rules.n:
         raise ProblemError(

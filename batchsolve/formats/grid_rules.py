@@ -9,10 +9,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, pairwise
 
 from batchsolve.errors import ProblemError, quoted
 from batchsolve.problems.notation import usual_notation
+from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn_places
 from batchsolve.problems.rules import Cage, Cells, Rules, layout
 
 PAIR_SIGNS = {
@@ -25,18 +27,24 @@ PAIR_SIGNS = {
 }
 """The signs between two cells of `read_pairs`, and their relations; ``>`` is ``<`` turned round."""
 
-STRICT = {"all-dots": ("consecutive", "double", "undotted"), "all-xv": ("x", "v", "unlettered")}
+STRICT = {
+    "all-consecutive": ("consecutive", "apart"),
+    "all-dots": ("consecutive", "double", "undotted"),
+    "all-xv": ("x", "v", "unlettered"),
+}
 """The words that say that all marks are shown: the marks, and the relation of other neighbours."""
 
 
 @dataclass
 class GridRules:
-    """The rules of a square grid, as they are read.
+    """The rules of a square grid, or of grids that overlap, as they are read.
 
     Attributes
     ----------
     n : int
         Number of digits.
+    drawing : str
+        The cells of grids that overlap, as a drawing; empty for one square grid.
     names : list of str
         Named rules; see `batchsolve.problems.rules.NAMED`.
     has_boxes : bool
@@ -50,6 +58,7 @@ class GridRules:
     """
 
     n: int
+    drawing: str = ""
     names: list[str] = field(default_factory=list)
     has_boxes: bool = True
     houses: list[Cells] = field(default_factory=list)
@@ -59,6 +68,44 @@ class GridRules:
     marks: list[tuple[int, int]] = field(default_factory=list)
     sums: list[tuple[Cells, int]] = field(default_factory=list)
     strict: list[str] = field(default_factory=list)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Row and column of each cell, counted from 0, in reading order."""
+        if self.drawing:
+            return tuple(drawn_places(self.drawing))
+        return tuple((r, c) for r in range(self.n) for c in range(self.n))
+
+    @cached_property
+    def _cells(self) -> dict[Place, int]:
+        return {place: cell for cell, place in enumerate(self.places)}
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.places)
+
+    def labels(self, text: str) -> list[str]:
+        """Return the label of every cell, given as text.
+
+        Raises
+        ------
+        ProblemError
+            If there are too many or too few.
+        """
+        if self.drawing:
+            return drawn_labels(text, self.drawing)
+        labels = layout(text, self.n)
+        if len(labels) != self.n_cells:
+            raise ProblemError(
+                f"{self.n_cells} cells have {self.n_cells} labels, not {len(labels)}"
+            )
+        return labels
+
+    def check_is_square(self) -> None:
+        """Raise `ProblemError` if the grids overlap."""
+        if self.drawing:
+            raise ProblemError("is for one square grid, and the grids of the table overlap")
 
     def cell(self, name: str) -> int:
         """Return the cell with a name such as ``R1C2``; letters stand for 10 and more, from A on.
@@ -72,9 +119,11 @@ class GridRules:
         if match is None:
             raise ProblemError(f"{quoted(name)} is no cell; write R1C2 for row 1, column 2")
         row, column = (int(part) if part.isdigit() else int(part, 36) for part in match.groups())
-        if not (1 <= row <= self.n and 1 <= column <= self.n):
-            raise ProblemError(f"there is no cell {quoted(name)} in a grid of {self.n}×{self.n}")
-        return (row - 1) * self.n + column - 1
+        cell = self._cells.get((row - 1, column - 1))
+        if cell is None:
+            grid = "the layout" if self.drawing else f"a grid of {self.n}×{self.n}"
+            raise ProblemError(f"there is no cell {quoted(name)} in {grid}")
+        return cell
 
     def cells(self, names: Iterable[str], least: int = 2) -> Cells:
         """Return the cells with these names, at least some, each once."""
@@ -121,6 +170,7 @@ class GridRules:
 
     def diagonal(self, falls: bool) -> None:
         """Add a diagonal as a house."""
+        self.check_is_square()
         n = self.n
         self.houses.append(
             tuple(range(0, n * n, n + 1) if falls else range(n - 1, n * n - 1, n - 1))
@@ -134,7 +184,8 @@ class GridRules:
         return near
 
     def _share_edge(self, a: int, b: int) -> bool:
-        return abs(a // self.n - b // self.n) + abs(a % self.n - b % self.n) == 1
+        (r, c), (row, column) = self.places[a], self.places[b]
+        return abs(r - row) + abs(c - column) == 1
 
     def on(self, base: Rules) -> Rules:
         """Return rules with these added to them.
@@ -153,7 +204,7 @@ class GridRules:
         for word in sorted(set(self.strict)):
             *shown, hidden = STRICT[word]
             marked = {frozenset((a, b)) for a, b, relation in pairs if relation in shown}
-            every = self.neighbours(tuple(range(self.n**2)))
+            every = self.neighbours(tuple(range(self.n_cells)))
             pairs += [(a, b, hidden) for a, b in every if frozenset((a, b)) not in marked]
         rules = Rules(
             self.n,
@@ -184,9 +235,7 @@ def read_cages(labels: str, sums: str, rules: GridRules) -> None:
     >>> rules.cages, rules.groups
     ([Cage(cells=(0, 1), total=3)], [(3,)])
     """
-    each, totals = layout(labels, rules.n), _sums(sums)
-    if len(each) != rules.n**2:
-        raise ProblemError(f"{rules.n**2} cells have {rules.n**2} labels, not {len(each)}")
+    each, totals = rules.labels(labels), _sums(sums)
     cells: dict[str, list[int]] = {}
     for cell, label in enumerate(each):
         if label != ".":
@@ -237,21 +286,22 @@ def read_marks(text: str, rules: GridRules) -> None:
     >>> rules.marks
     [(1, 1), (2, 2)]
     """
-    n, marks = rules.n, "".join(text.split())
-    if len(marks) == n * n:
-        for cell, mark in enumerate(marks.lower()):
+    n, n_cells, marks = rules.n, rules.n_cells, "".join(text.split())
+    drawn = "".join(drawn_lines(rules.drawing)) if rules.drawing else ""
+    if len(marks) in (n_cells, len(drawn)):
+        for cell, mark in enumerate(rules.labels(marks.lower())):
             if mark not in "eo.":
                 raise ProblemError(f"{quoted(mark)} is no mark of a cell: e is even, o is odd")
             if mark != ".":
                 rules.parity(cell, "eo".index(mark))
         return
     symbols = usual_notation(n).symbols
-    if not symbols or len(marks) != n**3:
+    if not symbols or len(marks) != n_cells * n:
         raise ProblemError(
-            f"{len(marks)} characters; {n * n} cells have {n * n} marks e, o or ., or {n**3} marks "
-            f"of {n} digits each"
+            f"{len(marks)} characters; {n_cells} cells have {n_cells} marks e, o or ., or "
+            f"{n_cells * n} marks of {n} digits each"
         )
-    for cell in range(n * n):
+    for cell, (row, column) in enumerate(rules.places):
         digits = []
         for d, mark in enumerate(marks[n * cell : n * cell + n], 1):
             if mark.upper() == symbols[d - 1].upper():
@@ -259,7 +309,7 @@ def read_marks(text: str, rules: GridRules) -> None:
             elif mark not in ".0":
                 raise ProblemError(
                     f"{quoted(mark)} at the place of digit {symbols[d - 1]} of cell "
-                    f"r{cell // n + 1}c{cell % n + 1}; write {symbols[d - 1]}, or . to exclude it"
+                    f"r{row + 1}c{column + 1}; write {symbols[d - 1]}, or . to exclude it"
                 )
         if len(digits) < n:
             rules.mark(cell, digits)

@@ -316,6 +316,11 @@ def regions_of(labels: Sequence[Any], n: int) -> list[Cells]:
     """
     if len(labels) != n * n:
         raise ProblemError(f"{n * n} cells have {n * n} labels of regions, not {len(labels)}")
+    return houses_of(labels, n)
+
+
+def houses_of(labels: Sequence[Any], n: int) -> list[Cells]:
+    """Return the cells of each region of n cells, given the label of every cell."""
     found: dict[Any, list[int]] = {}
     for cell, label in enumerate(labels):
         found.setdefault(label, []).append(cell)

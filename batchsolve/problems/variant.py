@@ -18,18 +18,36 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import default_box
+from batchsolve.problems.overlaps import (
+    LAYOUTS,
+    Grid,
+    drawn_grids,
+    drawn_labels,
+    drawn_places,
+    rules_of_grids,
+    split_layout,
+)
 from batchsolve.problems.rule_arrays import arrays_of, find_clashes, find_digit_sets
-from batchsolve.problems.rules import RELATIONS, Rules, layout, named, plain, regions_of
+from batchsolve.problems.rules import (
+    RELATIONS,
+    Rules,
+    houses_of,
+    layout,
+    named,
+    plain,
+    regions_of,
+)
 from batchsolve.problems.sudoku import sudoku
 
 _IN, _OUT = 1, 2
@@ -274,8 +292,9 @@ def grid_problem(
     box: tuple[int, int] | None = None,
     rules: str | None = None,
     regions: str | None = None,
+    drawing: str | None = None,
 ) -> GridProblem:
-    """Return the shared problem of square grids with these rules.
+    """Return the shared problem of grids with these rules.
 
     Parameters
     ----------
@@ -284,9 +303,14 @@ def grid_problem(
         Rows and columns of a box; by default the usual ones. Where there are regions, it only
         serves rules that look at boxes.
     rules : str, optional
-        Named rules, joined by ``+``: see `batchsolve.problems.rules.NAMED`.
+        Named rules, joined by ``+``: see `batchsolve.problems.rules.NAMED`. One of
+        `batchsolve.problems.overlaps.LAYOUTS` among them means several grids, each of which follows
+        the other rules.
     regions : str, optional
-        The region of every cell, in place of the boxes: see `batchsolve.problems.rules.layout`.
+        The region of every cell, in place of the boxes: see `batchsolve.problems.rules.layout`, and
+        `batchsolve.problems.overlaps.drawn_labels` for several grids.
+    drawing : str, optional
+        The cells of several grids that overlap; see `batchsolve.problems.overlaps.overlapping`.
 
     Raises
     ------
@@ -301,10 +325,13 @@ def grid_problem(
     (Sudoku(2, 2), Variant(16 cells, 4 digits, 14 houses))
     >>> grid_problem(3, regions="AAB ACB CCB")
     Variant(9 cells, 3 digits, 9 houses)
+    >>> grid_problem(9, rules="samurai+x")
+    Variant(369 cells, 9 digits, 141 houses)
     """
-    if rules is None and regions is None and (shape := box or default_box(n_digits)):
+    shape = box or default_box(n_digits)
+    if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)
-    return _variant(grid_rules(n_digits, box, rules, regions))
+    return _variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
 
 
 @lru_cache(maxsize=256)
@@ -320,15 +347,17 @@ def grid_rules(
     rules: str | None = None,
     regions: str | None = None,
     has_boxes: bool = True,
+    drawing: str | None = None,
 ) -> Rules:
-    """Return the rules of square grids; see `grid_problem`.
+    """Return the rules of grids; see `grid_problem`.
 
     Without boxes and regions, they are those of rows and columns, and the named ones.
     """
-    shape = box or default_box(n_digits)
-    if regions is not None:
+    shape, (name, rules) = box or default_box(n_digits), split_layout(rules)
+    grids = _grids(n_digits, shape, name, drawing)
+    if grids is None and regions is not None:
         made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
-    elif not has_boxes:
+    elif not has_boxes or regions is not None:
         made = Rules.square(n_digits, ())
     elif shape is None:
         raise InputError(
@@ -336,4 +365,27 @@ def grid_rules(
         )
     else:
         made = plain(*shape)
-    return made if rules is None else made + named(rules, *(shape or (1, n_digits)))
+    if rules is not None:
+        made += named(rules, *(shape or (1, n_digits)))
+    if grids is None:
+        return made
+    made = rules_of_grids(grids, made)
+    if regions is None:
+        return made
+    houses = houses_of(drawn_labels(regions, drawing or made.drawing), n_digits)
+    return made + replace(made, houses=tuple(houses))
+
+
+def _grids(
+    n_digits: int, box: tuple[int, int] | None, name: str | None, drawing: str | None
+) -> Sequence[Grid] | None:
+    """Return the grids of a layout, given its name or its drawing; None for one grid."""
+    if name is None:
+        return None if drawing is None else drawn_grids(drawing, box or (1, n_digits))
+    if (n_digits, box) != (9, (3, 3)):
+        raise ProblemError(f"the layout {name!r} has grids of 9×9 with boxes of 3×3")
+    grids = LAYOUTS[name]
+    places = {place for grid in grids for place in grid}
+    if drawing is not None and set(drawn_places(drawing)) != places:
+        raise ProblemError(f"the grids of the table are not laid out as {name!r}")
+    return grids

@@ -46,7 +46,7 @@ class FilePlace:
 
 def corpus_of(inputs: Sequence[str | Source], settings: FileSettings, **more: Any) -> Corpus:
     """Return the corpus in some files or sources, in the notation of the settings; see `Corpus`."""
-    names = ("column", "box", "alphabet", "blank", "rules", "regions")
+    names = ("column", "box", "alphabet", "blank", "rules", "regions", "rule_columns")
     return Corpus(inputs, **{name: getattr(settings, name) for name in names}, **more)
 
 

@@ -43,6 +43,7 @@ OF_GRIDS = (
     "box",
     "rules",
     "regions",
+    "rule_columns",
     "canonical",
 )  # settings that instances do not have
 MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
@@ -332,6 +333,8 @@ class InstanceTables(Tables):
     reader : InstanceReader
         The reader of blocks, which can be sent to workers.
     solution_column : None
+    rule_columns : tuple
+        No columns; see `Corpus`.
 
     Raises
     ------
@@ -340,6 +343,7 @@ class InstanceTables(Tables):
     """
 
     solution_column = None
+    rule_columns = ()
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from batchsolve.errors import InputError, counted, quoted
@@ -31,6 +31,8 @@ class Summary:
         The puzzle column.
     solution_column : str or None
         The column of given solutions.
+    rule_columns : list of str
+        The columns that give rows rules.
     advice : str
         Advice on rows that met their node limit; empty if there is none.
 
@@ -59,6 +61,7 @@ class Summary:
     jobs: int = 1
     column: str = ""
     solution_column: str | None = None
+    rule_columns: list[str] = field(default_factory=list)
     advice: str = ""
 
     @property
@@ -76,10 +79,11 @@ class Summary:
 
     @property
     def columns(self) -> str:
-        """The puzzle column and the solution column of the input, in words."""
+        """The columns of the input that were read, in words."""
         given = self.solution_column
         solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
-        return f"puzzle column {quoted(self.column)}, {solutions}"
+        rules = f", rules in {', '.join(self.rule_columns)}" if self.rule_columns else ""
+        return f"puzzle column {quoted(self.column)}, {solutions}{rules}"
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")

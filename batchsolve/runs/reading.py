@@ -114,6 +114,7 @@ def read_problem(
     blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
+    rule_columns: str | None = None,
 ) -> Reading:
     """Read the problem that `text` names.
 
@@ -138,6 +139,8 @@ def read_problem(
         For grids: rules beyond the usual, as in `solve_file`.
     column : str, optional
         For a row of a corpus: the puzzle column.
+    rule_columns : str, optional
+        For a row of a corpus: the columns of rules, as in `solve_file`.
     blank : str, optional
         For grids: the characters of blank cells; by default those of ``.0*_-`` that are not digits.
 
@@ -165,12 +168,12 @@ def read_problem(
         "regions": regions,
     }
     if text == "-" or os.path.exists(text):
-        if column is not None:
+        if column is not None or rule_columns is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
     path, row = _split_row(text)
     if row is not None:
-        return _read_row(path, row, column, written)
+        return _read_row(path, row, column, {**written, "rule_columns": rule_columns})
     if text.partition(":")[0] not in FAMILIES:
         if _is_grid(text):
             raise InputError(
@@ -178,7 +181,7 @@ def read_problem(
                 f"or - for standard input (in Python, solve takes the grid itself)"
             )
         raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
-    if any(each is not None for each in (column, box, alphabet, blank)):
+    if any(each is not None for each in (column, rule_columns, box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )

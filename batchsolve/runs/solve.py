@@ -403,6 +403,7 @@ class TableFields(TypedDict, total=False):
     blank: str | None
     rules: str | None
     regions: str | None
+    rule_columns: str | None
     stats: bool
     canonical: bool
     limit: int
@@ -431,6 +432,7 @@ def solve_table(
     blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
+    rule_columns: str | None = None,
     stats: bool = False,
     canonical: bool = False,
     limit: int = 2,
@@ -458,6 +460,8 @@ def solve_table(
     rules : str, optional
         As in `solve_file`.
     regions : str, optional
+        As in `solve_file`.
+    rule_columns : str, optional
         As in `solve_file`.
     stats : bool
         Add the columns ``nodes`` and ``seconds``.
@@ -505,7 +509,7 @@ def solve_table(
     limit = whole_number("limit", limit, 1)
     source = TableSource(arrow_table(table))
     how = column, box, alphabet, blank, rules, regions
-    corpus = Corpus([source], *how, solution_column=solution_column)
+    corpus = Corpus([source], *how, solution_column=solution_column, rule_columns=rule_columns)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     answers = AnswerTable(corpus.reader, limit, stats, canonical)
     with Pool(jobs, backend, address) as pool:

@@ -70,6 +70,7 @@ SAME_FILES = (
     "blank",
     "rules",
     "regions",
+    "rule_columns",
     "filename",
     "stats",
     "canonical",
@@ -234,6 +235,7 @@ class FileRun:
         self.totals.engine = self.search.engine
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
+        self.totals.rule_columns = list(corpus.rule_columns)
         met_limit = self.totals.unfinished and self.search.node_limit is not None
         self.totals.advice = engines.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start

@@ -7,26 +7,26 @@ many rows, never from one. If a choice is not clear, an error lists the possibil
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.overlaps import drawing_of, drawn_problem
+from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import checked_box
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Reader, as_text, in_one_line, number_kinds
-from batchsolve.tables.rule_columns import COLUMNS, OWN, REGIONS, RULES, RuleColumns
+from batchsolve.tables.rule_columns import COLUMNS, CONSTRAINTS, REGIONS, RULES, RuleColumns
 from batchsolve.tables.sources import Source, name_of
 
 PUZZLE_NAMES = (
@@ -81,6 +81,9 @@ class Corpus(Tables):
         The problem of all rows, in place of the box, the rules and the regions.
     solution_column : str, optional
         The column of given solutions; by default found by its name.
+    rule_columns : str, optional
+        Those of the columns `COLUMNS` that give rows rules, with commas between them, or ``none``;
+        by default all that hold texts, lists or objects.
     filename : bool
         Add a column with the name of the file that a row is from.
     size : BlockSize, optional
@@ -113,16 +116,19 @@ class Corpus(Tables):
         *,
         problem: GridProblem | None = None,
         solution_column: str | None = None,
+        rule_columns: str | None = None,
         filename: bool = False,
         size: BlockSize | None = None,
     ) -> None:
         named = {"column": column, "solution_column": solution_column}
         texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
+        texts["rule_columns"] = rule_columns
         box = checked_box(box, **named, **texts)
-        given = RuleColumns(0, box, rules, regions, problem)
+        given = RuleColumns(0, box, rules, regions, fixed=problem)
         super().__init__(inputs, filename, size)
         self._blank = blank
         self._check_named(**named)
+        self._rule_columns = self._columns_of_rules(rule_columns)
         for sample, is_last in self._samples():
             self._sample = sample
             try:
@@ -144,6 +150,11 @@ class Corpus(Tables):
             self.rules,
             filename,
         )
+
+    @property
+    def rule_columns(self) -> tuple[str, ...]:
+        """The columns that give rows rules of their own."""
+        return self.rules.names
 
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
@@ -265,20 +276,16 @@ class Corpus(Tables):
     def _choose_notation(
         self, given: RuleColumns, alphabet: str | None
     ) -> tuple[RuleColumns, Notation]:
-        if (drawing := self._drawing()) is not None:
-            own = [name for name in COLUMNS if name in self.columns]
-            if given.rules or given.regions or own:
-                raise InputError(
-                    f"column {quoted(self.column)} holds grids that overlap, which take no other "
-                    f"rules: leave out {' and '.join(own) or 'rules and regions'}"
-                )
-            problem, notation = drawn_problem(
-                drawing, given.box, alphabet, self._blank, given.fixed
-            )
-            return replace(given, n_digits=problem.n_digits, fixed=problem), notation
+        names = tuple(filter(self._holds_rules, COLUMNS))
+        if (drawn := self._drawn(given)) is not None:
+            columns = replace(drawn, names=names)
+            assert columns.drawing is not None
+            return columns, drawn_notation(columns.n_digits, columns.drawing, alphabet, self._blank)
         survey = Survey(self._blank)
         survey.add(_texts(self._sample, self.column))
-        size = given.known_digits or survey.size(needs_boxes=REGIONS not in self.columns)
+        size = given.known_digits or survey.size(
+            needs_boxes=not {REGIONS, CONSTRAINTS}.intersection(names)
+        )
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
             alphabet = alphabet or usual_notation(size).name
@@ -287,13 +294,7 @@ class Corpus(Tables):
                 f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
                 f"81 characters, a 16×16 grid 256"
             )
-        columns = replace(given, n_digits=size)
-        known = {
-            RULES: self._are_known(RULES, columns.problem),
-            REGIONS: self._are_known(REGIONS, partial(columns.problem, "")),
-            **{name: self._has_texts(name) for name in OWN},
-        }
-        columns = replace(columns, names=tuple(name for name in COLUMNS if known[name]))
+        columns = replace(given, n_digits=size, names=names)
         if alphabet is not None:
             return columns, Notation.from_name(alphabet, size, self._blank)
         try:
@@ -304,28 +305,44 @@ class Corpus(Tables):
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
         return columns, notation
 
-    def _drawing(self) -> str | None:
-        """Return the drawing that most of the first values are, if they are grids that overlap."""
-        values = as_text(self._sample[self.column][:100], self.column).to_pylist()
-        found = Counter(drawing_of(value or "") for value in values)
-        return found.most_common(1)[0][0] if found else None
+    def _drawn(self, given: RuleColumns) -> RuleColumns | None:
+        """Return the rules of grids that overlap, if most of the first values are such grids.
 
-    def _are_known(self, name: str, use: Callable[[str], object]) -> bool:
-        """Tell whether a column is there and most of its first values make a problem."""
-        if name not in self.columns or name in (self.column, self.solution_column):
-            return False
-        texts = [t for t in _texts(self._sample, name)[:100].to_pylist() if t]
-        n_known = 0
-        for text in texts:
-            with suppress(InputError, ProblemError):
-                use(text)
-                n_known += 1
-        return 2 * n_known > len(texts)
+        Their layout is drawn in the values, or named among the rules.
+        """
+        values = as_text(self._sample[self.column][:100], self.column).to_pylist()
+        drawing = _most_common(drawing_of(value or "") for value in values)
+        name, _ = split_layout(given.rules)
+        if name is None and self._holds_rules(RULES) and given.fixed is None:
+            texts = _texts(self._sample, RULES)[:100].to_pylist()
+            name = _most_common(_layout_in(text or "") for text in texts)
+        if drawing is None and name is None:
+            return None
+        n = given.known_digits or 9
+        if name is not None:
+            given = replace(given, rules="+".join(filter(None, (name, given.rules))))
+            drawing = drawing or grid_rules(n, given.box, name).drawing
+        return replace(given, n_digits=n, drawing=drawing)
+
+    def _columns_of_rules(self, named: str | None) -> list[str]:
+        """Return the columns of rules that a user names, or all that can be some."""
+        if named is None:
+            return [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
+        names = [name.strip() for name in named.split(",") if name.strip() != "none"]
+        if wrong := set(names).difference(COLUMNS):
+            raise InputError(
+                f"{quoted(min(wrong))} is no name of a column of rules; choose from "
+                f"{', '.join(COLUMNS)}, or none"
+            )
+        if wrong := set(names).difference(self.columns):
+            raise InputError(f"unknown column {quoted(min(wrong))}; choose from {self._names()}")
+        return names
+
+    def _holds_rules(self, name: str) -> bool:
+        return name in self._rule_columns and name not in (self.column, self.solution_column)
 
     def _has_texts(self, name: str) -> bool:
-        """Tell whether a column is there, and holds texts, lists or objects."""
-        if name not in self.columns or name in (self.column, self.solution_column):
-            return False
+        """Tell whether a column holds texts, lists or objects."""
         kind, types = self.schema.field(name).type, pa.types
         kind = kind.value_type if types.is_dictionary(kind) else kind
         is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
@@ -352,6 +369,19 @@ class Corpus(Tables):
             return "the first value is null"
         text = str(value).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def _most_common(values: Iterable[str | None]) -> str | None:
+    """Return the most common of some values, or None if there are none."""
+    found = Counter(values).most_common(1)
+    return found[0][0] if found else None
+
+
+def _layout_in(rules: str) -> str | None:
+    """Return the name of the layout among some rules, whatever else these are."""
+    with suppress(ProblemError):
+        return split_layout(rules)[0]
+    return None
 
 
 def _texts(table: pa.Table, column: str) -> pa.Array:

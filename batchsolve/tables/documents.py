@@ -1,4 +1,4 @@
-"""Files that are read as a whole: NumPy arrays, JSON arrays, grids in groups of lines.
+"""Files that are read as a whole: NumPy arrays, JSON arrays, JSON documents, titled grids.
 
 All other files are read block by block; these cannot be cut without parsing them.
 """
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
+from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import without_minus_one
 from batchsolve.problems.notation import default_box, numbers, usual_notation
@@ -48,6 +49,8 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
         return _numpy_table(content())
     if _ARRAY.match(head) and suffix not in (".jsonl", ".ndjson"):
         return _json_table(content())
+    if is_grid_document(head):
+        return pa.table(read_grid_document(content()))
     if _TITLE.match(head):
         return _titled_table(content().decode())
     return None

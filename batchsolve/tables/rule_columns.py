@@ -26,7 +26,16 @@ from batchsolve.kernels import kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.jigsaws import Jigsaws
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.rules import layout, n_regions, plain, regions_of
+from batchsolve.problems.overlaps import drawn_labels
+from batchsolve.problems.rules import (
+    Cells,
+    Rules,
+    houses_of,
+    layout,
+    n_regions,
+    plain,
+    regions_of,
+)
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem, grid_rules
 
@@ -49,8 +58,10 @@ class RuleColumns:
     box : (int, int), optional
     rules, regions : str, optional
         The rules and the regions of all rows; see `grid_problem`.
+    drawing : str, optional
+        The cells of grids that overlap; by default, grids are square.
     fixed : GridProblem, optional
-        The problem of rows without rules of their own, in place of the four above.
+        The problem of rows without rules of their own, in place of those above.
     names : tuple of str
         The columns that give rows others: some of `COLUMNS`.
     """
@@ -59,6 +70,7 @@ class RuleColumns:
     box: tuple[int, int] | None = None
     rules: str | None = None
     regions: str | None = None
+    drawing: str | None = None
     fixed: GridProblem | None = None
     names: tuple[str, ...] = ()
 
@@ -69,18 +81,21 @@ class RuleColumns:
             return self.fixed.n_digits
         if self.box is not None:
             return self.box[0] * self.box[1]
+        if self.drawing is not None:
+            return 9
         return None if self.regions is None else n_regions(self.regions)
 
     @property
     def key_width(self) -> int:
         """Number of digits that tell a row from others: its grid, its regions and its rules."""
         n_cells = self.main_problem.n_cells
-        return n_cells * (1 + (REGIONS in self.names)) + _RULE_DIGITS * bool(self._hashed)
+        n_grids = 1 + (REGIONS in self.names and REGIONS not in self._hashed)
+        return n_cells * n_grids + _RULE_DIGITS * bool(self._hashed)
 
     @property
     def _hashed(self) -> list[str]:
         """The columns whose values tell rows apart by a hash."""
-        return [name for name in self.names if name != REGIONS]
+        return [name for name in self.names if name != REGIONS or self.drawing is not None]
 
     @property
     def kind(self) -> tuple[str, tuple[str, ...]]:
@@ -92,15 +107,19 @@ class RuleColumns:
     ) -> npt.NDArray[np.uint8]:
         """Return the digits that tell rows apart, shape (n, key_width)."""
         digits = [puzzles]
-        if REGIONS in self.names:
+        hashed = self._hashed
+        if REGIONS in self.names and REGIONS not in hashed:
             digits.append(_regions(columns[REGIONS], self.n_digits, {}))
-        if self._hashed:
+        if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
-            for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(len(puzzles))):
+            own_columns = {name: columns[name] for name in hashed}
+            found = _by_texts(own_columns, (RULES, REGIONS, *OWN), np.arange(len(puzzles)))
+            for (rules, regions, *own), rows in found:
                 names = sorted(name.strip() for name in rules.lower().split("+"))
                 with suppress(ProblemError):  # rows with wrong rules are not compared
-                    said = repr(own_rules(self.n_digits, tuple(own))) if any(own) else ""
-                    digest = hashlib.sha256(f"{'+'.join(names)}{said}".encode()).digest()
+                    houses = self._drawn_regions(regions) if regions else []
+                    said = names, houses, own_rules(self.n_digits, tuple(own), self.drawing or "")
+                    digest = hashlib.sha256(repr(said).encode()).digest()
                     each[rows] = np.frombuffer(digest, np.uint8)
             digits.append(each)
         return np.concatenate(digits, axis=1) if len(digits) > 1 else puzzles
@@ -113,13 +132,25 @@ class RuleColumns:
         except InputError:
             if not {REGIONS, CONSTRAINTS}.intersection(self.names):
                 raise
-            return Variant(grid_rules(self.n_digits, self.box, self.rules, has_boxes=False))
+            return Variant(self._rules(self.rules, has_boxes=False))
+
+    def _rules(
+        self, rules: str | None, regions: str | None = None, has_boxes: bool = True
+    ) -> Rules:
+        """Return the rules of a row with these names and regions."""
+        return grid_rules(self.n_digits, self.box, rules, regions, has_boxes, self.drawing)
+
+    def _drawn_regions(self, text: str) -> list[Cells]:
+        """Return the regions of grids that overlap."""
+        assert self.drawing is not None
+        return houses_of(drawn_labels(text, self.drawing), self.n_digits)
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these rules, and regions, of their own."""
         if self.fixed is not None:
             return self.fixed
-        return grid_problem(self.n_digits, self.box, self._all(rules), regions or self.regions)
+        names, regions = self._all(rules), regions or self.regions
+        return grid_problem(self.n_digits, self.box, names, regions, self.drawing)
 
     def _all(self, *rules: str) -> str | None:
         """Return the named rules of all rows and these."""
@@ -139,7 +170,7 @@ class RuleColumns:
         if not columns:
             return [(self.problem(), np.arange(n))]
         regions = None
-        if REGIONS in columns:
+        if REGIONS in columns and self.drawing is None:
             regions = _regions(columns[REGIONS], self.n_digits, faults)
         parts: list[Part] = []
         for (rules, *own), rows in _by_texts(columns, (RULES, *OWN), np.arange(n)):
@@ -147,7 +178,7 @@ class RuleColumns:
             if not good.size:
                 continue
             try:
-                if any(own):
+                if any(own) or self.drawing is not None:
                     parts += self._parts_of_own(rules, tuple(own), good, columns)
                 else:
                     with _column_named(RULES):
@@ -164,7 +195,7 @@ class RuleColumns:
         columns: dict[str, pa.Array],
     ) -> list[Part]:
         """Return the parts of rows with the same rules of their own."""
-        said = own_rules(self.n_digits, own)
+        said = own_rules(self.n_digits, own, self.drawing or "")
         parts: list[Part] = []
         for (text,), some in _by_texts(columns, (REGIONS,), rows):
             if isinstance(self.fixed, Variant):
@@ -174,7 +205,7 @@ class RuleColumns:
             else:
                 names, regions = self._all(rules, *said.names), text or self.regions
                 with _column_named(RULES):
-                    base = grid_rules(self.n_digits, self.box, names, regions, said.has_boxes)
+                    base = self._rules(names, regions, said.has_boxes)
             with _column_named(CONSTRAINTS):
                 parts.append((Variant(said.on(base)), some))
         return parts
@@ -198,7 +229,7 @@ class RuleColumns:
             return parts
         if (regions[own] == regions[own[0]]).all():
             return [*parts, (self.problem(rules, texts[int(own[0])].as_py()), own)]
-        shared = grid_rules(self.n_digits, self.box, self._all(rules), has_boxes=False)
+        shared = self._rules(self._all(rules), has_boxes=False)
         whole = regions.copy()
         whole[regions[:, 0] == _NONE] = regions[own[0]]  # rows that this part does not have
         return [*parts, (Jigsaws(shared, whole), own)]
@@ -214,8 +245,8 @@ def _column_named(name: str) -> Iterator[None]:
 
 
 @lru_cache(maxsize=4096)
-def own_rules(n: int, texts: tuple[str, ...]) -> GridRules:
-    """Return the rules of a row, given the texts of the columns `OWN`.
+def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> GridRules:
+    """Return the rules of a row, given the texts of the columns `OWN`; see `GridRules`.
 
     Raises
     ------
@@ -227,7 +258,7 @@ def own_rules(n: int, texts: tuple[str, ...]) -> GridRules:
     >>> own_rules(2, ("AA..", "A=3", "", "r1c1<r1c2", "")).pairs
     [(0, 1, 'less')]
     """
-    rules = GridRules(n)
+    rules = GridRules(n, drawing)
     cages, sums, marks, pairs, constraints = map(str.strip, texts)
     if cages or sums:
         with _column_named(CAGES):

@@ -1,5 +1,7 @@
 """Grids that overlap: layouts found from drawings, counts by hand and by brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,9 +10,9 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.problems.overlaps import drawing_of, drawn_places, overlapping
-from batchsolve.problems.rules import plain
-from batchsolve.problems.variant import Variant
+from batchsolve.problems.overlaps import LAYOUTS, drawing_of, drawn_places, overlapping
+from batchsolve.problems.rules import Cage, named, plain
+from batchsolve.problems.variant import Variant, grid_rules
 from batchsolve.runs.export import export_run, found_covers
 from batchsolve.runs.reading import picture
 
@@ -135,13 +137,136 @@ def test_a_table_of_drawings(tmp_path):
     assert len(texts.text()[0]) == 441
 
 
-def test_tables_of_drawings_take_no_other_rules():
-    table = pa.table({"puzzle": [TWO], "rules": ["x"]})
-    for wrong, how in ((table, {}), (table.select(["puzzle"]), {"rules": "x"})):
-        with pytest.raises(InputError, match="which take no other rules: leave out "):
-            bs.solve_table(wrong, box=(2, 2), **how)
-    with pytest.raises(InputError, match="grids that overlap take neither rules nor regions"):
-        bs.solve(TWO, box=(2, 2), rules="x")
+LINE = TWO.replace("\n", "")
+CELLS = {place: cell for cell, place in enumerate(drawn_places(TWO))}
+FIRST, SECOND = ([CELLS[r + k, c + k] for r in range(4) for c in range(4)] for k in (0, 2))
+
+
+def in_both(rules):
+    """The rules of a grid of 4x4, in both grids of `TWO`."""
+    base = overlapping(TWO, (2, 2))
+    moved = {
+        name: tuple(dict.fromkeys(tuple(g[c] for c in some) for g in (FIRST, SECOND) for some in x))
+        for name, x in (("houses", rules.houses), ("groups", rules.groups))
+    }
+    pairs = tuple((g[a], g[b], how) for g in (FIRST, SECOND) for a, b, how in rules.pairs)
+    return base + replace(base, **moved, pairs=pairs)
+
+
+def own(**fields):
+    """The rules of `TWO` with some of its own."""
+    base = overlapping(TWO, (2, 2))
+    return base + replace(base, houses=(), **fields)
+
+
+def all_consecutive():
+    """The pairs of neighbours of `TWO`, of which one is consecutive."""
+    beside = [(a, b) for a in CELLS for b in ((a[0] + 1, a[1]), (a[0], a[1] + 1)) if b in CELLS]
+    pairs = [(CELLS[a], CELLS[b]) for a, b in beside]
+    return tuple((*pair, "consecutive" if pair == (11, 12) else "apart") for pair in pairs)
+
+
+DRAWN = [
+    ({"rules": "x"}, in_both(named("x", 2, 2))),
+    ({"rules": "antiking+nonconsecutive"}, in_both(named("antiking+nonconsecutive", 2, 2))),
+    (
+        {"cages": "AA..##A...##..B.....BC..##.C..##....", "sums": "A=6 B=5 C=?"},
+        own(cages=(Cage((0, 1, 4), 6), Cage((10, 16), 5)), groups=((17, 21),)),
+    ),
+    (
+        {"marks": "e...##o...##........ee..##....##...o"},
+        own(marks=((0, 10), (4, 5), (16, 10), (17, 10), (27, 5))),
+    ),
+    (
+        {"pairs": "r1c1<r2c1 r3c4-r3c5 r5c6:r6c6"},
+        own(pairs=((0, 4, "less"), (11, 12, "consecutive"), (23, 27, "double"))),
+    ),
+    ({"pairs": "r3c4-r3c5 all-consecutive"}, own(pairs=all_consecutive())),
+    ({"constraints": ".Shape~4x4.Thermo~R3C4~R3C5"}, "for one square grid, and the grids of the"),
+    ({"pairs": "r1c5<r1c6"}, "there is no cell 'r1c5' in the layout"),
+    ({"cages": "AA", "sums": "A=3"}, "2 labels; the layout has 28 cells, its drawing 36"),
+    ({"rules": "samurai"}, "the layout 'samurai' has grids of 9×9 with boxes of 3×3"),
+]
+
+
+@pytest.mark.parametrize("engine", ["lanes", "dlx"])
+def test_rules_of_rows_of_drawings(engine):
+    """Named rules hold in each grid; cells, cages, marks and pairs are those of the drawing."""
+    names = ("puzzle", "rules", "cages", "sums", "marks", "pairs", "constraints")
+    puzzle = "1...##..1.##" + LINE[12:]
+    rows = [{**dict.fromkeys(names, ""), "puzzle": puzzle, **row} for row, _ in DRAWN]
+    table = pa.Table.from_pylist(rows)
+    found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1, engine=engine).to_pylist()
+    for answer, row, (_, rules) in zip(found, rows, DRAWN, strict=True):
+        if isinstance(rules, str):
+            assert answer["status"] == "invalid"
+            assert rules in answer["message"]
+            continue
+        grids = grids_by_rules(rules, [1, 0, 0, 0, 0, 0, 1, 0] + [0] * 20)
+        assert answer["n_solutions"] == len(grids), row
+        if grids:
+            solution = tuple(int(c) for c in answer["solution"] if c != "#")
+            assert solution in grids
+
+
+def test_regions_of_drawings():
+    """Regions in place of boxes: lines of the two grids, and regions of any shape."""
+    regions = "AABB##ABBD##ACDDEECCDEFF##CEGF##GGGF"
+    labels = regions.replace("#", "")
+    base = overlapping(TWO, (2, 2))
+    boxes = {house for house in base.houses if base.step(house) is None}
+    houses = [house for house in base.houses if house not in boxes]
+    houses += [tuple(k for k, a in enumerate(labels) if a == label) for label in "ABCDEFG"]
+    puzzle = "12..##34..##"
+    table = pa.table({"puzzle": [puzzle + LINE[12:]] * 2, "regions": [regions, labels]})
+    grids = grids_by_rules(replace(base, houses=tuple(houses)), [1, 2, 0, 0, 3, 4, 0, 0] + [0] * 20)
+    found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1)
+    assert found["n_solutions"].to_pylist() == [len(grids)] * 2
+
+
+def test_a_rule_for_all_drawings_and_for_one(tmp_path):
+    puzzle = "1...##..1.##" + LINE[12:]
+    rules = in_both(named("x", 2, 2))
+    n = len(grids_by_rules(rules, [1, 0, 0, 0, 0, 0, 1, 0] + [0] * 20))
+    table = pa.table({"puzzle": [puzzle]})
+    assert bs.solve_table(table, box=(2, 2), rules="x", limit=999)["n_solutions"][0].as_py() == n
+    (tmp_path / "two.txt").write_text("\n".join(puzzle[k : k + 6] for k in range(0, 36, 6)))
+    reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2), rules="x")
+    assert bs.count(reading).count == n
+    (tmp_path / "in.csv").write_text(f"puzzle,rules\n{puzzle},\n{puzzle},x\n{puzzle},\n")
+    assert bs.count(bs.read_problem(f"{tmp_path}/in.csv#2", box=(2, 2))).count == n
+    bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", box=(2, 2))
+    assert len((tmp_path / "out.csv").read_text().split()) == 3
+
+
+@pytest.mark.parametrize("name", sorted(LAYOUTS))
+def test_layouts_with_a_name(name):
+    """The drawing of most of them gives the same rules."""
+    problem = Variant(grid_rules(9, rules=name))
+    assert {len(house) for house in problem.rules.houses} == {9}
+    if name in ("windmill", "clueless1", "clueless2"):
+        with pytest.raises(ProblemError, match=f"name the corners of the grids, or .*{name}"):
+            overlapping(problem.rules.drawing)
+    else:
+        assert set(overlapping(problem.rules.drawing).houses) == set(problem.rules.houses)
+    [solution] = bs.solutions(problem, jobs=1, limit=1)
+    text = problem.format(problem.grids(bs.Stacks.from_lists([solution.tolist()]))[0])
+    row = pa.table({"puzzle": [text, text], "rules": [name, f"{name}+x"], "solution": [text] * 2})
+    answers = bs.solve_table(row, jobs=1).to_pylist()
+    assert [row["status"] for row in answers] == ["unique", "invalid"]
+    assert answers[0]["agrees"]
+    assert bs.solve(text, rules=name).status == "unique"
+
+
+def test_layouts_that_do_not_fit():
+    with pytest.raises(ProblemError, match="laid out as samurai or sohei, not both"):
+        bs.solve(SAMURAI, rules="samurai+sohei")
+    with pytest.raises(ProblemError, match="the grids of the table are not laid out as 'sohei'"):
+        bs.solve(SAMURAI, rules="sohei")
+    table = pa.table({"puzzle": [SAMURAI] * 3, "rules": ["samurai", "windmill", ""]})
+    answers = bs.solve_table(table, jobs=1).to_pylist()
+    assert [row["status"] for row in answers] == ["unique", "invalid", "unique"]
+    assert "laid out as samurai or windmill, not both" in answers[1]["message"]
 
 
 def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):

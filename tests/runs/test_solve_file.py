@@ -564,7 +564,7 @@ def test_json_summary(corpus, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
-    names += " rows_per_second engine backend jobs column solution_column"
+    names += " rows_per_second engine backend jobs column solution_column rule_columns"
     assert set(facts) == set(names.split())
     assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")

@@ -208,10 +208,13 @@ WRONG = [
     ({"constraints": "3x3::k:1:2:"}, "is no killer of 9×9"),
     ({"constraints": "{"}, "column 'constraints': no JSON"),
     ({"constraints": "[]"}, "column 'constraints': '[]' is no constraint string"),
+    ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "'arrow' is a constraint that rules here"),
     ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage'"),
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
+    ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
+    ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels of regions, not 6"),
 ]
 
 
@@ -219,9 +222,7 @@ WRONG = [
 def test_malformed_rows_are_invalid(columns, message):
     """The other rows of the table are answered."""
     given = table(**{name: [text, ""] for name, text in {"rules": "", **columns}.items()})
-    if "rules" in columns:  # a column of unknown names is not known as one of rules
-        given = table(rules=["knight", "x", "x"], pairs=["r1c1<r1c2", "", ""])
-    wrong, right, *_ = solved(given)
+    wrong, right = solved(given)
     assert (wrong["status"], wrong["solution"]) == ("invalid", None)
     assert message in wrong["message"]
     assert right["status"] == "multiple"
@@ -307,6 +308,49 @@ def test_columns_of_lists_and_objects():
 def test_columns_of_numbers_are_no_rules():
     given = table(marks=[3], pairs=[0.5], solution=["1234341221434321"])
     assert solved(given)[0]["status"] == "multiple"
+
+
+OTHER = {"marks": ["good", "poor"], "rules": ["x", "x"], "regions": ["Europe", "Asia"]}
+
+
+@pytest.mark.parametrize(
+    ("rule_columns", "statuses"),
+    [(None, ["invalid"] * 2), ("rules", ["unique"] * 2), ("none", ["multiple"] * 2)],
+)
+def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns, statuses):
+    """Columns that are called so for other reasons are left out."""
+    given = pa.table({"puzzle": ["....3.....21...."] * 2, **OTHER})
+    assert [row["status"] for row in solved(given, rule_columns=rule_columns)] == statuses
+    csv.writer((tmp_path / "in.csv").open("w")).writerows(
+        [given.column_names, *zip(*given.to_pydict().values(), strict=True)]
+    )
+    summary = bs.solve_file(
+        tmp_path / "in.csv", tmp_path / "out.csv", jobs=1, rule_columns=rule_columns
+    )
+    assert getattr(summary, statuses[0]) == 2
+    names = {None: "rules, regions, marks", "rules": "rules", "none": ""}[rule_columns]
+    assert summary.columns == "puzzle column 'puzzle', no solution column" + (
+        f", rules in {names}" if names else ""
+    )
+    row = f"{tmp_path}/in.csv#1"
+    if rule_columns:
+        assert bs.read_problem(row, rule_columns=rule_columns).stack.size == 3
+    else:
+        with pytest.raises(bs.InputError, match="column 'regions': 16 cells have"):
+            bs.read_problem(row)
+
+
+@pytest.mark.parametrize(
+    ("rule_columns", "message"),
+    [
+        ("rule,marks", "'rule' is no name of a column of rules; choose from rules, regions, cages"),
+        ("cages", "unknown column 'cages'; choose from 'puzzle', 'marks'"),
+        (["marks"], "rule_columns"),
+    ],
+)
+def test_columns_of_rules_that_are_not_there(rule_columns, message):
+    with pytest.raises(bs.InputError, match=message):
+        solved(table(marks=[""]), rule_columns=rule_columns)
 
 
 def test_given_solutions_are_checked_by_the_rules_of_their_rows():
