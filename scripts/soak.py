@@ -61,6 +61,7 @@ JOBS = (
     *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl", "solve-folder", "solve-canonical"),
     *("dedupe", "dedupe-symmetry"),
     *("enumerate", "enumerate-bounds", "enumerate-best", "enumerate-symmetry", "count", "scale"),
+    *("count-instances", "solve-instances"),
 )
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
 VICTIMS = ("parent", "worker", "workers", "group", "node")

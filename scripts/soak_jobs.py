@@ -19,11 +19,13 @@ import pyarrow.parquet
 from kinds import regular_graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
+from batchsolve.problems.families import family
 from batchsolve.runs.export import export_run
 
 HOME = Path(__file__).resolve().parents[1]
 N_WORKERS = 2
 N_ROWS = 500  # of each file, if a job has several
+N_INSTANCES = 500
 MEND_SECONDS = 1.0
 
 
@@ -127,6 +129,29 @@ def counting(problem: str) -> Job:
     return Job(arguments, result, ("run",))
 
 
+def of_instances(command: str, instances: Path) -> Job:
+    """Return the job that counts or solves the problems in the files of a folder."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        return [command, str(instances), "-o", str(folder / "out.csv"), "--resume"]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        return digest(folder / "out.csv")
+
+    return Job(arguments, result, ("out.csv",))
+
+
+def write_instances(folder: Path) -> None:
+    """Write easy problems, and a few hard ones among them, each into a file."""
+    folder.mkdir()
+    easy = [
+        write_dlx(family(f"{name}:{n}")) for n in (5, 6, 7, 8) for name in ("queens", "langford")
+    ]
+    hard = write_dlx(family("queens:11"))
+    for k in range(N_INSTANCES):
+        (folder / f"{k:04d}.dlx").write_text(hard if k % 160 == 80 else easy[k % len(easy)])
+
+
 def scaling(problem: str) -> Job:
     """Return the job that measures searches; it cannot be resumed, so it restarts elsewhere."""
 
@@ -160,6 +185,7 @@ def jobs_in(folder: Path) -> dict[str, Job]:
     for begin in range(0, len(table), N_ROWS):
         with pa.output_stream(str(folder / "several" / f"{begin:06d}.csv")) as file:
             pa.csv.write_csv(table.slice(begin, N_ROWS), file)
+    write_instances(folder / "instances")
     (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "grid.txt").write_text("1234" + "." * 32)
     bounds, costs = folder / "bounds.dlx", folder / "costs.dlx"
@@ -179,6 +205,8 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         "enumerate-best": enumerating(costs, "--budget", "400", "--best", "20"),
         "enumerate-symmetry": enumerating("queens:11", "--budget", "8000", "--up-to-symmetry"),
         "count": counting("queens:12"),
+        "count-instances": of_instances("count", folder / "instances"),
+        "solve-instances": of_instances("solve", folder / "instances"),
         "scale": scaling("queens:9"),
     }
 

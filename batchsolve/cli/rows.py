@@ -50,6 +50,7 @@ KeptFiles = Annotated[
         "batchsolve solve puzzles.csv -o solved.csv",
         "batchsolve solve 'corpora/*.parquet' -o solved/ --filename",
         "batchsolve solve puzzles.csv -o solved.csv --canonical",
+        "batchsolve solve 'instances/*.dlx' -o covers.csv",
     ),
     epilog="Exit codes: 0 every row answered; 1 some row invalid, unfinished or disagreeing with "
     "its given solution; 2 wrong usage, a file that cannot be read or written, or no worker left; "
@@ -62,7 +63,7 @@ def solve(
             metavar="INPUT...",
             help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
             "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
-            "all its files.",
+            "all its files. Or exact cover problems, as of count.",
         ),
     ],
     output: Annotated[
@@ -93,6 +94,7 @@ def solve(
 
     The output has the columns of the input, then solution, status, n_solutions, agrees (if the
     input has solutions) and message; it has a row for every row of the input, in the same order.
+    Of exact cover problems, it has the items, the options and the first cover.
     """
     from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.solve_file import solve_file

@@ -60,7 +60,9 @@ CountedFiles = Annotated[
     FileSettings,
     only(*HOW_WRITTEN, "filename", "chunk", "stats"),
     meaning("column", help="Name of the puzzle column; found by default. Of a table: problem."),
-    meaning("chunk", help="Most rows of a table that a task reads; by default 16 kB of text."),
+    meaning(
+        "chunk", help="Most rows of a table that a task reads; by default 16 to 128 kB of text."
+    ),
 ]
 
 EPILOG = (

@@ -38,6 +38,8 @@ from batchsolve.engines.frame import prepared
 from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Searchable
 from batchsolve.settings import AUTO
 
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
@@ -104,13 +106,15 @@ class EngineForEach:
             return Capabilities("the engine that suits each problem")
         return registered(self.name).capabilities
 
-    def of(self, problem: ExactCover) -> Engine:
+    def of(self, problem: Searchable) -> Engine:
         """Return the first engine for a problem; raises `InputError` if there is none."""
+        if isinstance(problem, SmallProblems):  # that of each of them
+            problem = problem.problems[0]
         return get_engine(next(_names_for(self.name, problem)))
 
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
+    def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
-        if self.name != AUTO:
+        if self.name != AUTO or isinstance(problem, SmallProblems):
             return self.of(problem).search(problem, task)
         turns = _turns_of(problem)
         engine = get_engine(turns.next())
@@ -259,7 +263,7 @@ class RowEngines:
         """The engines in words, for a journal."""
         return self.name + (f" after {self.handover.after} nodes" if self.handover else "")
 
-    def of(self, problem: ExactCover) -> RowEngines:
+    def of(self, problem: Searchable) -> RowEngines:
         """Return the engines for a problem: these."""
         return self
 
@@ -312,7 +316,7 @@ class EnginesByShape:
         is_for_others = self.has_fallback and self.main.handover is None
         return self.main.identity + ", with the fallback engine for large grids" * is_for_others
 
-    def of(self, problem: ExactCover) -> RowEngines:
+    def of(self, problem: Searchable) -> RowEngines:
         """Return the engines for a grid; raises `InputError` as `engine_for_rows`."""
         assert isinstance(problem, GridProblem)
         handover = _best_handover(self.wanted, problem, self.limit) if self.has_fallback else None

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO, UNLIMITED
 
@@ -50,6 +51,8 @@ class Capabilities:
         True if it takes no problem but a `Sudoku` or, with `rules`, any grid.
     rules : bool
         True if an engine for Sudoku takes grids with other rules, too, by their `rules`.
+    many : bool
+        True if it takes the problems of many rows at once: `SmallProblems` without bounds.
     least_box : int
         The fewest rows, and columns, that the boxes of a `Sudoku` may have.
     most_digits : int or None
@@ -82,6 +85,7 @@ class Capabilities:
     costs: bool = False
     sudoku_only: bool = False
     rules: bool = False
+    many: bool = False
     least_box: int = 1
     most_digits: int | None = None
     tree: str = ""
@@ -213,7 +217,7 @@ class Engine(Protocol):
         """The capabilities of the engine."""
         ...
 
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
+    def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; several threads may call it at once.
 
         Raises
@@ -257,7 +261,7 @@ class Registered:
     kind: str = "search"
     has_size: bool = False
 
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
+    def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
         search = getattr(import_module(self.module), self.kind)
         outcome: Outcome = search(problem, task)
@@ -277,6 +281,7 @@ _ENGINES = {
                 colors=True,
                 bounds=True,
                 costs=True,
+                many=True,
                 tree=MRV_TREE,
                 suits_grids_from=1,
             ),
@@ -416,7 +421,7 @@ def get_engine(name: str) -> Engine:
     return kind(megabytes=int(size))
 
 
-def check_support(engine: Engine, problem: ExactCover) -> None:
+def check_support(engine: Engine, problem: Searchable) -> None:
     """Check that an engine can search a problem, here and now.
 
     Raises
@@ -425,6 +430,12 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
         If the engine does not take such problems, or a module that it needs is not installed.
     """
     can = engine.capabilities
+    if isinstance(problem, SmallProblems):
+        if not can.many:
+            raise InputError(f"the engine {engine.name!r} takes one problem at a time")
+        for each in problem.problems:
+            check_support(engine, each)
+        return
     if can.sudoku_only and not isinstance(problem, Sudoku):
         _check_grid(engine, problem)
         return

@@ -26,15 +26,19 @@ from batchsolve.engines.links import (
     commit_others,
     cover,
     hand_back,
+    links_at,
     links_of,
+    links_of_each,
     name_choices,
     reselect,
+    starts_of,
     uncommit_others,
     uncover,
     undo,
 )
 from batchsolve.kernels import helper, kernel
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Searchable
 
 
 @helper
@@ -113,23 +117,34 @@ def _walk(links, choice, position, bounds, stack, k, found):
 
 
 @kernel
-def _search(links, task):
-    """Search below every stack of a task; return covers and the frontier."""
-    links, task = borrowed(links), borrowed(task)
+def _search(links, starts, problem_of, task):
+    """Search below every stack of a task; return covers and the frontier.
+
+    Stack `k` is of problem ``problem_of[k]``, whose links begin at `starts`.
+    """
+    links, starts, task = borrowed(links), borrowed(starts), borrowed(task)
     stacks, clash = task.stacks, task.clash
     found, front = frame.no_covers(), frame.no_stacks()
-    n_items, n_primary = links.left.size - 1, links.left[0]  # nothing is covered yet
-    covered = np.zeros(n_items + 1, np.uint32)
+    n_levels = 0
+    for x in range(starts.items.size - 1):
+        n_levels = max(n_levels, starts.items[x + 1] - starts.items[x])
+    covered = np.zeros(n_levels, np.uint32)
+    choice = np.zeros(n_levels, np.uint32)
+    choices = frame.no_choices(n_levels)
     selected = stacks.options[:0]
-    choice = np.zeros(n_items + 1, np.uint32)
-    choices = frame.no_choices(n_items + 1)
+    problem, own, n_primary = -1, links, U(0)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
             continue
         # X1. [Initialize.]
+        if problem_of[k] != problem:
+            selected = reselect(selected, selected[:0], own, covered)[1]
+            problem = problem_of[k]
+            own = links_at(links, starts, problem)
+            n_primary = own.left[0]  # nothing is covered yet
         stack = frame.stack_at(stacks, k)
-        clash[k], selected = reselect(selected, stack, links, covered)
+        clash[k], selected = reselect(selected, stack, own, covered)
         if clash[k] >= 0:
             continue
         event, position = frame.COVER, frame.at_the_top()
@@ -137,22 +152,27 @@ def _search(links, task):
             if event == frame.COVER:
                 found = frame.with_room(task, k, n_primary, found)
             lent, written = borrowed((choice, found))
-            event, position = _walk(links, lent, position, bounds, stack, k, written)
+            event, position = _walk(own, lent, position, bounds, stack, k, written)
             if event in (frame.DEEP, frame.SPENT):
-                name_choices(links, choice, position.level, choices)
+                name_choices(own, choice, position.level, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
-            name_choices(links, choice, position.level, choices)
-            front = hand_back(links, choice, position.level, stacks, k, choices, front)
-        undo(links, choice, position.level)
+            name_choices(own, choice, position.level, choices)
+            front = hand_back(own, choice, position.level, stacks, k, choices, front)
+        undo(own, choice, position.level)
         frame.end_stack(task, k, position)
     return found[:], front[:]
 
 
-def search(problem: ExactCover, task: Task) -> Outcome:
+def search(problem: Searchable, task: Task) -> Outcome:
     """Search a task; see `batchsolve.engines.contract`."""
+    if isinstance(problem, SmallProblems):
+        links, starts = links_of_each(problem.problems)
+        places = problem.places_of(task.stacks.roots)
+        return frame.search_task(_search, (links, starts, places), task)
     if task.cheapest or problem.bounds is not None:
         from batchsolve.engines import bounded  # compiled when first needed
 
         return bounded.search(problem, task)
-    return frame.search_task(_search, (links_of(problem),), task)
+    places = np.zeros(len(task.stacks), np.int64)
+    return frame.search_task(_search, (links_of(problem), starts_of(problem), places), task)

@@ -27,6 +27,7 @@ key has its colour too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ from numba import types, uint32, uint64
 from numba.extending import overload
 
 from batchsolve.engines.frame import append, prepared
-from batchsolve.kernels import helper, inlined
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
 U, W = uint32, uint64
@@ -57,6 +58,14 @@ class Links(NamedTuple):
     color: np.ndarray | None  # node -> its colour, 0 or `PURE`; item -> the colour of its list
 
 
+class Starts(NamedTuple):
+    """The places where each of several problems begins in its `Links`; the last one ends them."""
+
+    nodes: np.ndarray
+    items: np.ndarray
+    options: np.ndarray
+
+
 PURE = U(0xFFFFFFFF)
 
 
@@ -66,6 +75,10 @@ def color(x, links):
 
 def _paint(x, color, links):
     """Change the colour of a node or an item."""
+
+
+def _part(array, begin, end):
+    """Return a part of an array, or None of None."""
 
 
 @overload(color, inline="always")
@@ -91,36 +104,91 @@ def _has_colors(links: types.NamedTuple) -> bool:
     return isinstance(links.types[links.fields.index("color")], types.Array)
 
 
-@prepared
-def _prepared_links(problem: ExactCover) -> Links:
-    """Lay out the options of a problem as linked nodes, to be copied."""
-    indptr, items = problem.indptr, problem.indices.astype(np.int64) + 1
-    n_items, n_primary, n_options = problem.n_items, problem.n_primary, problem.n_options
-    spacers = n_items + 1 + indptr + np.arange(n_options + 1)
-    option_of = np.repeat(np.arange(n_options), np.diff(indptr))
-    nodes = n_items + 2 + np.arange(items.size) + option_of
-    top, option = np.zeros((2, spacers[-1] + 1), np.uint32)
-    up, down = np.tile(np.arange(spacers[-1] + 1, dtype=np.uint32), (2, 1))
-    first = spacers[:-1] + 1
-    top[nodes], option[nodes] = items, option_of
-    up[spacers[0]] = down[spacers[-1]] = 0
-    up[spacers[1:]], down[spacers[:-1]] = first, spacers[1:] - 1
-    order = np.argsort(items, kind="stable")
-    items, nodes = items[order], nodes[order]  # the list of every item, one behind the other
-    ends = np.flatnonzero(np.diff(items, append=0))
-    begins = np.flatnonzero(np.diff(items, prepend=0))
-    down[nodes], up[nodes] = np.roll(nodes, -1), np.roll(nodes, 1)
-    down[nodes[ends]], up[nodes[begins]] = items[ends], items[begins]
-    down[items[begins]], up[items[ends]] = nodes[begins], nodes[ends]
-    left, right = np.tile(np.arange(n_items + 1, dtype=np.uint32), (2, 1))
-    primary = np.arange(n_primary + 1)
-    left[primary], right[primary] = np.roll(primary, 1), np.roll(primary, -1)
-    size = np.bincount(items, minlength=n_items + 1).astype(np.uint32)
-    color = None
-    if problem.colors is not None:
-        color = np.zeros(top.size, np.uint32)  # headers and spacers have none
-        color[top != 0] = problem.colors
-    return Links(top, up, down, left, right, size, option, first.astype(np.uint32), color)
+@overload(_part, inline="always")
+def _part_of_kind(array, begin, end):
+    if isinstance(array, types.Array):
+        return lambda array, begin, end: array[begin:end]
+    return lambda array, begin, end: None
+
+
+@helper
+def links_at(links, starts, k):
+    """Return the links of problem `k` of several."""
+    x, y = starts.nodes[k], starts.nodes[k + 1]
+    i, j = starts.items[k], starts.items[k + 1]
+    return Links(
+        links.top[x:y],
+        links.up[x:y],
+        links.down[x:y],
+        links.left[i:j],
+        links.right[i:j],
+        links.size[i:j],
+        links.option[x:y],
+        links.first[starts.options[k] : starts.options[k + 1]],
+        _part(links.color, x, y),
+    )
+
+
+@kernel
+def _lay_out(links, starts, n_primary, indptr, items):
+    """Lay out the options of problems, whose arrays stand one behind the other, as linked nodes."""
+    entry = np.uintp(0)
+    for k in range(n_primary.size):
+        own = links_at(links, starts, k)
+        top, up, down, option, size = own.top, own.up, own.down, own.option, own.size
+        for i in range(size.size):
+            top[i], up[i], down[i], option[i], size[i] = U(0), U(i), U(i), U(0), U(0)
+            own.left[i] = own.right[i] = U(i)
+        for i in range(n_primary[k]):
+            own.right[i], own.left[i + 1] = U(i + 1), U(i)
+        own.left[0], own.right[n_primary[k]] = U(n_primary[k]), U(0)
+        q = U(size.size)  # the first spacer
+        top[q], up[q], option[q] = U(0), U(0), U(0)
+        bounds = indptr[starts.options[k] + k :]
+        for o in range(own.first.size):
+            spacer = q
+            own.first[o] = spacer + U(1)
+            for _ in range(bounds[o + 1] - bounds[o]):
+                q = U(q + U(1))
+                i = U(items[entry] + U(1))
+                entry += np.uintp(1)
+                above = up[i]
+                top[q], up[q], down[q], option[q] = i, above, i, U(o)
+                down[above] = up[i] = q
+                size[i] += U(1)
+            down[spacer] = q
+            q = U(q + U(1))
+            top[q], up[q], option[q] = U(0), own.first[o], U(0)
+        down[q] = U(0)
+
+
+def _starts_of_each(problems: Sequence[ExactCover]) -> Starts:
+    """Return where the links of each of several problems begin."""
+    sizes = np.zeros((3, len(problems) + 1), np.int64)
+    for k, problem in enumerate(problems, 1):
+        n_headers, n_options = problem.n_items + 1, problem.n_options
+        sizes[:, k] = n_headers + problem.n_entries + n_options + 1, n_headers, n_options
+    return Starts(*np.cumsum(sizes, axis=1))
+
+
+def links_of_each(problems: Sequence[ExactCover]) -> tuple[Links, Starts]:
+    """Lay out the options of problems; all of them have colours, or none has."""
+    starts = _starts_of_each(problems)
+    top, up, down, option = (np.empty(starts.nodes[-1], np.uint32) for _ in range(4))
+    left, right, size = (np.empty(starts.items[-1], np.uint32) for _ in range(3))
+    first = np.empty(starts.options[-1], np.uint32)
+    links = Links(top, up, down, left, right, size, option, first, None)
+    n_primary = np.array([problem.n_primary for problem in problems])
+    indptr, items = (
+        np.concatenate([getattr(problem, name) for problem in problems])
+        for name in ("indptr", "indices")
+    )
+    _lay_out(links, starts, n_primary, indptr, items)
+    if problems[0].colors is None:
+        return links, starts
+    color = np.zeros(top.size, np.uint32)  # headers and spacers have none
+    color[top != 0] = np.concatenate([problem.colors for problem in problems])
+    return links._replace(color=color), starts
 
 
 @inlined
@@ -401,11 +469,22 @@ def undo(links, choice, level):
 _CHANGING = ("up", "down", "left", "right", "size", "color")
 
 
+@prepared
+def _prepared_links(problem: ExactCover) -> Links:
+    """Lay out the options of a problem, to be copied."""
+    return links_of_each([problem])[0]
+
+
 def links_of(problem: ExactCover) -> Links:
     """Return links for one search of a problem, copies of those built once in each process."""
     links = _prepared_links(problem)
     fields = {name: getattr(links, name) for name in _CHANGING}
     return links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})
+
+
+def starts_of(problem: ExactCover) -> Starts:
+    """Return where the links of a single problem begin and end."""
+    return _starts_of_each([problem])
 
 
 # ---- keys of partial covers -----------------------------------------------------------------

@@ -219,7 +219,7 @@ def _without_bounds(
     names: list[str] = []
     bounds: dict[Hashable, Sequence[int]] = {}
     for word in words:
-        match = _BOUNDED.fullmatch(word)
+        match = _BOUNDED.fullmatch(word) if "|" in word else None
         if match is None:
             names.append(word)
             continue
@@ -259,56 +259,62 @@ def _problem(
     is_dlx: bool = False,
 ) -> ExactCover:
     """Build a problem from its items and the lines of its options; .dlx has colours and costs."""
-    costs: list[int] = []
-    if is_dlx:
-        lines = _without_costs(lines, costs)
     item_of = {name: i for i, name in enumerate(names)}
     color_of: dict[str, int] = {}
-    indptr, indices, colors = [0], [], []
-    for number, words in lines:
-        seen = set()
-        for word in words:
-            name, color = _colored(word, number) if is_dlx else (word, "")
-            if name not in item_of:
-                raise InputError(f"line {number}: {_unknown(name, item_of, names)}")
-            if name in seen:
-                raise InputError(f"line {number}: the option names item {quoted(name)} twice")
-            if color and item_of[name] < n_primary:
-                raise InputError(
-                    f"line {number}: {word[:60]!r} gives the primary item {quoted(name)} a colour; "
-                    f"only secondary items, those after '|', may have one"
-                )
-            seen.add(name)
-            indices.append(item_of[name])
-            colors.append(color_of.setdefault(color, len(color_of) + 1) if color else 0)
+    color_at: dict[int, int] = {}  # place of an entry -> its colour
+    costs: dict[int, int] = {}
+    indptr, indices = [0], list[int]()
+    for o, (number, words) in enumerate(lines):
+        try:
+            row = [item_of[word] for word in words]
+        except KeyError:
+            if is_dlx:
+                words, costs[o] = _without_cost(number, words)
+            row = []
+            for word in words:
+                name, color = _colored(word, number) if is_dlx else (word, "")
+                if name not in item_of:
+                    raise InputError(f"line {number}: {_unknown(name, item_of, names)}") from None
+                if color and item_of[name] < n_primary:
+                    raise InputError(
+                        f"line {number}: {word[:60]!r} gives the primary item {quoted(name)} a "
+                        f"colour; only secondary items, those after '|', may have one"
+                    ) from None
+                if color:
+                    number_of_color = color_of.setdefault(color, len(color_of) + 1)
+                    color_at[len(indices) + len(row)] = number_of_color
+                row.append(item_of[name])
+        if len(set(row)) < len(row):
+            again = next(i for k, i in enumerate(row) if i in row[:k])
+            raise InputError(f"line {number}: the option names item {quoted(names[again])} twice")
+        indices += row
         indptr.append(len(indices))
+    n_options = len(indptr) - 1
     return ExactCover(
         indptr,
         indices,
         len(names),
         n_primary,
         names,
-        colors=colors,
+        colors=[color_at.get(k, 0) for k in range(len(indices))] if color_at else None,
         color_names=list(color_of),
         bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
-        costs=costs if any(costs) else None,
+        costs=[costs.get(o, 0) for o in range(n_options)] if any(costs.values()) else None,
     )
 
 
-def _without_costs(lines: Iterable[Line], costs: list[int]) -> Iterator[Line]:
-    """Yield the options without their costs; append the cost of each to a list."""
-    for number, words in lines:
-        cost, items = 0, []
-        for word in words:
-            if not word.startswith("|"):
-                items.append(word)
-                continue
-            amount = word.removeprefix("|").removeprefix("$")
-            if not (amount.isascii() and amount.isdecimal()):
-                raise InputError(f"line {number}: {quoted(word)} is no cost; write it as |$25")
-            cost += _whole(amount, number)
-        costs.append(cost)
-        yield number, items
+def _without_cost(number: int, words: Iterable[str]) -> tuple[list[str], int]:
+    """Return the words of an option without its costs, and their sum."""
+    cost, items = 0, []
+    for word in words:
+        if not word.startswith("|"):
+            items.append(word)
+            continue
+        amount = word.removeprefix("|").removeprefix("$")
+        if not (amount.isascii() and amount.isdecimal()):
+            raise InputError(f"line {number}: {quoted(word)} is no cost; write it as |$25")
+        cost += _whole(amount, number)
+    return items, cost
 
 
 def _unknown(name: str, item_of: dict[str, int], names: Sequence[str]) -> str:

@@ -199,13 +199,13 @@ class ExactCover:
         if len(number) != len(items):
             twice = next(item for k, item in enumerate(items) if number[item] != k)
             raise ProblemError(f"item {quoted(twice)} is declared twice; name every item once")
-        for o, row in enumerate(rows):
-            for item in row:
-                if item not in number:
-                    raise ProblemError(
-                        f"option {o} names the unknown item {quoted(item)}; "
-                        f"declare it among the primary or the secondary items"
-                    )
+        for item in named:
+            if item not in number:
+                o = next(o for o, row in enumerate(rows) if item in row)
+                raise ProblemError(
+                    f"option {o} names the unknown item {quoted(item)}; "
+                    f"declare it among the primary or the secondary items"
+                )
         indptr = np.cumsum([0, *map(len, rows)])
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))

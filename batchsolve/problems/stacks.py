@@ -31,6 +31,7 @@ from batchsolve.json_records import (
 )
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.small import SmallProblems
 
 _HEADER_FORM = {
     "batchsolve": Kind("'stacks'", lambda value: value == "stacks"),
@@ -245,8 +246,11 @@ class Stacks:
         return batch
 
 
+Searchable = ExactCover | SmallProblems
+
+
 class Group(NamedTuple):
     """Stacks over one problem, as one of several groups that are searched together."""
 
-    problem: ExactCover
+    problem: Searchable
     stacks: Stacks

@@ -21,6 +21,7 @@ from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import facts_of, is_address
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
+from batchsolve.tables.sources import Source
 from batchsolve.workers.pool import Pool
 
 
@@ -43,10 +44,10 @@ class FilePlace:
         return error.after(self.rows if error.name == self.name else 0)
 
 
-def corpus_of(paths: Sequence[str], settings: FileSettings, **more: Any) -> Corpus:
-    """Return the corpus in some files, in the notation of the settings; see `Corpus`."""
+def corpus_of(inputs: Sequence[str | Source], settings: FileSettings, **more: Any) -> Corpus:
+    """Return the corpus in some files or sources, in the notation of the settings; see `Corpus`."""
     names = ("column", "box", "alphabet", "blank", "rules", "regions", "rule_columns")
-    return Corpus(paths, **{name: getattr(settings, name) for name in names}, **more)
+    return Corpus(inputs, **{name: getattr(settings, name) for name in names}, **more)
 
 
 def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:

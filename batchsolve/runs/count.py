@@ -23,7 +23,8 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.instances import Instances, check_counting, counts_of, problems_as_rows
+from batchsolve.runs.instance_answers import counts_of
+from batchsolve.runs.instances import Instances, check_engine, problems_as_rows
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
@@ -36,7 +37,8 @@ from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
-BLOCK = 16  # problems of a list in a task
+MOST_IN_BLOCK = 64  # problems of a list in a task
+LEAST_BLOCKS = 4  # for each worker, if there are problems enough
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
 Stack = Sequence[int] | npt.NDArray[np.uint32]
@@ -225,8 +227,10 @@ def _counts_of_each(
     """Count problems side by side, a block of them to a task."""
     engine = EngineForEach(settings.engine)
     engines = RowEngines(engine)
-    check_counting(engine, settings)
-    blocks = (problems[begin : begin + BLOCK] for begin in range(0, len(problems), BLOCK))
+    check_engine(engine, settings, keep=0)
+    n = len(problems)
+    size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
+    blocks = (problems[begin : begin + size] for begin in range(0, n, size))
     read = partial(problems_as_rows, engine=engine)
     write = partial(_facts_of_rows, settings)
     found: list[Count] = []
@@ -235,7 +239,7 @@ def _counts_of_each(
             if isinstance(facts, str):
                 raise InputError(f"problem {len(found)} of the list: {facts}")
             found.append(Count(**facts, backend=pool.backend, jobs=pool.jobs))
-        tell(Progress(len(rows), Summary(rows=len(found)), len(problems)))
+        tell(Progress(len(rows), Summary(rows=len(found)), n))
     return found
 
 
@@ -244,8 +248,8 @@ def _facts_of_rows(
 ) -> list[dict[str, Any] | str]:
     """Return the facts about the count of each problem, or why it cannot be searched."""
     found: list[dict[str, Any] | str] = []
-    for row, each in enumerate(counts_of(batch, answers, settings)):
-        facts = batch.facts()[row]
+    counts = counts_of(batch, answers, settings)
+    for row, (each, facts) in enumerate(zip(counts, batch.facts(), strict=True)):
         if facts is None:
             found.append(batch.faults[row])
             continue

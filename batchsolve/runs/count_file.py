@@ -6,11 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Unpack
 
-from batchsolve.engines.choice import EngineForEach, RowEngines
-from batchsolve.errors import InputError, listed
-from batchsolve.runs.corpora import identity_of
-from batchsolve.runs.destinations import Parts
-from batchsolve.runs.instances import CountTable, InstanceTables, check_counting
+from batchsolve.engines.choice import RowEngines
+from batchsolve.runs.instance_answers import CountTable
+from batchsolve.runs.instances import of_files
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.solve_file import FileRun
@@ -22,25 +20,11 @@ from batchsolve.settings import (
     paths_of,
     settings_of_corpus,
 )
-from batchsolve.tables.blocks import BlockSize
-from batchsolve.tables.places import exists, files_of, is_address
-from batchsolve.tables.sources import Files, FilesSource, split_suffixes
+from batchsolve.tables.inputs import open_all
+from batchsolve.tables.places import files_of, is_address
+from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
-
-# some ten problems of .dlx in text, or hundreds of names of families
-BLOCKS = BlockSize(16 << 10, 16 << 10, 256)
-PARTS = BlockSize(256 << 10, 256 << 10, 4096)
-OF_GRIDS = (
-    "solution_column",
-    "alphabet",
-    "blank",
-    "box",
-    "rules",
-    "regions",
-    "rule_columns",
-    "canonical",
-)  # settings that instances do not have
 
 
 def count_file(
@@ -114,8 +98,6 @@ def count_file(
     <BLANKLINE>
     """
     chosen, how = settings_of_corpus(count_file, search, files, settings)
-    if unfit := [name for name in OF_GRIDS if getattr(how, name) not in (None, False)]:
-        raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
     given = paths_of("the input", inputs)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         summary = CountRun(
@@ -139,24 +121,12 @@ class CountRun(FileRun):
 
     def begun(self) -> tuple[Any, RowEngines]:
         """See `FileRun`."""
-        engine = EngineForEach(self.search.engine)
-        check_counting(engine, self.search)
-        size = PARTS if isinstance(self.destination, Parts) else BLOCKS
-        inputs: Sequence[str | FilesSource] = self.paths
-        if not all(map(_is_table, self.paths)):
-            if self.settings.column is not None or self.settings.filename:
-                raise InputError("only tables have a column of problems, or one of file names")
-            inputs = [FilesSource(Files(tuple(self.paths), os.getcwd()))]
-        how = self.settings.column, self.settings.filename, size
-        return InstanceTables(inputs, engine, *how), RowEngines(engine)
+        whole = all(map(_is_table, self.paths))
+        return self.of_problems(open_all(self.paths) if whole else of_files(self.paths))
 
     def table(self, corpus: Any, pool: Pool) -> CountTable:
         """See `FileRun`."""
         return CountTable(corpus.reader, self.search, self.settings.stats)
-
-    def identity_of(self, path: str) -> str:
-        """See `FileRun`; names of families, and of files that are missing, are as good."""
-        return identity_of(path) if exists(path) else path
 
 
 def _is_table(path: str) -> bool:

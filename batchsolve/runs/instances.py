@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -12,24 +14,40 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.engines import registered
 from batchsolve.engines.choice import EngineForEach
-from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
+from batchsolve.errors import BatchsolveError, InputError, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
-from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
-from batchsolve.settings import UNLIMITED, SearchSettings
-from batchsolve.tables.answers import RowSums, with_new_columns
+from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import JSON_TEXT, JsonLines
+from batchsolve.tables.places import exists, is_address
 from batchsolve.tables.reader import FILENAME
-from batchsolve.tables.sources import Files, FilesSource, Source, TextSource
+from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, split_suffixes
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
+PROBLEM_SUFFIXES = (".dlx", ".ec", ".npz", ".tiling")
+# some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
+BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
+PARTS = BlockSize(256 << 10, 256 << 10, 4096)
+OF_GRIDS = (
+    "solution_column",
+    "alphabet",
+    "blank",
+    "box",
+    "rules",
+    "regions",
+    "rule_columns",
+    "canonical",
+)  # settings that instances do not have
+MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
 _NO_CLUES = np.empty(0, np.uint32)
 
 
@@ -45,7 +63,7 @@ class Facts(NamedTuple):
 class Instances:
     """Some consecutive instances; see `batchsolve.search.rows.Batch`.
 
-    A problem is built when its turn has come, so that a block does not hold all of them.
+    A problem is built when its turn has come; only small ones are kept.
 
     Attributes
     ----------
@@ -72,18 +90,39 @@ class Instances:
     number: int = 0
     records: bytes | pa.Table = b""
     _facts: dict[int, Facts] = field(default_factory=dict)
+    _kept: dict[int, Reading] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.given)
 
     def groups(self) -> Iterator[Group]:
-        """Yield the stacks of the instances that can be searched; adjacent grids in one group."""
+        """Yield the stacks of the instances that can be searched.
+
+        Adjacent grids are in one group, and so are small problems.
+        """
         readings = ((row, self._reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
+        plain: list[tuple[int, Reading]] = []
+        colored: list[tuple[int, Reading]] = []
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
-            stacks = Stacks.from_lists([reading.stack for reading in those], rows)
-            yield Group(those[0].problem, stacks)
+            problem = those[0].problem
+            if len(rows) == 1 and self._is_small(rows[0], problem):
+                waiting = plain if problem.colors is None else colored
+                waiting.append((rows[0], those[0]))
+                if len(waiting) == MOST_AT_ONCE:
+                    yield _side_by_side(waiting)
+            else:
+                stacks = Stacks.from_lists([reading.stack for reading in those], rows)
+                yield Group(problem, stacks)
+        for waiting in (plain, colored):
+            if waiting:
+                yield _side_by_side(waiting)
+
+    def _is_small(self, row: int, problem: ExactCover) -> bool:
+        """Return True if the problem of a row may be searched together with others."""
+        many = registered(self._facts[row].engine).capabilities.many
+        return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
 
     def facts(self) -> list[Facts | None]:
         """Return the facts about each instance; None for those that cannot be searched."""
@@ -92,10 +131,18 @@ class Instances:
                 self._reading(row)
         return [self._facts.get(row) for row in range(len(self))]
 
+    def reading(self, row: int) -> Reading:
+        """Return an instance that can be searched."""
+        reading = self._reading(row)
+        assert reading is not None
+        return reading
+
     def _reading(self, row: int) -> Reading | None:
         """Build an instance, and note its facts or its fault."""
         if row in self.faults:
             return None
+        if row in self._kept:
+            return self._kept[row]
         try:
             reading = self.read(self.given[row])
             problem = reading.problem
@@ -106,15 +153,28 @@ class Instances:
             self.faults[row] = str(error)
             return None
         self._facts[row] = Facts(problem.n_items, problem.n_options, engine.name)
+        if problem.n_entries <= MOST_ENTRIES:
+            self._kept[row] = reading
         return reading
 
 
-def check_counting(engine: EngineForEach, settings: SearchSettings) -> None:
-    """Raise `InputError` if an engine cannot count up to the limit."""
-    if engine.capabilities.counts_only and settings.limit is not None:
+def _side_by_side(waiting: list[tuple[int, Reading]]) -> Group:
+    """Return the group of small problems that wait, each with its row; none waits then."""
+    rows, readings = zip(*waiting, strict=True)
+    waiting.clear()
+    stacks = Stacks.from_lists([reading.stack for reading in readings], rows)
+    problems = [reading.problem for reading in readings]
+    if len(problems) == 1:
+        return Group(problems[0], stacks)
+    return Group(SmallProblems(problems, stacks.roots), stacks)
+
+
+def check_engine(engine: EngineForEach, settings: SearchSettings, keep: int) -> None:
+    """Raise `InputError` if an engine cannot return covers, or count up to the limit."""
+    if engine.capabilities.counts_only and (keep or settings.limit is not None):
         raise InputError(
-            f"the engine {engine.name!r} only counts, and counts everything: for a limit on the "
-            f"number of solutions, name another engine"
+            f"the engine {engine.name!r} only counts, and counts everything: for solutions, or a "
+            f"limit on their number, name another engine"
         )
 
 
@@ -214,12 +274,53 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
         return _of_memory(read_json("{" + ", ".join(texts) + "}"))
 
 
+def of_files(paths: Sequence[str]) -> list[Source]:
+    """Return the source of problem files and names of families, each of which is a row."""
+    return [FilesSource(Files(tuple(paths), os.getcwd()))]
+
+
+def is_problem_file(path: str) -> bool:
+    """Return True for the names of problem files and of families, but not of tables of grids."""
+    suffix, _ = split_suffixes(path.partition("?")[0] if is_address(path) else path)
+    if suffix in PROBLEM_SUFFIXES:
+        return True
+    if not exists(path):
+        return path.partition(":")[0] in FAMILIES
+    return suffix == ".json" and os.path.isfile(path) and _is_object(path)
+
+
+def _is_object(path: str) -> bool:
+    """Return True if a file holds one JSON object, that of a problem, and not lines of JSON."""
+    with suppress(OSError, ValueError), open(path, "rb") as file:
+        value = json.load(file)
+        return isinstance(value, dict) and "options" in value
+    return False
+
+
+def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
+    """Return True if the rows of sources are problems, and not grids.
+
+    Of a table in a file, the first value of the column tells. Standard input is not read ahead:
+    there, problems are JSON lines with the field ``options``.
+    """
+    first, name = sources[0], column or COLUMN
+    if isinstance(first, FilesSource) or (column is None and _has_fields(first)):
+        return True
+    if name not in first.layout.schema.names or first.path == "-":
+        return False
+    for block in first.blocks(size=BLOCKS):
+        for text in as_text(block.rows().table[name], name).to_pylist():
+            if text and text.strip():
+                return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
+    return False
+
+
 class InstanceTables(Tables):
     """Instances in tables, or in files of which each is a row.
 
     Parameters
     ----------
-    inputs : sequence of str or FilesSource
+    inputs : sequence of str or Source
     engine : EngineForEach
     column : str, optional
         The column of problems; by default ``problem``, unless JSON lines have ``options``.
@@ -233,6 +334,8 @@ class InstanceTables(Tables):
     reader : InstanceReader
         The reader of blocks, which can be sent to workers.
     solution_column : None
+    rule_columns : tuple
+        No columns; see `Corpus`.
 
     Raises
     ------
@@ -241,10 +344,11 @@ class InstanceTables(Tables):
     """
 
     solution_column = None
+    rule_columns = ()
 
     def __init__(
         self,
-        inputs: Sequence[str | FilesSource],
+        inputs: Sequence[str | Source],
         engine: EngineForEach,
         column: str | None = None,
         filename: bool = False,
@@ -269,6 +373,24 @@ class InstanceTables(Tables):
         self.reader = InstanceReader(schema, engine, self.column, filename)
 
 
+def instance_tables(
+    inputs: Sequence[Source], engine: EngineForEach, settings: FileSettings, in_parts: bool
+) -> InstanceTables:
+    """Return instances in the tables of a run.
+
+    Raises
+    ------
+    InputError
+        If settings do not suit instances, or the tables cannot be read.
+    """
+    if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
+        raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
+    if isinstance(inputs[0], FilesSource) and (settings.column is not None or settings.filename):
+        raise InputError("only tables have a column of problems, or one of file names")
+    size = PARTS if in_parts else BLOCKS
+    return InstanceTables(inputs, engine, settings.column, settings.filename, size)
+
+
 def _has_fields(source: Source) -> bool:
     """Return True for JSON lines with the fields of problems and without their column."""
     names = source.layout.schema.names
@@ -282,111 +404,3 @@ def _with_json(source: Source) -> Source:
     others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
     return replace(source, layout=JsonLines(pa.schema([*others, *fields])))
-
-
-# ---- the table of counts --------------------------------------------------------------------
-
-
-class CountTable:
-    """The output table: the input columns of instances, then those of their counts.
-
-    Parameters
-    ----------
-    reader : InstanceReader
-    settings : SearchSettings
-    stats : bool
-        Add the columns ``nodes`` and ``seconds``.
-
-    Attributes
-    ----------
-    reader : InstanceReader
-    schema : pyarrow.Schema
-        The columns of the output. Counts are text if the engine only counts, because only then they
-        may exceed 64 bits.
-    has_times : bool
-        True if rows hold times or depend on them, and so differ from run to run.
-    """
-
-    def __init__(self, reader: InstanceReader, settings: SearchSettings, stats: bool) -> None:
-        self.reader, self._stats, self._settings = reader, stats, settings
-        self.has_times = stats or settings.time_limit is not None
-        self._fits = not reader.engine.capabilities.counts_only
-        new = [
-            ("items", pa.int64()),
-            ("options", pa.int64()),
-            ("count", pa.int64() if self._fits else pa.string()),
-            ("complete", pa.bool_()),
-            ("engine", pa.string()),
-            ("message", pa.string()),
-        ]
-        if stats:
-            new += [("nodes", pa.int64()), ("seconds", pa.float64())]
-        self.schema = with_new_columns(reader.schema, new)
-
-    def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
-        """Return the output rows of a batch, and their sums."""
-        facts, counts = batch.facts(), counts_of(batch, answers, self._settings)
-        known = [None if each is None else count for each, count in zip(facts, counts, strict=True)]
-        exact = [None if each is None else each.count for each in known]
-        columns: list[Any] = [
-            pa.array([each and each.items for each in facts], pa.int64()),
-            pa.array([each and each.options for each in facts], pa.int64()),
-            pa.array(exact, pa.int64()) if self._fits else pa.array(map(_text, exact), pa.string()),
-            pa.array([each and each.complete for each in known], pa.bool_()),
-            pa.array([each and each.engine for each in facts], pa.string()),
-            pa.array([each.message for each in counts], pa.string()),
-        ]
-        if self._stats:
-            columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
-        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        status = [_status(each) for each in known]
-        invalid = next((row for row, each in enumerate(known) if each is None), None)
-        return table, RowSums(
-            np.bincount(status, minlength=len(Status)),
-            0,
-            int(answers.nodes.sum()),
-            None if invalid is None else (invalid, batch.faults[invalid]),
-        )
-
-
-@dataclass(frozen=True)
-class RowCount:
-    """The count of an instance, and why it is not complete."""
-
-    count: int
-    complete: bool
-    message: str | None
-
-
-def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
-    """Return the count of each instance; a message says why it is not complete."""
-    limit = settings.limit or UNLIMITED
-    found = []
-    for row, (count, nodes) in enumerate(zip(answers.counts, answers.nodes, strict=True)):
-        why = batch.faults.get(row)
-        if settings.limit is not None and count >= limit:
-            why = f"has {counted(limit, 'solution')} or more"
-        elif row in answers.unfinished:
-            why = answers.unfinished[row] or _stopped(int(nodes), settings)
-        wanted = int(count) if settings.limit is None else min(int(count), limit)
-        found.append(RowCount(wanted, why is None, why))
-    return found
-
-
-def _stopped(nodes: int, settings: SearchSettings) -> str:
-    """Return why a search of so many nodes stopped."""
-    if settings.node_limit is not None and nodes >= settings.node_limit:
-        return f"stopped after {counted(settings.node_limit, 'node')}"
-    return f"stopped after {settings.time_limit} s"
-
-
-def _status(count: RowCount | None) -> Status:
-    if count is None:
-        return Status.INVALID
-    if not count.complete:
-        return Status.UNFINISHED
-    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count.count, 2)]
-
-
-def _text(count: int | None) -> str | None:
-    return None if count is None else str(count)

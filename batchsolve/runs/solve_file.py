@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
-from batchsolve.engines.choice import EnginesByShape, RowEngines
+from batchsolve.engines.choice import EngineForEach, EnginesByShape, RowEngines
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
@@ -28,6 +28,15 @@ from batchsolve.runs.corpora import (
     sums_before,
 )
 from batchsolve.runs.destinations import Parts, RowTable, destination_of
+from batchsolve.runs.instance_answers import CoverTable
+from batchsolve.runs.instances import (
+    InstanceTables,
+    check_engine,
+    hold_problems,
+    instance_tables,
+    is_problem_file,
+    of_files,
+)
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.search.rows import search_rows
@@ -44,11 +53,11 @@ from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.in_place import Encoded
-from batchsolve.tables.inputs import Tables
+from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, files_of, is_address
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.sources import Source, split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -91,7 +100,8 @@ def solve_file(
     inputs : str or path, or a sequence of them
         CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
         Folders, patterns such as ``corpora/*.csv``, and addresses such as ``s3://bucket/corpora``
-        stand for all their files.
+        stand for all their files. Or exact cover problems: problem files and names of families, or
+        tables whose column ``problem`` holds them, as of `count_file`.
     output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
@@ -100,7 +110,9 @@ def solve_file(
         solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found; rows
         of another size than most are invalid there.
         Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files whose names
-        give their order; the workers write them.
+        give their order; the workers write them. For exact cover problems, the columns of answers
+        are ``items``, ``options``, ``cover`` (the names of the options of the first cover),
+        ``status``, ``n_solutions``, ``engine`` and ``message``.
     jobs : int, optional
         Workers; the number of cores by default.
     backend : {"threading", "loky", "dask", "ray"}
@@ -237,8 +249,12 @@ class FileRun:
     def begun(self) -> tuple[Any, RowEngines | EnginesByShape]:
         """Open the corpus, and choose the engines for it."""
         settings = self.settings
+        are_files = any(map(is_problem_file, self.paths))
+        sources = of_files(self.paths) if are_files else open_all(self.paths)
+        if hold_problems(sources, settings.column):
+            return self.of_problems(sources)
         corpus = corpus_of(
-            self.paths,
+            sources,
             settings,
             solution_column=settings.solution_column,
             filename=settings.filename,
@@ -248,8 +264,18 @@ class FileRun:
         limit = self.search.limit or UNLIMITED
         return corpus, EnginesByShape.under(self.search.engine, corpus.problem, limit)
 
+    def of_problems(self, sources: Sequence[Source]) -> tuple[InstanceTables, RowEngines]:
+        """Return the corpus of problems in some sources, and their engine."""
+        engine = EngineForEach(self.search.engine)
+        check_engine(engine, self.search, self.keep)
+        in_parts = isinstance(self.destination, Parts)
+        tables = instance_tables(sources, engine, self.settings, in_parts)
+        return tables, RowEngines(engine)
+
     def table(self, corpus: Any, pool: Pool) -> RowTable:
         """Return the output table of the corpus."""
+        if isinstance(corpus, InstanceTables):
+            return CoverTable(corpus.reader, self.search, self.settings.stats)
         suffix, _ = split_suffixes(self.output)
         is_parquet = suffix == ".parquet" or isinstance(self.destination, Parts)
         reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
@@ -257,8 +283,8 @@ class FileRun:
         return AnswerTable(reader, *how, as_digits=suffix == ".npy")
 
     def identity_of(self, path: str) -> str:
-        """Return the identity of an input, for the journal."""
-        return identity_of(path)
+        """Return the identity of an input, for the journal; a name of no file is its own."""
+        return identity_of(path) if exists(path) else path
 
     def _solve(
         self,

@@ -22,9 +22,8 @@ import numpy.typing as npt
 from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import Answers
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import SolvedGrids
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.problems.variants import Variants
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
@@ -196,7 +195,7 @@ class OpenRows:
         return False
 
 
-def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
+def search_each(engine: Engine, problem: Searchable, task: Task) -> Outcome:
     """Search a task; one row after another if their regions differ and the engine takes none."""
     if not isinstance(problem, Variants) or engine.capabilities.rules:
         return engine.search(problem, task)
@@ -236,7 +235,7 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def with_order_where_left(
-    outcome: Outcome, stacks: Stacks, engine: Engine, problem: ExactCover
+    outcome: Outcome, stacks: Stacks, engine: Engine, problem: Searchable
 ) -> Outcome:
     """Put the options of covers in order of choice, for rows that have stacks left.
 
@@ -267,7 +266,7 @@ def _in_order_of_choice(
     cover: npt.NDArray[np.uint32],
     stack: Stacks,
     engine: Engine,
-    problem: ExactCover,
+    problem: Searchable,
 ) -> list[int]:
     """Walk down from a stack to a cover, level by level; return its options in order of choice."""
     options = set(cover.tolist())

@@ -18,8 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import Searchable, Stacks
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
 RESULT_SECONDS = 0.0003  # to collect a result; measured: 0.07 to 0.2 ms
@@ -50,7 +49,7 @@ class Piece:
         Keys for the goal: each stack's own number, or the number of the block of its row.
     keeps_roots : bool
         True if stacks of one root must stay together.
-    problem : ExactCover, optional
+    problem : ExactCover or SmallProblems, optional
         Their problem, where one search is of several.
     """
 
@@ -58,7 +57,7 @@ class Piece:
     weights: npt.NDArray[np.float64]
     ids: npt.NDArray[np.int64]
     keeps_roots: bool = False
-    problem: ExactCover | None = None
+    problem: Searchable | None = None
     is_fresh: ClassVar[bool] = False
 
     @classmethod

@@ -9,8 +9,9 @@ rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,8 +20,8 @@ from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import EnginesByShape, RowEngines
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
-from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Group
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Group, Searchable
 from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import LatePiece, OpenRows, search_each, with_order_where_left
 from batchsolve.search.pieces import Piece, nodes_at_once
@@ -28,6 +29,7 @@ from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
+SMALL_NODES = 5_000  # of a small problem beside others; its stacks then form a piece
 FIRST_BLOCK_NODES = 100_000  # before the speed is known; a block of 17 clues takes 45,000
 
 
@@ -52,7 +54,7 @@ Write = Callable[[Any, Answers], Any]
 class StackTask:
     """The task of searching stacks of open rows; `problem` is theirs."""
 
-    problem: ExactCover
+    problem: Searchable
     task: Task
 
 
@@ -109,14 +111,14 @@ class RowWork:
             n = len(stacks)
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             if n_nodes >= budget:
-                left.append(piece)
+                left += _apart(piece)
                 continue
             begin = time.perf_counter()
             most = min(budget - n_nodes, n * nodes_at_once(problem.n_entries))
             outcome = self._outcome_of(piece, engines.engine, rows, most)
             spent = time.perf_counter() - begin
             n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
-            left += rows.add(piece, outcome, spent)
+            left += chain.from_iterable(map(_apart, rows.add(piece, outcome, spent)))
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
@@ -130,8 +132,22 @@ class RowWork:
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole)
         task = replace(task, depth=depth, unordered=unordered)
+        if isinstance(piece.problem, SmallProblems):
+            task = replace(task, allowances=np.minimum(task.allowances, SMALL_NODES))
         outcome = search_each(engine, piece.problem, task)
         return with_order_where_left(outcome, piece.stacks, engine, piece.problem)
+
+
+def _apart(piece: Piece) -> Iterator[Piece]:
+    """Yield the pieces of problems that have turned out to be hard, each for itself."""
+    if not isinstance(piece.problem, SmallProblems):
+        yield piece
+        return
+    roots = piece.stacks.roots
+    begins = np.flatnonzero(np.diff(roots, prepend=-1)).tolist()
+    for begin, end in pairwise([*begins, len(piece)]):
+        problem = piece.problem.of_row(int(roots[begin]))
+        yield replace(piece.between(begin, end), problem=problem)
 
 
 class RowGoal(BlockGoal):

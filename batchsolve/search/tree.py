@@ -1,9 +1,10 @@
 """The search of one problem to the end: every cover is counted or written.
 
-A search first splits the tree until there are stacks for all workers. Then rounds of tasks follow;
-most searches are one long round. `TreeGoal` decides what is wanted of a piece and adds up results;
-`TreeWork` is the work of a worker; the scheduler does the rest. In a `Trial`, engines that search
-the same tree take turns, and the fastest goes on.
+A search first visits some nodes in this process, and then splits the rest of the tree until there
+are stacks for all workers. Rounds of tasks follow; most searches are one long round. `TreeGoal`
+decides what is wanted of a piece and adds up results; `TreeWork` is the work of a worker; the
+scheduler does the rest. In a `Trial`, engines that search the same tree take turns, and the fastest
+goes on.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
+FIRST_NODES = 1_000  # visited before the tree is split; many problems have no more
 UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
@@ -179,8 +181,8 @@ class TreeSearch:
         # one object, so that it is sent once
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
-        first = first_budget(problem.n_entries)
-        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, first)
+        self._first_budget = first_budget(problem.n_entries)
+        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(goal.start)
         self.rates: dict[str, float] = {}
 
@@ -246,6 +248,9 @@ class TreeSearch:
             yield from self._expand(depth, UNLIMITED)
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
+        if 0 < len(self.outstanding) < wanted:
+            few = min(FIRST_NODES, self._first_budget, goal.settings.budget or UNLIMITED)
+            yield from self._expand(UNLIMITED, few)
         while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
             yield from self._expand(1, budget)

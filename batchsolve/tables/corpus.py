@@ -184,6 +184,7 @@ class Corpus(Tables):
         """
         for batch in self.batches():
             for problem, stacks in batch.groups():
+                assert isinstance(problem, GridProblem)
                 if len(stacks) and problem.fingerprint != self.problem.fingerprint:
                     names = ", ".join(name_of(source.path) for source in self._sources)
                     raise InputError(

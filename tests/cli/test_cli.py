@@ -338,6 +338,7 @@ finally:
 def test_compiling_is_said_once_and_loading_is_not(tmp_path):
     # an engine in plain Python, with which only the cutting of stacks is compiled, in a second
     command = ["count", "sudoku:2x2", "--engine", "backtracking", "--limit", "1", "--jobs", "1"]
+    command += ["--budget", "5"]
     fresh = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
     assert (fresh.returncode, fresh.stdout) == (1, "1\n")
     assert fresh.stderr.count(COMPILING) == 1
@@ -352,7 +353,7 @@ def test_compiling_is_logged_for_those_who_use_the_library(tmp_path):
     program = (
         "import logging, sys; logging.basicConfig(level='INFO', format='%(name)s %(message)s');"
         "import batchsolve as bs;"
-        "bs.count('sudoku:2x2', engine='backtracking', limit=1, jobs=1)"
+        "bs.count('sudoku:2x2', engine='backtracking', limit=1, budget=5, jobs=1)"
     )
     fresh, kept = (python(program, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
     said = f"batchsolve.compiling {COMPILING}"

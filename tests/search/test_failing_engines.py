@@ -6,6 +6,7 @@ from rooted import PROBLEM
 
 from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
+from batchsolve.search import tree
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import TreeGoal
@@ -31,7 +32,10 @@ KILLS = "loky", "kill", "the search killed its worker process twice"
     # a deeper split would happen in this process, and the marked stack would kill it
     [(None, *RAISES), (1, *RAISES), (3, *RAISES), (1, *KILLS)],
 )
-def test_what_fails_is_left_and_the_rest_is_counted(split_depth, backend, how, reason, n_marked):
+def test_what_fails_is_left_and_the_rest_is_counted(
+    split_depth, backend, how, reason, n_marked, monkeypatch
+):
+    monkeypatch.setattr(tree, "FIRST_NODES", 1)  # the first nodes are not below the marked stack
     settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
     begin = Piece.whole(Stacks.from_lists([[]]))
     with Pool(2, backend) as pool:

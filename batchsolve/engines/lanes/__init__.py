@@ -40,8 +40,8 @@ from batchsolve.engines.lanes.memory import (
 )
 from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.stacks import Searchable
 from batchsolve.problems.variant import Variant
 
 WIDTHS = (8, 16, 32)
@@ -74,12 +74,12 @@ class SudokuLanes:
     name = "lanes"
     capabilities = registered(name).capabilities
 
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
+    def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
         grids = cast(GridProblem, problem)
         width = self.width or best_width(grids.n_digits)
-        form = _FORMS[width](problem)
+        form = _FORMS[width](grids)
         stacks = task.stacks
         own = problem.own if isinstance(problem, Variant) else None
         memory = workspace(form, task, 0 if own is None else int(own.n_said.max(initial=0)))

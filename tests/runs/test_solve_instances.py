@@ -1,0 +1,211 @@
+"""First covers of many exact cover problems: of files, of names, of tables."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from conftest import coloured_problems, problems
+from hypothesis import given, strategies as st
+from oracles import covers
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.formats.exact_cover_files import read_dlx, write_dlx, write_ec
+from batchsolve.runs.count import first_covers
+from batchsolve.search import rows as row_search
+
+NAMES = ["queens:6", "langford:3", "edgecovers:4", "dominoes:4x4", "queens:3", "langford:8"]
+
+
+def rows_of(path):
+    """Return the rows of a table of covers, each as a dict."""
+    if not str(path).endswith(".csv"):
+        return pq.read_table(path).to_pylist()
+    kinds = dict.fromkeys(("cover", "status", "message", "engine"), pa.string())
+    how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
+    rows = pacsv.read_csv(path, convert_options=how).to_pylist()
+    return [row | {"cover": row["cover"] and json.loads(row["cover"])} for row in rows]
+
+
+def first_cover(problem, **how):
+    """Return the names of the options of the first cover in tree order."""
+    found = first_covers(problem, limit=1, **how).covers
+    return list(map(problem.option_name, sorted(found[0].tolist()))) if found else None
+
+
+def test_every_problem_has_its_first_cover(tmp_path):
+    out = tmp_path / "out.csv"
+    summary = bs.solve_file(NAMES, out, stats=True)
+    rows = rows_of(out)
+    assert list(rows[0]) == [
+        *("name", "items", "options", "cover", "status", "n_solutions", "engine", "message"),
+        *("nodes", "seconds"),
+    ]
+    for name, row in zip(NAMES, rows, strict=True):
+        problem = bs.family(name)
+        assert (row["name"], row["items"], row["options"]) == (
+            name,
+            problem.n_items,
+            problem.n_options,
+        )
+        assert row["cover"] == first_cover(problem)
+        n = min(2, bs.count(problem).count)
+        assert (row["n_solutions"], row["status"]) == (n, ["unsolvable", "unique", "multiple"][n])
+    assert (summary.rows, summary.unsolvable, summary.multiple) == (6, 1, 5)
+
+
+@pytest.mark.parametrize("engine", ["auto", "dlx", "bits", "cells"])
+@pytest.mark.parametrize(
+    "how", [{"jobs": 1}, {"jobs": 2, "budget": 3}, {"jobs": 2, "split_depth": 2}]
+)
+def test_every_engine_and_every_cut_give_the_same_covers(engine, how, tmp_path):
+    names = [name for name in NAMES if not name.startswith("edge")]
+    out = tmp_path / "out.parquet"
+    bs.solve_file([*names, "queens:10"], out, engine=engine, **how)
+    for row in rows_of(out):
+        assert row["cover"] == first_cover(bs.family(row["name"]))
+
+
+written = (problems() | coloured_problems()).filter(lambda p: p.n_primary and p.n_options)
+
+
+@given(
+    drawn=st.lists(written, max_size=5),
+    limit=st.integers(1, 3),
+    budget=st.sampled_from([None, 2]),
+    few=st.sampled_from([2, row_search.SMALL_NODES]),
+)
+def test_covers_are_those_of_the_oracle(tmp_path_factory, drawn, limit, budget, few):
+    folder = tmp_path_factory.mktemp("drawn")
+    texts = ["queens:4", *map(write_dlx, drawn)]
+    pq.write_table(pa.table({"problem": texts}), folder / "in.parquet")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_search, "SMALL_NODES", few)
+        how = {"limit": limit, "budget": budget, "jobs": 1}
+        bs.solve_file(folder / "in.parquet", folder / "out.parquet", **how)
+    for problem, row in zip(drawn, rows_of(folder / "out.parquet")[1:], strict=True):
+        known = covers(problem)
+        assert row["n_solutions"] == min(limit, len(known))
+        assert row["cover"] == first_cover(problem)
+        names = [list(map(problem.option_name, sorted(cover))) for cover in known]
+        assert row["cover"] in (names or [None])
+
+
+def test_files_of_every_format_are_rows(tmp_path):
+    folder = tmp_path / "instances"
+    folder.mkdir()
+    (folder / "a.dlx").write_text("a b | x\na x:1\nb x:1\nb\n")
+    (folder / "b.ec").write_text(write_ec(bs.family("dominoes:2x1")))
+    (folder / "c.json").write_text('{\n "options": [["a"], ["b"], ["a", "b"]]\n}')
+    (folder / "d.dlx").write_text("a b\na x\n")
+    (folder / "e.txt").write_text("1.....2..3.....4\n")
+    (folder / "f.tiling").write_text("board: 1x2\npieces: dominoes\n")
+    done = CliRunner().invoke(
+        app, ["solve", str(folder), "-o", str(tmp_path / "out.csv"), "--json"]
+    )
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["invalid"] == 1
+    rows = rows_of(tmp_path / "out.csv")
+    assert [row["status"] for row in rows] == [
+        *("multiple", "unique", "multiple", "invalid", "unique", "unique"),
+    ]
+    assert [row["cover"] for row in rows[:5]] == [
+        ["a x:1", "b x:1"],
+        ["r1c1 r2c1"],
+        ["a", "b"],
+        None,
+        ["1243342143122134"],
+    ]
+    assert ": line 2: " in rows[3]["message"]
+    alone = tmp_path / "alone.csv"
+    bs.solve_file(folder / "c.json", alone)
+    assert rows_of(alone)[0]["cover"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_tables_have_a_column_of_problems(suffix, tmp_path):
+    path, out = tmp_path / f"in{suffix}", tmp_path / "out.parquet"
+    texts = ["queens:6", write_dlx(bs.family("langford:3")), "queens", ""]
+    table = pa.table({"id": list("wxyz"), "problem": texts})
+    if suffix == ".csv":
+        pacsv.write_csv(table, path)
+    elif suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    bs.solve_file(path, out)
+    rows = rows_of(out)
+    assert [row["id"] for row in rows] == list("wxyz")
+    assert [row["status"] for row in rows] == ["multiple", "multiple", "invalid", "invalid"]
+    named = bs.family("queens:6"), read_dlx(texts[1])
+    assert [row["cover"] for row in rows[:2]] == list(map(first_cover, named))
+
+
+def test_json_lines_may_have_the_fields_of_problems(tmp_path):
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_text('{"id": 1, "options": [["a"], ["b"]]}\n{"id": 2, "options": [["a"], ["a"]]}\n')
+    bs.solve_file(path, out, limit=1)
+    first, second = map(json.loads, out.read_text().splitlines())
+    assert (first["id"], first["cover"], first["status"]) == (1, ["a", "b"], "solved")
+    assert (second["cover"], second["n_solutions"], second["status"]) == (["a"], 1, "solved")
+
+
+def test_a_corpus_of_grids_stays_one(tmp_path):
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text("id,problem\n1,1.....2..3.....4\n2,queens:6\n")
+    bs.solve_file(path, out)
+    assert out.read_text().splitlines()[:2] == [
+        "id,problem,solution,status,n_solutions,message",
+        "1,1.....2..3.....4,1243342143122134,unique,1,",
+    ]
+
+
+def test_a_row_that_meets_its_node_limit_says_so(tmp_path):
+    out = tmp_path / "out.parquet"
+    bs.solve_file(["queens:12", "queens:4"], out, node_limit=5)
+    first, second = rows_of(out)
+    assert (first["status"], first["message"]) == ("unfinished", "stopped after 5 nodes")
+    assert (first["cover"], first["n_solutions"]) == (None, 0)
+    assert second["status"] in ("multiple", "unfinished")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"engine": "memo"}, "'memo' only counts"),
+        ({"box": (2, 2)}, "only tables of grids have 'box'"),
+        ({"canonical": True}, "only tables of grids have 'canonical'"),
+        ({"column": "x"}, "only tables have a column of problems"),
+    ],
+)
+def test_settings_that_do_not_suit(how, message, tmp_path):
+    with pytest.raises(bs.InputError, match=message):
+        bs.solve_file(["queens:4"], tmp_path / "out.csv", **how)
+    with pytest.raises(bs.InputError, match=r"only solve writes \.npy, an array of solved grids"):
+        bs.solve_file(["queens:4"], tmp_path / "out.npy")
+
+
+def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path):
+    names = [f"{name}:{n}" for n in range(4, 9) for name in ("queens", "langford")] * 60
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    bs.solve_file(names, whole)
+
+    def stop(progress):
+        if progress.totals.rows:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bs.solve_file(names, out, on_progress=stop)
+    assert not out.exists()
+    bs.solve_file(names, out, resume=True, jobs=1)
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_a_folder_of_parts_holds_the_same_rows(tmp_path):
+    bs.solve_file(NAMES, tmp_path / "whole.parquet")
+    bs.solve_file(NAMES, f"{tmp_path}/out/")
+    rows = [row for part in sorted((tmp_path / "out").iterdir()) for row in rows_of(part)]
+    assert rows == rows_of(tmp_path / "whole.parquet")
