@@ -52,6 +52,12 @@ class SmallPiece(Piece):
         """Cut only if the piece has too many stacks."""
         return super().cut(1, most_stacks)
 
+    def between(self, begin: int, end: int) -> Self:
+        """Return the stacks at the places begin .. end - 1, with no other problems."""
+        part = super().between(begin, end)
+        assert isinstance(part.problem, SmallProblems)
+        return replace(part, problem=part.problem.of_rows(part.stacks.roots))
+
 
 class OpenRows:
     """The rows of a block during the search.
