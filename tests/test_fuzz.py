@@ -205,4 +205,4 @@ def test_an_unknown_kind_is_refused():
         check=False,
     )
     assert done.returncode == 2
-    assert "unknown kind 'tables'; choose from table, problem" in done.stderr
+    assert "unknown kind 'tables'; choose from table, rules, problem" in done.stderr

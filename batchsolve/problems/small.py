@@ -37,6 +37,11 @@ class SmallProblems:
         """Return the problem of a row."""
         return self.problems[int(self.places_of(np.array([row]))[0])]
 
+    def of_rows(self, rows: npt.NDArray[np.int64]) -> SmallProblems:
+        """Return the problems of some rows, which are ascending."""
+        places = self.places_of(rows).tolist()
+        return SmallProblems([self.problems[place] for place in places], rows)
+
     def places_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the places of the problems of some roots.
 

@@ -58,11 +58,13 @@ def rows_of(
         raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
     texts = text_column(grids)
     if texts is not None:
-        if problem is not None and not isinstance(problem, GridProblem):
+        if isinstance(problem, Sequence) and not isinstance(problem, str | bytes):
             raise InputError(
                 f"texts have one problem, such as Sudoku(3, 3), not {quoted(problem)}; give an "
                 f"array of digits, or rules in columns to solve_table"
             )
+        if problem is not None and not isinstance(problem, GridProblem):
+            raise _no_problem(problem)
         table = TableSource(pa.table({"puzzle": texts}))
         corpus = Corpus([table], "puzzle", None, alphabet, blank, problem=problem)
         read = partial(_of_one_size, corpus.reader)
@@ -97,7 +99,7 @@ class Problems:
         if isinstance(given, GridProblem):
             return cls([given], np.zeros(n, np.int64))
         if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-            raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
+            raise _no_problem(given)
         if len(given) != n or not n:
             raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
         numbers: dict[str, int] = {}
@@ -145,6 +147,10 @@ class Problems:
             rules = self.kinds[kinds[row]].rules
             own[row] = replace(none, cages=rules.cages, marks=rules.marks)
         return Variants.of(shared, own, regions), rows
+
+
+def _no_problem(given: object) -> InputError:
+    return InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
 
 
 def _shared(problem: GridProblem) -> Rules | GridProblem:

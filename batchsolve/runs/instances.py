@@ -291,7 +291,7 @@ def is_problem_file(path: str) -> bool:
 
 def _is_object(path: str) -> bool:
     """Return True if a file holds one JSON object, that of a problem, and not lines of JSON."""
-    with suppress(OSError, ValueError), open(path, "rb") as file:
+    with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
         value = json.load(file)
         return isinstance(value, dict) and "options" in value
     return False

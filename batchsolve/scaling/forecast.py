@@ -192,7 +192,9 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
     """
     runs = [run for run in runs if run.tasks and run.busy > 0]
     if not runs:
-        raise InputError("nothing was measured: no run had a task for a worker")
+        raise InputError(
+            "nothing was measured: no run had a task for a worker; choose a larger problem"
+        )
     least = min(run.jobs for run in runs)
     few = [run for run in runs if run.jobs == least]
     several = [run for run in runs if run.jobs > 1] or few

@@ -11,7 +11,7 @@ a node limit, so only its tree decides whether it moves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -23,6 +23,7 @@ from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.kernels import kernel
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.grids import SolvedGrids
+from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.problems.variants import Variants
 from batchsolve.search.pieces import Piece
@@ -37,6 +38,25 @@ class LatePiece(Piece):
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
         """Cut into single stacks."""
         return [self.between(k, k + 1) for k in range(len(self))]
+
+
+class SmallPiece(Piece):
+    """The own stacks of small problems that no task has begun; one task takes them together.
+
+    Alone, each would count as much in the queue as a part of a hard problem, which then is not cut.
+    """
+
+    is_fresh: ClassVar[bool] = True
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
+        """Cut only if the piece has too many stacks."""
+        return super().cut(1, most_stacks)
+
+    def between(self, begin: int, end: int) -> Self:
+        """Return the stacks at the places begin .. end - 1, with no other problems."""
+        part = super().between(begin, end)
+        assert isinstance(part.problem, SmallProblems)
+        return replace(part, problem=part.problem.of_rows(part.stacks.roots))
 
 
 class OpenRows:
@@ -125,7 +145,24 @@ class OpenRows:
         ids = piece.ids[outcome.parents]
         left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem)
         pieces = self._hand_over(left)
-        return [piece for piece in pieces if len(piece)]
+        return [part for piece in pieces if len(piece) for part in self.apart(piece)]
+
+    def apart(self, piece: Piece) -> Iterator[Piece]:
+        """Yield the pieces of small problems that have begun, one for each, and all the others."""
+        if not isinstance(piece.problem, SmallProblems):
+            yield piece
+            return
+        roots = piece.stacks.roots
+        has_begun = self._answers.nodes[roots] > 0
+        begun, roots = piece.take(has_begun), roots[has_begun]
+        begins = np.flatnonzero(np.diff(roots, prepend=-1)).tolist()
+        for begin, end in pairwise([*begins, len(begun)]):
+            problem = piece.problem.of_row(int(roots[begin]))
+            yield replace(begun.between(begin, end), problem=problem)
+        if not has_begun.all():
+            fresh = piece.take(~has_begun)
+            problems = piece.problem.of_rows(fresh.stacks.roots)
+            yield SmallPiece(fresh.stacks, fresh.weights, fresh.ids, fresh.keeps_roots, problems)
 
     def _hand_over(self, left: Piece) -> list[Piece]:
         """Return the own stacks of rows that move now, and the wanted stacks of the others."""

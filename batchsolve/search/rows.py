@@ -9,9 +9,8 @@ rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -111,14 +110,14 @@ class RowWork:
             n = len(stacks)
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             if n_nodes >= budget:
-                left += _apart(piece)
+                left += rows.apart(piece)
                 continue
             begin = time.perf_counter()
             most = min(budget - n_nodes, n * nodes_at_once(problem.n_entries))
             outcome = self._outcome_of(piece, engines.engine, rows, most)
             spent = time.perf_counter() - begin
             n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
-            left += chain.from_iterable(map(_apart, rows.add(piece, outcome, spent)))
+            left += rows.add(piece, outcome, spent)
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
@@ -132,22 +131,16 @@ class RowWork:
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole)
         task = replace(task, depth=depth, unordered=unordered)
-        if isinstance(piece.problem, SmallProblems):
-            task = replace(task, allowances=np.minimum(task.allowances, SMALL_NODES))
+        task = _beside_others(task, piece.problem)
         outcome = search_each(engine, piece.problem, task)
         return with_order_where_left(outcome, piece.stacks, engine, piece.problem)
 
 
-def _apart(piece: Piece) -> Iterator[Piece]:
-    """Yield the pieces of problems that have turned out to be hard, each for itself."""
-    if not isinstance(piece.problem, SmallProblems):
-        yield piece
-        return
-    roots = piece.stacks.roots
-    begins = np.flatnonzero(np.diff(roots, prepend=-1)).tolist()
-    for begin, end in pairwise([*begins, len(piece)]):
-        problem = piece.problem.of_row(int(roots[begin]))
-        yield replace(piece.between(begin, end), problem=problem)
+def _beside_others(task: Task, problem: Searchable) -> Task:
+    """Return a task in which small problems are searched side by side, each for a short time."""
+    if not isinstance(problem, SmallProblems):
+        return task
+    return replace(task, allowances=np.minimum(task.allowances, SMALL_NODES))
 
 
 class RowGoal(BlockGoal):
@@ -171,7 +164,7 @@ class RowGoal(BlockGoal):
             assert wanted.problem is not None
             budget = min(budget, nodes_at_once(wanted.problem.n_entries))
             task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
-            return wanted, StackTask(wanted.problem, task)
+            return wanted, StackTask(wanted.problem, _beside_others(task, wanted.problem))
         written = self._with_written(number, [])
         return (written[0], written[0]) if written else (wanted, None)
 

@@ -114,3 +114,25 @@ def test_large_problems_have_groups_of_their_own(monkeypatch):
     assert kinds.count("SmallProblems") == 1
     small = next(problem for problem in taken if isinstance(problem, SmallProblems))
     assert [problem.n_options for problem in small.problems] == [24, 25, 36]
+
+
+def test_small_problems_that_no_task_has_begun_stay_together(monkeypatch):
+    taken = []
+
+    def search(engine, problem, task):
+        outcome = search_each(engine, problem, task)
+        taken.append((problem, task.stacks.roots, outcome.nodes))
+        return outcome
+
+    search_each = row_search.search_each
+    monkeypatch.setattr(row_search, "search_each", search)
+    monkeypatch.setattr(row_search, "SMALL_NODES", 20)
+    monkeypatch.setattr(count, "LEAST_BLOCKS", 1)
+    found = bs.count([f"queens:{4 + k % 5}" for k in range(50)], jobs=1, budget=100)
+    assert [each.count for each in found] == [2, 10, 4, 40, 92] * 10
+    begun = set()
+    for problem, roots, nodes in taken:
+        if not isinstance(problem, SmallProblems):
+            assert begun.issuperset(roots.tolist())
+        begun.update(roots[nodes > 0].tolist())
+    assert any(isinstance(problem, SmallProblems) for problem, _, _ in taken[1:])

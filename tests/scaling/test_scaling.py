@@ -63,7 +63,8 @@ def test_tasks_add_up_to_their_run(experiment):
         assert sum(log.nodes) == run.nodes
         split = np.flatnonzero(log.split)
         assert sum(log.nodes[k] for k in split) == run.split_nodes
-        assert (run.split_nodes > 0) == (run.split_depth != 0)
+        if run.split_depth is not None:  # else the first nodes may be all
+            assert (run.split_nodes > 0) == (run.split_depth != 0)
         assert run.tasks == sum(number >= 0 for number in log.worker)
         assert max(log.worker) < run.jobs
         _, seconds, _ = log.of_workers()
@@ -362,12 +363,12 @@ def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_p
 
 def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path):
     home = tmp_path / "out"
-    command = ["scale", "queens:7", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
+    command = ["scale", "queens:9", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
     command += ["--repeat", "1", "--forecast-workers", "4", "-o", str(home)]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0
     why = {line.split(": no forecast: ")[0]: line for line in result.stderr.splitlines()}
-    assert "has no tree of its own" in why["batchsolve: queens:7, memo, threading"]
+    assert "has no tree of its own" in why["batchsolve: queens:9, memo, threading"]
     assert "hardly branches" in why["batchsolve: queens:3, dlx, threading"]
     assert "has no tree of its own" in why["batchsolve: queens:3, memo, threading"]
     assert len(why) == 3
@@ -421,7 +422,7 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
 
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     home = tmp_path / "out"
-    command = ["scale", "queens:7", "--jobs", "1", "--repeat", "1", "-o", str(home)]
+    command = ["scale", "queens:9", "--jobs", "1", "--repeat", "1", "-o", str(home)]
     assert CliRunner().invoke(app, command).exit_code == 0
     before = (home / "report.html").read_text()
     assert CliRunner().invoke(app, ["report", str(home)]).exit_code == 0

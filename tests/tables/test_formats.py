@@ -178,7 +178,6 @@ def test_other_arrays_of_json_are_refused(content, why, tmp_path):
     [
         ("in.jsonl", '{"puzzle": "\\ud800"}'),
         ("in.jsonl", '{"puzzle": "1.....2..3.....4", "\\udfff": 1}\n'),
-        ("in.json", '{"options": [["\\ud800"]]}'),
     ],
 )
 def test_half_of_a_surrogate_pair_is_one_error(name, content, tmp_path):
@@ -187,7 +186,16 @@ def test_half_of_a_surrogate_pair_is_one_error(name, content, tmp_path):
     with pytest.raises(bs.InputError, match=said):
         bs.solve_file(tmp_path / name, tmp_path / "out.csv")
     with pytest.raises(bs.InputError, match=said):
-        bs.read_problem(f"{tmp_path / name}{'#1' if name == 'in.jsonl' else ''}")
+        bs.read_problem(f"{tmp_path / name}#1")
+
+
+def test_half_of_a_surrogate_pair_in_a_problem_is_the_fault_of_its_row(tmp_path):
+    (tmp_path / "in.json").write_text('{"options": [["\\ud800"]]}')
+    summary = bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
+    assert (summary.rows, summary.invalid) == (1, 1)
+    assert "half of a surrogate pair" in (tmp_path / "out.csv").read_text()
+    with pytest.raises(bs.InputError, match=r"\(half of a surrogate pair\)"):
+        bs.read_problem(tmp_path / "in.json")
 
 
 def test_a_row_of_such_a_file_is_a_problem(tmp_path):

@@ -281,7 +281,7 @@ def interrupted(self):
         signal.raise_signal(signal.SIGINT)
 
 Parallel.await_result = interrupted
-bs.count("queens:8", engine="dlx")
+bs.count("queens:11", engine="dlx")
 """
 
 
