@@ -108,7 +108,8 @@ def solve(
             search=search,
             files=replace(files, stop_on_invalid=on_invalid == "stop"),
         )
-    printing.summary(summary.facts, summary, summary.columns, output=output)
+    columns = [summary.columns] if summary.column else []  # files of problems have none
+    printing.summary(summary.facts, summary, *columns, output=output)
     if summary.advice:
         printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")
     return 0 if summary.complete else EXIT_INCOMPLETE

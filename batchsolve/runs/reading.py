@@ -417,7 +417,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
         if split_suffixes(path)[0] in TABLE_SUFFIXES:
             raise InputError(
                 f"no single grid; if it is a table, name a row, as in {path}#1 or "
-                f"{path}#COLUMN=VALUE"
+                f"{path}#COLUMN=VALUE; the problems of a table are counted by count -o OUT"
             ) from error
         is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
         for suffix, read in () if is_numbers else ((".dlx", read_dlx), (".ec", read_ec)):

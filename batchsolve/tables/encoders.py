@@ -170,7 +170,7 @@ def _array_of_no_rows(schema: pa.Schema) -> bytes:
     """
     kind = schema.field("solution").type if "solution" in schema.names else pa.null()
     if not pa.types.is_fixed_size_list(kind):
-        raise InputError("only solve writes .npy, an array of solved grids; name a table instead")
+        raise InputError(".npy holds nothing but solved grids; name a table instead")
     return array_header(0, kind.list_size)
 
 

@@ -618,3 +618,10 @@ def test_outputs_follow_links_and_spare_what_is_no_file(command, tmp_path):
     assert os.path.islink(link)
     assert target.read_text() != "before"
     assert not list(tmp_path.glob("*.partial*"))
+
+
+def test_no_column_is_named_where_each_row_is_a_file():
+    result = CliRunner().invoke(app, ["solve", "queens:4", "queens:3"])
+    assert result.exit_code == 0
+    assert "2 rows: 1 multiple, 1 unsolvable" in result.stderr
+    assert "column" not in result.stderr

@@ -233,7 +233,7 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", stats=True)
     with pytest.raises(bs.InputError, match=r"an array is not compressed; leave out \.gz"):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
-    with pytest.raises(bs.InputError, match=r"only solve writes \.npy"):
+    with pytest.raises(bs.InputError, match=r"\.npy holds nothing but solved grids"):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
 
 
