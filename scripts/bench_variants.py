@@ -76,21 +76,27 @@ class Kind:
                 yield problem.of_row(row), grid
 
 
-def statuses(problem: GridProblem, grids: Grids, limit: int = 2) -> Any:
-    """Return the answers to grids; rows of more than 100,000 nodes get none."""
-    return batchsolve.solve_batch(grids, problem, limit=limit, jobs=1, node_limit=10**5)
+def statuses(problem: GridProblem, grids: Grids, limit: int = 2, node_limit: int = 10**5) -> Any:
+    """Return the answers to grids; rows of more nodes than the limit get none."""
+    return batchsolve.solve_batch(grids, problem, limit=limit, jobs=1, node_limit=node_limit)
 
 
-def full_grids(problem: GridProblem, n: int, rng: np.random.Generator) -> Grids:
-    """Return a full grid for each of n rows: the first one below random clues that leave any."""
+def full_grids(problem: GridProblem, n: int, rng: np.random.Generator, rounds: int = 100) -> Grids:
+    """Return a full grid for each of n rows: the first one below random clues that leave any.
+
+    Rows for which none is found in so many rounds are 0.
+    """
     full = np.zeros((n, problem.n_cells), np.uint8)
-    while (open_rows := np.flatnonzero(full[:, 0] == 0)).size:
+    for _ in range(rounds):
+        open_rows = np.flatnonzero(full[:, 0] == 0)
+        if not open_rows.size:
+            break
         rows = np.repeat(open_rows, 20)
         grids = np.zeros((len(rows), problem.n_cells), np.uint8)
         for grid in grids:
             cells = rng.choice(problem.n_cells, 6, replace=False)
             grid[cells] = rng.integers(1, problem.n_digits + 1, 6)
-        answers = statuses(problem.at(rows), grids, limit=1)
+        answers = statuses(problem.at(rows), grids, limit=1, node_limit=1000)
         found = answers.status == "solved"
         full[rows[found]] = answers.solutions[found]
     return full
@@ -163,9 +169,12 @@ def made_kinds(n: int, rng: np.random.Generator) -> Iterator[tuple[str, Kind]]:
         columns = {"regions": [one] * n} if problem is layout else {"rules": [name] * n}
         yield name, Kind([(problem, grids)], columns)
     for name, tries in (("jigsaw, a layout a row", 55), ("jigsaw, a layout a row, minimal", 81)):
-        layouts = np.array([random_regions(rng) for _ in range(n)])
-        own = Variants(Rules.square(9, ()), Given.blank(n)._replace(regions=layouts))
-        grids = dug(own, full_grids(own, n, rng), tries, rng)
+        layouts = np.array([random_regions(rng) for _ in range(2 * n)])
+        own = Variants(Rules.square(9, ()), Given.blank(2 * n)._replace(regions=layouts))
+        full = full_grids(own, 2 * n, rng, rounds=10)
+        have = np.flatnonzero(full[:, 0])[:n]  # some layouts have no grid
+        own, layouts = own.at(have), layouts[have]
+        grids = dug(own, full[have], tries, rng)
         texts = ["".join(LABELS[label] for label in each) for each in layouts]
         yield name, Kind([(own, grids)], {"regions": texts})
     yield "killer, without clues", killers(n, rng)
