@@ -29,7 +29,7 @@ from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
 SMALL_NODES = 5_000  # of a small problem beside others; its stacks then form a piece
-FIRST_BLOCK_NODES = 100_000  # before the speed is known; a block of 17 clues takes 45,000
+FIRST_BLOCK_NODES = 300_000  # before the speed is known; hard blocks of minimal 9×9 grids take half
 
 
 class Batch(Protocol):

@@ -373,16 +373,23 @@ def _by_texts(
 
     A column that is not there has empty texts.
     """
-    there = [name for name in names if name in columns]
-    if not there:
-        return [(("",) * len(names), rows)]
-    texts = [columns[name].fill_null("").take(pa.array(rows)).to_pylist() for name in there]
-    found: dict[tuple[str, ...], list[int]] = {}
-    for row, each in zip(rows.tolist(), zip(*texts, strict=True), strict=True):
-        found.setdefault(each, []).append(row)
+    codes = np.zeros(len(rows), np.int64)  # equal for rows with equal texts
+    which, texts = pa.array(rows), {}
+    for name in names:
+        if name in columns:
+            coded = columns[name].fill_null("").take(which).dictionary_encode()
+            texts[name] = coded.dictionary.take(coded.indices)
+            pairs = codes * (len(coded.dictionary) + 1) + np.asarray(coded.indices)
+            codes = np.unique(pairs, return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    groups = sorted(np.split(order, begins[1:]), key=lambda some: int(some[0])) if len(rows) else []
     return [
-        (tuple(dict(zip(there, each, strict=True)).get(name, "") for name in names), np.array(some))
-        for each, some in found.items()
+        (
+            tuple(texts[name][int(some[0])].as_py() if name in texts else "" for name in names),
+            rows[some],
+        )
+        for some in groups
     ]
 
 
