@@ -8,6 +8,7 @@ problems per second.
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.rules import Rules, regions_of
 from batchsolve.problems.variant import Variant
+from batchsolve.scaling.machine import machine
 
 N_SWAPS = 20  # of cells between boxes, which make the regions
 
@@ -39,7 +41,8 @@ def jigsaw(rng: np.random.Generator) -> ExactCover:
         one = batchsolve.solve_batch(blank, grid_problem, limit=1, jobs=1, node_limit=1000)
         if one.status[0] == "solved":  # some layouts have no full grid
             break
-    clues = grid_problem.stack(dug(grid_problem, one.solutions[0], 55, rng))
+    [grid] = dug(grid_problem, one.solutions, 55, rng)
+    clues = grid_problem.stack(grid)
     holder = np.full(grid_problem.n_items, -1)  # item -> the clue that has it
     for o in clues.tolist():
         holder[grid_problem.option(o)] = o
@@ -67,6 +70,7 @@ def main() -> int:
     parser.add_argument("--puzzles", type=int, default=50)
     parser.add_argument("--copies", type=int, default=20)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("-o", "--output", default="benchmarks/results/instances.json")
     chosen = parser.parse_args()
     rng = np.random.default_rng(1)
     made = [jigsaw(rng) for _ in range(chosen.puzzles)]
@@ -109,8 +113,18 @@ def main() -> int:
                 begin = time.process_time()
                 run()
                 seconds[way].append(time.process_time() - begin)
-    for way, each in seconds.items():
-        print(f"{way:22} {len(problems) / statistics.median(each[1:]):10,.0f} problems/s")
+    rates = {way: len(problems) / statistics.median(each[1:]) for way, each in seconds.items()}
+    for way, rate in rates.items():
+        print(f"{way:22} {rate:10,.0f} problems/s")
+    record = {
+        "command": " ".join(sys.argv),
+        "machine": machine(),
+        "items": 324,
+        "options": n_options,
+        "nodes": n_nodes,
+        "problems per second": {way: round(rate) for way, rate in rates.items()},
+    }
+    Path(chosen.output).write_text(json.dumps(record, indent=2) + "\n")
     return 0
 
 
