@@ -201,7 +201,7 @@ def settings_of(
     Raises
     ------
     InputError
-        If they are given in both ways, for one of them would be ignored.
+        If they are given in both ways: one of them would be ignored.
     TypeError
         If the function has no such keyword.
 

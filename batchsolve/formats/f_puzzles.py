@@ -20,7 +20,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
     Raises
     ------
     ProblemError
-        If the text is no such puzzle, or has a constraint that rules here cannot say.
+        If the text is not such a puzzle, or has a constraint that rules here cannot say.
 
     Examples
     --------

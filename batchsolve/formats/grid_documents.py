@@ -38,7 +38,7 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     Raises
     ------
     InputError
-        If the content is no such document, or its kind has rules that cannot be said here.
+        If the content is not such a document, or its kind has rules that cannot be said here.
 
     Examples
     --------

@@ -117,7 +117,7 @@ class GridRules:
         """
         match = re.fullmatch(r"r(\d+|[a-z])c(\d+|[a-z])", name.strip().lower())
         if match is None:
-            raise ProblemError(f"{quoted(name)} is no cell; write R1C2 for row 1, column 2")
+            raise ProblemError(f"{quoted(name)} is not a cell; write R1C2 for row 1, column 2")
         row, column = (int(part) if part.isdigit() else int(part, 36) for part in match.groups())
         cell = self._cells.get((row - 1, column - 1))
         if cell is None:
@@ -266,7 +266,7 @@ def _sums(text: str) -> dict[str, int | None]:
     for label, value in pairs:
         if not label or not re.fullmatch(r"\?|[0-9]{1,9}", value):
             wrong = label if not value else f"{label}={value}"
-            raise ProblemError(f"{quoted(wrong)} is no sum; write A=10 B=7")
+            raise ProblemError(f"{quoted(wrong)} is not a sum; write A=10 B=7")
         if label in found:
             raise ProblemError(f"cage {quoted(label)} has two sums")
         found[label] = None if value == "?" else int(value)

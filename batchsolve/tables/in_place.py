@@ -2,7 +2,7 @@
 
 A block begins where all blocks before it end. So each worker writes the size of its block into
 numbers that all workers share. A worker that knows the size of every block before its own writes it
-into its place; that is nearly always so, for blocks are begun in order and take about as long. Any
+into its place. Nearly always it does, because blocks are begun in order and take about as long. Any
 other hands its block to the main process, which takes blocks in order and knows where each begins.
 """
 
@@ -31,15 +31,15 @@ class Encoded:
     Attributes
     ----------
     data : pyarrow.Buffer or bytes or None
-        What is still to be written; None if the worker has done it.
+        The bytes that are still to be written; None if the worker has written them.
     written : Written
-        What a file of it alone holds.
+        The bytes of a file of it alone.
     begin : int
-        Where the worker has written it, if it has.
+        The place where the worker has written it, if it has.
     n_rows : int
         Its rows.
     sums : object
-        What they add to the sums of the run.
+        The addition of the rows to the sums of the run.
     read : Sums
         The checksums of the records that they were made of.
     """

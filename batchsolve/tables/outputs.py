@@ -39,7 +39,7 @@ class Output:
     Attributes
     ----------
     in_place : InPlace or None
-        How workers can write blocks themselves, if they can.
+        The way for workers to write blocks themselves, if there is one.
     """
 
     in_place: InPlace | None = None
@@ -69,9 +69,9 @@ class _File(Output):
     ----------
     path : str
     header : bytes
-        What an output that begins anew begins with.
+        The first bytes of an output that begins anew.
     written : Written or None
-        What it holds, unless it begins anew.
+        Its contents, unless it begins anew.
     finished : (suffix, function) or None
         Makes the finished file ``OUT.partial`` + suffix of ``OUT.partial``, if they differ.
     known : Numbers, optional
@@ -243,7 +243,7 @@ def open_output(
     known : Numbers, optional
         What workers share, for them to write blocks themselves; see `InPlace`.
     threads : int
-        How many compress the finished file, if it is compressed.
+        The number of threads that compress the finished file, if it is compressed.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def whole_output(
     ----------
     path : str
     folder : str
-        Where it is until then; see `folder_beside`.
+        Its place until then; see `folder_beside`.
     """
     unfinished = os.path.join(folder, os.path.basename(path))
     with closing(open_output(unfinished, schema, None, known, threads)) as output:

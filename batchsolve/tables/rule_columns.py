@@ -221,7 +221,7 @@ class RuleColumns:
         text : str, optional
             The regions of all of them.
         has_regions : bool
-            Whether each has regions of its own, which are left out.
+            True if each has regions of its own, which are left out.
         """
         if isinstance(self.fixed, Variant):
             return self.fixed.rules

@@ -186,7 +186,7 @@ def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, npt.NDArray[np.uin
         The places of the grids whose form was found.
     forms : ndarray of uint8, shape (number of those, N²)
     why : str
-        Why the form of the others was not found.
+        The reason why the form of the others was not found.
     """
     try:
         check_shape(grids.shape.problem)

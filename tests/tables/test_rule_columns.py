@@ -186,7 +186,7 @@ WRONG = [
     ({"sums": "A=3"}, "column 'cages': 16 cells have 16 labels, not 0"),
     ({"cages": CAGES, "sums": "A=3 B=4 C=5"}, "a sum for 'C', but no such cage"),
     ({"cages": CAGES, "sums": "A=3 A=4 B=4"}, "cage 'A' has two sums"),
-    ({"cages": CAGES, "sums": "A=3 B=x"}, "'B=x' is no sum; write A=10 B=7"),
+    ({"cages": CAGES, "sums": "A=3 B=x"}, "'B=x' is not a sum; write A=10 B=7"),
     ({"cages": CAGES, "sums": '{"A":3'}, "sums are no JSON object"),
     ({"cages": "AAAAA" + "." * 11, "sums": "A=9"}, "cage 'A': 5 cells with different digits"),
     ({"marks": "e" * 15}, "column 'marks': 15 characters; 16 cells have 16 marks e, o or ., or 64"),
