@@ -141,7 +141,7 @@ def test_layouts(layout):
         ("JigsawSudoku", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "region '1' has 8 cells"),
         ("KillerSudoku", lines("3 4 - -", *[BLANK] * 3, *["1 1 - -"] * 4), "cage '1' has two sums"),
         ("KillerSudoku", lines("3 - - -", *[BLANK] * 3, *["1 1 - -"] * 3), "16 cells have 16 lab"),
-        ("KillerSudoku", lines("x - - -", *[BLANK] * 3, *["1 1 - -"] * 4), "'1=x' is no sum"),
+        ("KillerSudoku", lines("x - - -", *[BLANK] * 3, *["1 1 - -"] * 4), "'1=x' is not a sum"),
         ("EvenOddSudoku", lines("X - - -", *[BLANK] * 3), "'X' is not in the alphabet"),
         ("ConsecutiveSudoku", lines(*[BLANK] * 4, "1 0 0 0", *["0 0 0 0"] * 3), "no pair of cells"),
         ("ConsecutiveSudoku", lines(*[BLANK] * 4, "x 0 0 0", *["0 0 0 0"] * 3), "no pair of cells"),
