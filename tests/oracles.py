@@ -197,7 +197,7 @@ def orbits_by_burnside(problem: ExactCover, images) -> int:
 
 def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
     """Return all grids with these clues (0: blank) that follow the rules, filled cell by cell."""
-    cells = list(clues)
+    cells = list(map(int, clues))  # of NumPy, differences would wrap around
     digits = range(1, rules.n_digits + 1)
     together = [*rules.houses, *rules.groups, *(cage.cells for cage in rules.cages)]
     found = set()
