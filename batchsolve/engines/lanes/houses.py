@@ -2,8 +2,9 @@
 
 A vector holds the candidates of one cell in every grid, as in `passes`. There the code knows how
 rows, columns and boxes meet; here the rules are data, read where the code runs, so that one
-compiled search serves jigsaws, diagonals, overlapping grids, killers and whatever else is made of
-houses, pairs of cells and cages. A pass deduces, one after another,
+compiled search serves jigsaws, diagonals, overlapping grids and whatever else is made of houses and
+pairs of cells. The rules of single rows, such as cages, are in `rows`. A pass deduces, one after
+another,
 
 * in every house, naked and hidden singles;
 * locked candidates: where the places for a digit in one house all lie in another one, the digit
@@ -26,7 +27,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from batchsolve.engines.intrinsics import pointer_to
-from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray
+from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray, once_and_twice, single_of
 from batchsolve.kernels import CHECKS_BOUNDS
 
 _INDEX = ir.IntType(64)
@@ -146,11 +147,6 @@ class _Emitter:
         return Vector(self.builder, self.builder.shuffle_vector(one, undefined, places))
 
 
-def _naked(x: Vector) -> Vector:
-    """Return the candidate of a cell that has no other, else nothing."""
-    return (x & (x - 1)).equals(0).select(x, x & 0)
-
-
 class HousePass(_Emitter):
     """A pass of propagation."""
 
@@ -190,14 +186,12 @@ class HousePass(_Emitter):
     def _review_house(self, house: Place) -> None:
         cells = [self.form.index_at("houses", house * self.n + i) for i in range(self.n)]
         here = [self[cell] for cell in cells]
-        singles = [_naked(x) for x in here]
-        once = twice = naked = clash = self.none
-        for x, single in zip(here, singles, strict=True):
-            once, twice = once | x, twice | (once & x)
-            naked, clash = naked | single, clash | (naked & single)
+        singles = [single_of(x) for x in here]
+        once, twice = once_and_twice(here)
+        taken, clash = once_and_twice(singles)
         self._wrong[0] |= (~once & self.all_digits) | clash
         for cell, x, single in zip(cells, here, singles, strict=True):
-            left = x & (~naked | single)
+            left = x & (~taken | single)
             hidden = left & once & ~twice
             self._leave(cell, x, hidden.equals(0).select(left, hidden))
 
@@ -208,8 +202,8 @@ class HousePass(_Emitter):
     def _review_distinct(self, pair: Place) -> None:
         one, other = self._two_cells("distinct", 2, pair)
         x, y = self[one], self[other]
-        self._leave(one, x, x & ~_naked(y))
-        self._leave(other, y, y & ~_naked(x))
+        self._leave(one, x, x & ~single_of(y))
+        self._leave(other, y, y & ~single_of(x))
 
     def _review_related(self, pair: Place) -> None:
         one, other = self._two_cells("related", 3, pair)
@@ -251,7 +245,7 @@ class HousePass(_Emitter):
 
         def collect(cell: Place, x: Vector) -> None:
             region = self.other[cell]
-            single = _naked(x)
+            single = single_of(x)
             parts = self._by_region(x, region), self._by_region(single, region)
             for r, (here, alone) in enumerate(zip(*parts, strict=True)):
                 self._wrong[0] |= naked[r] & alone
@@ -268,7 +262,7 @@ class HousePass(_Emitter):
             region = self.other[cell]
             taken = self._of_region([naked[r] for r in range(self.n)], region)
             lone = self._of_region([once[r] for r in range(self.n)], region)
-            left = x & (~taken | _naked(x))
+            left = x & (~taken | single_of(x))
             hidden = left & lone
             self._leave(cell, x, hidden.equals(0).select(left, hidden))
 

@@ -32,7 +32,15 @@ from functools import reduce
 from itertools import accumulate, product
 from typing import Any
 
-from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray, forget, repeat
+from batchsolve.engines.lanes.vectors import (
+    Place,
+    Vector,
+    VectorArray,
+    forget,
+    once_and_twice,
+    repeat,
+    single_of,
+)
 
 
 def _any(vectors: list[Vector]) -> Vector:
@@ -45,19 +53,6 @@ def _any_other(vectors: list[Vector]) -> list[Vector]:
     before = list(accumulate([none, *vectors[:-1]], Vector.__or__))
     behind = list(accumulate([none, *vectors[:0:-1]], Vector.__or__))
     return [a | b for a, b in zip(before, reversed(behind), strict=True)]
-
-
-def _once_and_twice(vectors: list[Vector]) -> tuple[Vector, Vector]:
-    """Return the bits that one or more, and that two or more, of some vectors have."""
-    once, twice = vectors[0], vectors[0] & 0
-    for x in vectors[1:]:
-        once, twice = once | x, twice | (once & x)
-    return once, twice
-
-
-def _naked(x: Vector) -> Vector:
-    """Return the candidate of a cell that has no other, else nothing."""
-    return (x & (x - 1)).equals(0).select(x, x & 0)
 
 
 # The findings of a pass in all units: digits without a place; digits that are the only candidate of
@@ -91,13 +86,13 @@ class _Chute:
         self._once: dict[tuple[int, int], Vector] = {}
         self._twice: dict[tuple[int, int], Vector] = {}
         for s, cells in segments:
-            self._once[s], self._twice[s] = _once_and_twice(cells)
+            self._once[s], self._twice[s] = once_and_twice(cells)
         self.lines = [[(line, box) for box in range(n)] for line in range(n)]
         self.boxes = [[(line, box) for line in range(n)] for box in range(n)]
 
     def review(self, unit: list[tuple[int, int]], naked: Vector) -> Vector:
         """Look at a unit with these naked singles; return the digits with several places."""
-        once, in_two = _once_and_twice([self._once[s] for s in unit])
+        once, in_two = once_and_twice([self._once[s] for s in unit])
         several = _any([in_two, *(self._twice[s] for s in unit)])
         self._gathered[MISSING] |= ~once
         self._gathered[CLASH] |= naked & several
@@ -109,7 +104,7 @@ class _Chute:
         units = [*self.lines, *self.boxes]
         needed = {s: once & 0 for s, once in self._once.items()}
         for unit in units:
-            _, in_two = _once_and_twice([self._once[s] for s in unit])
+            _, in_two = once_and_twice([self._once[s] for s in unit])
             for s in unit:
                 needed[s] |= self._once[s] & ~in_two
         must, out = {}, {}
@@ -186,7 +181,7 @@ class BoxPass(_Emitter):
         none = self.grid[0] & 0
         row, box = [none] * self.rows, [none] * self.rows
         for i, k, cells in self.segments_of_band(band):
-            naked = [_naked(self.grid[cell]) for _, cell in cells]
+            naked = [single_of(self.grid[cell]) for _, cell in cells]
             for (x, _), digit in zip(cells, naked, strict=True):
                 self.column[x] |= digit
             row[i] |= (both := _any(naked))

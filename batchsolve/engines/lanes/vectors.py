@@ -166,6 +166,19 @@ class VectorArray:
         self._builder.store(vector.value, self._place(i), align=self._alignment)
 
 
+def single_of(x: Vector) -> Vector:
+    """Return the candidate of a cell that has no other, else nothing."""
+    return (x & (x - 1)).equals(0).select(x, x & 0)
+
+
+def once_and_twice(vectors: list[Vector]) -> tuple[Vector, Vector]:
+    """Return the bits that one or more, and that two or more, of some vectors have."""
+    once, twice = vectors[0], vectors[0] & 0
+    for x in vectors[1:]:
+        once, twice = once | x, twice | (once & x)
+    return once, twice
+
+
 def repeat(builder: Any, n: int, write: Callable[[Place], None]) -> None:
     """Write code as a loop over the numbers below n."""
     with for_range(builder, ir.Constant(_PLACE, n)) as loop:
