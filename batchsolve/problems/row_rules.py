@@ -49,11 +49,11 @@ class Given(NamedTuple):
         return cls(
             regions,
             allowed,
-            begins([len(rules.pairs) for rules in rows]),
+            _begins([len(rules.pairs) for rules in rows]),
             np.array(pairs, np.uint16).reshape(-1, 3),
-            begins([len(rules.cages) + len(rules.groups) for rules in rows]),
+            _begins([len(rules.cages) + len(rules.groups) for rules in rows]),
             np.array([total for _, total in cages], np.int64),
-            begins([len(cells) for cells, _ in cages]),
+            _begins([len(cells) for cells, _ in cages]),
             np.array([cell for cells, _ in cages for cell in cells], np.uint16),
         )
 
@@ -88,15 +88,15 @@ def _cages_of(rules: Rules) -> list[Any]:
     return [*((cage.cells, cage.total) for cage in rules.cages), *groups]
 
 
-def begins(lengths: Sequence[int]) -> Ints:
+def _begins(lengths: npt.ArrayLike) -> Ints:
     """Return the begins of lists that are joined, and the end of the last."""
-    return np.cumsum([0, *lengths]).astype(np.int64)
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _parts(begins_of: Ints, which: Ints) -> tuple[Ints, Ints]:
     """Return the begins of some of the joined lists, joined anew, and the places of their parts."""
     lengths = begins_of[which + 1] - begins_of[which]
-    new = begins(lengths.tolist())
+    new = _begins(lengths)
     return new, np.repeat(begins_of[which] - new[:-1], lengths) + np.arange(new[-1])
 
 

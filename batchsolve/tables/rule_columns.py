@@ -374,22 +374,20 @@ def _by_texts(
     A column that is not there has empty texts.
     """
     codes = np.zeros(len(rows), np.int64)  # equal for rows with equal texts
-    which, texts = pa.array(rows), {}
-    for name in names:
-        if name in columns:
-            coded = columns[name].fill_null("").take(which).dictionary_encode()
-            texts[name] = coded.dictionary.take(coded.indices)
-            pairs = codes * (len(coded.dictionary) + 1) + np.asarray(coded.indices)
-            codes = np.unique(pairs, return_inverse=True)[1]
+    there = [name for name in names if name in columns]
+    for name in there:
+        coded = columns[name].take(pa.array(rows)).fill_null("").dictionary_encode()
+        pairs = codes * (len(coded.dictionary) + 1) + np.asarray(coded.indices)
+        codes = np.unique(pairs, return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")
     begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
     groups = sorted(np.split(order, begins[1:]), key=lambda some: int(some[0])) if len(rows) else []
+
+    def text(name: str, row: int) -> str:
+        return (columns[name][row].as_py() or "") if name in there else ""
+
     return [
-        (
-            tuple(texts[name][int(some[0])].as_py() if name in texts else "" for name in names),
-            rows[some],
-        )
-        for some in groups
+        (tuple(text(name, int(rows[some[0]])) for name in names), rows[some]) for some in groups
     ]
 
 
