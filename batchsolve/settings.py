@@ -29,6 +29,17 @@ MOST_SEED = 2**128 - 1
 GRAPH_MEGABYTES = 1024
 """The default memory of a graph of covers, in megabytes."""
 
+TEXTS_OF_CORPUS = (
+    "column",
+    "solution_column",
+    "alphabet",
+    "blank",
+    "rules",
+    "regions",
+    "rule_columns",
+)
+"""The settings of a corpus that are text."""
+
 MOST_FORECAST_WORKERS = 250_000
 """The upper bound of simulated workers; the simulation then takes two minutes and 2 GB."""
 
@@ -407,16 +418,7 @@ class FileSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        names = (
-            "column",
-            "solution_column",
-            "alphabet",
-            "blank",
-            "rules",
-            "regions",
-            "rule_columns",
-        )
-        texts = {name: getattr(self, name) for name in names}
+        texts = {name: getattr(self, name) for name in TEXTS_OF_CORPUS}
         object.__setattr__(self, "box", checked_box(self.box, **texts))
 
 

@@ -41,6 +41,7 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
+    TEXTS_OF_CORPUS,
     UNLIMITED,
     CorpusFields,
     FileSettings,
@@ -63,19 +64,8 @@ from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
 SAME_SEARCH = ("limit", "node_limit", "time_limit", "engine")
-SAME_FILES = (
-    "column",
-    "solution_column",
-    "alphabet",
-    "blank",
-    "rules",
-    "regions",
-    "rule_columns",
-    "filename",
-    "stats",
-    "canonical",
-)  # settings that must be the same in a resumed run
 NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
+SAME_FILES = (*TEXTS_OF_CORPUS, *NO_ARRAY)  # settings that must be the same in a resumed run
 PROVES_UNIQUENESS = 2  # the default limit of solutions
 
 
