@@ -133,16 +133,15 @@ class CoverTable(_InstanceTable):
         facts, limit = batch.facts(), self._settings.limit or UNLIMITED
         status = answers.status(limit)
         status[[row for row, each in enumerate(facts) if each is None]] = Status.INVALID
-        covers: list[list[str] | None] = [None] * len(batch)
-        for row, cover in zip(answers.covers.roots.tolist(), answers.covers, strict=True):
-            covers[row] = _names_of(batch.reading(row), cover)
+        names: list[list[str] | None] = [None] * len(batch)
+        covers = answers.covers
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            names[row] = _names_of(batch.reading(row), cover)
         messages = [batch.faults.get(row) for row in range(len(batch))]
         for row in np.flatnonzero(status == Status.UNFINISHED).tolist():
-            messages[row] = answers.unfinished[row] or _stopped(
-                int(answers.nodes[row]), self._settings
-            )
+            messages[row] = _why_unfinished(answers, row, self._settings)
         own = [
-            pa.array(covers, pa.list_(pa.string())),
+            pa.array(names, pa.list_(pa.string())),
             pa.array(STATUS_NAMES[status]),
             pa.array(np.minimum(answers.counts, limit), mask=status == Status.INVALID),
         ]
@@ -173,19 +172,22 @@ def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> l
     """Return the count of each instance; a message says why it is not complete."""
     limit = settings.limit or UNLIMITED
     found = []
-    for row, (count, nodes) in enumerate(zip(answers.counts, answers.nodes, strict=True)):
+    for row, count in enumerate(answers.counts):
         why = batch.faults.get(row)
         if settings.limit is not None and count >= limit:
             why = f"has {counted(limit, 'solution')} or more"
         elif row in answers.unfinished:
-            why = answers.unfinished[row] or _stopped(int(nodes), settings)
+            why = _why_unfinished(answers, row, settings)
         wanted = int(count) if settings.limit is None else min(int(count), limit)
         found.append(RowCount(wanted, why is None, why))
     return found
 
 
-def _stopped(nodes: int, settings: SearchSettings) -> str:
-    """Return why a search of so many nodes stopped."""
+def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str:
+    """Return why the search of a row failed or stopped."""
+    if reason := answers.unfinished[row]:
+        return reason
+    nodes = int(answers.nodes[row])
     if settings.node_limit is not None and nodes >= settings.node_limit:
         return f"stopped after {counted(settings.node_limit, 'node')}"
     return f"stopped after {settings.time_limit} s"

@@ -1,4 +1,4 @@
-"""Instances: rows that are exact cover problems of their own, and the table of their counts."""
+"""Instances: rows that are exact cover problems of their own, in memory, files and tables."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from batchsolve.engines import registered
 from batchsolve.engines.choice import EngineForEach
 from batchsolve.errors import BatchsolveError, InputError, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
+from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
@@ -26,7 +27,7 @@ from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem,
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.inputs import Tables, open_all
-from batchsolve.tables.layouts import JSON_TEXT, JsonLines
+from batchsolve.tables.layouts import BOM, JSON_TEXT, JsonLines
 from batchsolve.tables.places import exists, is_address
 from batchsolve.tables.reader import FILENAME
 from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, split_suffixes
@@ -290,8 +291,14 @@ def is_problem_file(path: str) -> bool:
 
 
 def _is_object(path: str) -> bool:
-    """Return True if a file holds one JSON object, that of a problem, and not lines of JSON."""
+    """Return True if a file holds one JSON object, that of a problem, and not lines of JSON.
+
+    Arrays and documents of puzzles may be large, and are known by their beginning.
+    """
     with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
+        head = file.peek()
+        if not head.removeprefix(BOM).lstrip().startswith(b"{") or is_grid_document(head):
+            return False
         value = json.load(file)
         return isinstance(value, dict) and "options" in value
     return False
