@@ -10,6 +10,7 @@ options as indices.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -138,7 +139,7 @@ class SolvedGrids(Stacks):
         return np.concatenate(options, axis=1).reshape(-1)
 
 
-class GridProblem(ExactCover):
+class GridProblem(ExactCover, ABC):
     """An exact cover problem whose covers are solved grids.
 
     Attributes
@@ -260,6 +261,7 @@ class GridProblem(ExactCover):
         _fill_grids(covers.offsets, covers.options, *self._cells_and_digits, grids)
         return grids
 
+    @abstractmethod
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1.
 
@@ -269,7 +271,6 @@ class GridProblem(ExactCover):
         ----------
         grids : ndarray of uint8, shape (n, n_cells)
         """
-        raise NotImplementedError
 
     def check_width(self, grids: npt.NDArray[np.uint8]) -> None:
         """Raise `InputError` if an array does not hold grids of this problem."""
