@@ -123,6 +123,16 @@ def one_puzzle():
     return puzzle, solution
 
 
+def interrupted_after(n_rows):
+    """A listener to progress that interrupts a run once more rows than these are written."""
+
+    def stop(progress):
+        if progress.totals.rows > n_rows:
+            raise KeyboardInterrupt
+
+    return stop
+
+
 class Interrupted:
     """A tracer that raises KeyboardInterrupt before one bytecode of the traced call.
 

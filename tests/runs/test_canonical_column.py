@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from conftest import interrupted_after
 
 import batchsolve as bs
 from batchsolve.cli import app
@@ -48,12 +49,8 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
         bs.solve_file(path, out, canonical=True, **how)
         outputs.append(out.read_bytes())
 
-    def stop(progress):
-        if progress.totals.rows > 2_000:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(path, out, canonical=True, chunk=500, on_progress=stop)
+        bs.solve_file(path, out, canonical=True, chunk=500, on_progress=interrupted_after(2_000))
     with pytest.raises(bs.JournalError, match="canonical"):
         bs.solve_file(path, out, resume=True)
     bs.solve_file(path, out, canonical=True, resume=True)

@@ -14,6 +14,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from conftest import interrupted_after
 
 import batchsolve as bs
 from batchsolve.cli import app
@@ -358,12 +359,8 @@ def test_only_the_same_files_are_resumed(folder, tmp_path):
     copy, out = tmp_path / "copy", tmp_path / "out.csv"
     shutil.copytree(folder, copy)
 
-    def stop(progress):
-        if progress.totals.rows:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        bs.count_file(copy, out, on_progress=stop)
+        bs.count_file(copy, out, on_progress=interrupted_after(0))
     with pytest.raises(bs.OutputError, match="go on with `resume`"):
         bs.count_file(copy, out)
     (copy / "a.dlx").write_text("a\na\n")

@@ -7,7 +7,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from conftest import coloured_problems, problems
+from conftest import coloured_problems, interrupted_after, problems
 from hypothesis import given, strategies as st
 from oracles import covers
 
@@ -193,12 +193,8 @@ def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path):
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
     bs.solve_file(names, whole)
 
-    def stop(progress):
-        if progress.totals.rows:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(names, out, on_progress=stop)
+        bs.solve_file(names, out, on_progress=interrupted_after(0))
     assert not out.exists()
     bs.solve_file(names, out, resume=True, jobs=1)
     assert out.read_bytes() == whole.read_bytes()

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from conftest import interrupted_after
 
 import batchsolve as bs
 from batchsolve.cli.terminal import TimeIsUp
@@ -224,13 +225,9 @@ def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(contents[name]))
     bs.solve_file(tmp_path / f"{name}.gz", tmp_path / "right.csv")
 
-    def stop(progress):
-        if progress.totals.rows >= 1000:
-            raise KeyboardInterrupt
-
     task = tmp_path / name, tmp_path / "out.csv"
     with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(*task, chunk=100, on_progress=stop)
+        bs.solve_file(*task, chunk=100, on_progress=interrupted_after(999))
     assert bs.solve_file(*task, resume=True).unique == 2000
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "right.csv").read_bytes()
 
