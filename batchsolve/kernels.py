@@ -6,6 +6,7 @@ A *kernel* is called from Python; its machine code is kept on disk (`batchsolve.
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import signal
@@ -16,11 +17,13 @@ from types import FrameType
 from typing import Any
 
 from numba import njit, types
-from numba.core import boxing, event, pythonapi
+from numba.core import boxing, event, ir, pythonapi
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
+from numba.core.typed_passes import NativeLowering
 
 from batchsolve.kernel_files import KernelFiles
 
@@ -39,7 +42,12 @@ def kernel(function: Callable[..., Any]) -> Any:
     compile_ = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
-        with global_compiler_lock, _CTRL_C.between_passes(), _arrays_without_python():
+        with (
+            global_compiler_lock,  # one thread at a time
+            _CTRL_C.between_passes(),
+            _arrays_without_python(),
+            _without_garbage_collection(),
+        ):
             try:
                 entry = compile_(signature)
             finally:
@@ -94,14 +102,57 @@ class _HelperCode(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _HelperLowering(NativeLowering):  # type: ignore[misc]
+    """The pass that writes the code of a helper.
+
+    It leaves out the counts of the references to arrays, where the helper has no lists and neither
+    makes nor returns arrays: its caller holds them.
+    """
+
+    _name = "helper_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Write the code into `_HelperCode`."""
+        context = state.targetctx
+        state.library = _HelperCode(context.codegen(), state.func_id.func_qualname)
+        kinds = [state.return_type]
+        for each, signature in state.calltypes.items():
+            if getattr(each, "op", "") == "call":
+                kinds.append(signature.return_type)
+            elif isinstance(each, ir.SetItem | ir.StaticSetItem):
+                kinds.append(signature.args[-1])  # numba may copy what is assigned
+        holds = any(context.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
+        if not (holds or any(isinstance(kind, types.List) for kind in state.typemap.values())):
+            state.targetctx = context.subtarget(enable_nrt=False)
+        return bool(super().run_pass(state))
+
+
 class _HelperCompiler(Compiler):  # type: ignore[misc]
     """The compiler of helpers."""
 
     def define_pipelines(self) -> Any:
-        """Return numba's passes, after preparing the library that they fill."""
-        name, codegen = self.state.func_id.func_qualname, self.state.targetctx.codegen()
-        self.state.library = _HelperCode(codegen, name)
-        return super().define_pipelines()
+        """Return numba's passes, with that for helpers in its place."""
+        [passes] = super().define_pipelines()
+        passes.passes = [
+            (_HelperLowering if each is NativeLowering else each, text)
+            for each, text in passes.passes
+        ]
+        passes.finalize()
+        return [passes]
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Leave garbage where it is: to look for it takes an eighth of the time to compile."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @contextmanager
