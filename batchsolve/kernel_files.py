@@ -57,13 +57,14 @@ _SUFFIX = ".kernel"
 
 def folders() -> list[Path]:
     """Return the folders where kernels may be kept, the best first."""
-    if config.CACHE_DIR:
-        return [Path(config.CACHE_DIR) / "batchsolve"]
+    chosen = getattr(config, "CACHE_DIR", "")  # of `NUMBA_CACHE_DIR`
+    if chosen:
+        return [Path(chosen) / "batchsolve"]
     of_user = AppDirs("batchsolve", appauthor=False).user_cache_dir
     return [Path(of_user) / "kernels", Path(__file__).parent / "__pycache__"]
 
 
-class KernelFiles(NullCache):  # type: ignore[misc]
+class KernelFiles(NullCache):
     """The files of a kernel: what numba calls the cache of a function.
 
     Parameters
@@ -147,8 +148,7 @@ def _digest(content: bytes) -> bytes:
 
 def _load(name: str | None, target_context: Any) -> Any:
     """Return a kernel from the first folder that has it undamaged; None if there is none."""
-    for folder in folders() if name else ():
-        path = folder / name
+    for path in (folder / name for folder in folders() if name):
         with suppress(Exception):  # whatever is wrong with the file, the kernel can be compiled
             content = path.read_bytes()
             if _digest(content[32:]) != content[:32]:

@@ -20,8 +20,8 @@ from numba import njit, types
 from numba.core import boxing, event, ir, pythonapi
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import register_pass
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
 
@@ -39,7 +39,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     if not isinstance(compiled, Dispatcher):  # without a compiler, for `NUMBA_DISABLE_JIT`
         return compiled
     files = KernelFiles(function, _CTRL_C.pass_on, _say_that_it_compiles)
-    compile_ = compiled.compile
+    compile_: Any = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
         with (
@@ -58,7 +58,7 @@ def kernel(function: Callable[..., Any]) -> Any:
                 result.codegen.set_env(environment.env_name, environment)
             return entry
 
-    compiled._cache, compiled.compile = files, compile_alone
+    vars(compiled).update(_cache=files, compile=compile_alone)
     return compiled
 
 
@@ -76,10 +76,10 @@ def inlined(function: Callable[..., Any]) -> Any:
     return njit(pipeline_class=_HelperCompiler, forceinline=True, **_NOT_FOR_PYTHON)(function)
 
 
-class _HelperCode(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a helper: it is optimised, and made machine code, in kernels alone.
+class _HelperCode(JITCodeLibrary):
+    """The code of a helper, which becomes machine code in kernels alone.
 
-    Numba would do that for each helper, together with all those that it calls.
+    Numba would make machine code of each helper, together with all those that it calls.
     """
 
     @property
@@ -94,16 +94,13 @@ class _HelperCode(JITCodeLibrary):  # type: ignore[misc]
         """Return that there is no machine code."""
         return 0
 
-    def _optimize_final_module(self) -> None:
-        pass
-
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _HelperLowering(NativeLowering):  # type: ignore[misc]
+class _HelperLowering(NativeLowering):
     """The pass that writes the code of a helper.
 
     It leaves out the counts of the references to arrays, where the helper has no lists and neither
@@ -128,7 +125,7 @@ class _HelperLowering(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
-class _HelperCompiler(Compiler):  # type: ignore[misc]
+class _HelperCompiler(Compiler):
     """The compiler of helpers."""
 
     def define_pipelines(self) -> Any:
@@ -202,7 +199,7 @@ def _say_that_it_compiles() -> None:
     _has_said = True
 
 
-class _BeforeEach(event.Listener):  # type: ignore[misc]
+class _BeforeEach(event.Listener):
     """A listener to numba's events that calls a function when one begins."""
 
     def __init__(self, call: Callable[[], None]) -> None:

@@ -86,7 +86,8 @@ def commands(names: list[str], repeat: int) -> dict[str, Any]:
 def median_ms(call: Callable[[], object], seconds: float) -> float:
     """Return the median time of a call, in milliseconds."""
     call()
-    times, end = [], time.perf_counter() + seconds
+    times: list[float] = []
+    end = time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         begin = time.perf_counter()
         call()

