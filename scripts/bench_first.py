@@ -36,7 +36,7 @@ COMMANDS = {
     "pentominoes": "count pentominoes:6x10",
     "16x16": "count datasets/many16.csv#3",
     "memo": "count dominoes:8x8 --memo",
-    "enumerate": "enumerate queens:8",
+    "enumerate": "enumerate queens:8 -o {folder}/solutions",
     "sample": "sample queens:8 -n 3 --seed 1",
 }
 PUZZLE = "..3.2.6..9..3.5..1..18.64....81.29..7.......8..67.82....26.95..8..2.3..9..5.1.3.."
