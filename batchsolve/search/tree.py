@@ -7,9 +7,9 @@ scheduler does the rest. In a `Trial`, engines that search the same tree take tu
 goes on.
 
 A count of all covers may go over to another engine, the *counter*, which counts equal subtrees
-once. A search of more than some nodes has the counter visit a few at the top of the tree, while
-workers go on. If these stand for many more nodes of the tree, the count begins again with it. Nodes
-decide, and no clock, so every run of a problem makes the same choice.
+once. After some nodes, and again after ten times as many, the counter visits a few at the top of
+the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
+again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
 FAR_BEHIND = 2  # times slower than the fastest
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
-WEIGH_NODES = 5_000  # of the counter
-WEIGH_MEGABYTES = 1  # of its table: enough for these nodes
-LEAST_GAIN = 8  # nodes of the tree for each of the counter, which takes longer for it
+WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
+WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
+WEIGHED_A_MEGABYTE = 2_500  # of its table
+LEAST_GAIN = 6  # nodes of the tree for each of the counter
 
 Render = Callable[[Stacks], Any]
 
@@ -90,10 +91,11 @@ def _for_run(engine: Engine, folder: str, problem: ExactCover) -> Engine:
     return engine
 
 
-def _gain_of(name: str, goal: TreeGoal) -> float:
+def _gain_of(name: str, goal: TreeGoal, n_nodes: int) -> float:
     """Return for how many nodes of the tree each node of an engine stands, near the top."""
-    engine = _for_run(get_engine(f"{name}:{WEIGH_MEGABYTES}"), "", goal.problem)
-    outcome = engine.search(goal.problem, Task.of(goal.start.stacks, budget=WEIGH_NODES))
+    megabytes = 1 + n_nodes // WEIGHED_A_MEGABYTE
+    engine = _for_run(get_engine(f"{name}:{megabytes}"), "", goal.problem)
+    outcome = engine.search(goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
     assert outcome.tree_nodes is not None
     return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
 
@@ -210,6 +212,7 @@ class TreeSearch:
         self._scheduler.add(goal.start)
         self.rates: dict[str, float] = {}
         self._counter, self._successor, self.hint = counter, "", ""
+        self._weigh_at = WEIGH_AFTER
 
     @property
     def engine(self) -> str:
@@ -301,14 +304,16 @@ class TreeSearch:
         yield from self._round(iter([task]), here=True)
 
     def _goes_over(self) -> bool:
-        """Tell whether the counter takes over; weigh it once, after `WEIGH_AFTER` nodes.
+        """Tell whether the counter takes over; weigh it when the search has visited enough nodes.
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        goal, settings, name = self._goal, self._goal.settings, self._counter
-        if name and goal.n_nodes > WEIGH_AFTER:
-            self._counter = ""
-            if _gain_of(name, goal) >= LEAST_GAIN:
+        goal, settings = self._goal, self._goal.settings
+        while self._counter and goal.n_nodes > self._weigh_at:
+            gain = _gain_of(self._counter, goal, self._weigh_at // WEIGH_SHARE)
+            self._weigh_at *= WEIGH_AGAIN
+            if gain >= LEAST_GAIN:
+                name, self._counter = self._counter, ""
                 limits = settings.limit, settings.node_limit
                 if goal.collect or limits != (None, None):
                     self.hint = f"many subproblems are equal; --engine {name} would count them once"

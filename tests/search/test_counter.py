@@ -20,13 +20,14 @@ WHOLE = bs.Stacks.from_lists([[]])
 def soon(monkeypatch):
     """Weigh the engines after a few nodes."""
     monkeypatch.setattr(tree, "WEIGH_AFTER", 200)
+    monkeypatch.setattr(tree, "WEIGH_SHARE", 1)
 
 
 @pytest.fixture
 def always(monkeypatch):
     """Go over after a few nodes, whether subtrees repeat or not."""
     monkeypatch.setattr(tree, "WEIGH_AFTER", 5)
-    monkeypatch.setattr(tree, "WEIGH_NODES", 3)
+    monkeypatch.setattr(tree, "WEIGH_SHARE", 2)
     monkeypatch.setattr(tree, "LEAST_GAIN", 0)
 
 
