@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
 
-from batchsolve.errors import counted
+from batchsolve.errors import counted, listed
 from batchsolve.runs.corpora import corpus_of, reader_of_numbers
 from batchsolve.runs.destinations import Parts
 from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
@@ -64,6 +64,8 @@ class AugmentSummary:
         The first of them, and its fault.
     column, solution_column, rule_columns
         The columns of puzzles, of solutions that are moved with them, and of rules.
+    unread_columns : list of str
+        Other columns that hold grids, which are not moved.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class AugmentSummary:
     column: str = ""
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
+    unread_columns: list[str] = field(default_factory=list)
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
 
     @property
@@ -94,7 +97,9 @@ class AugmentSummary:
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
-        return columns_taken(self.column, self.solution_column, self.rule_columns)
+        taken = columns_taken(self.column, self.solution_column, self.rule_columns)
+        others = f"; copied as they are: grids in {listed(self.unread_columns)}"
+        return f"{taken}{others if self.unread_columns else ''}"
 
     def __str__(self) -> str:
         parts = [counted(self.images, "image")]

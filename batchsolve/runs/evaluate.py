@@ -79,6 +79,17 @@ class Evaluation:
     examples : list of Example
         The first wrong predictions.
     seconds : float
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> puzzles, predictions = ["1.....2..3.....4"] * 2, ["1243342143122134", "1243"]
+    >>> result = evaluate(pa.table({"puzzle": puzzles, "prediction": predictions}))
+    >>> print(result)
+         rows  right         rows right  cells right  clues kept  houses violated
+    all     2      1  50.0 % (9.5–90.5)      50.00 %     50.00 %          50.00 %
+    >>> result.named["malformed"]
+    ['row 2: 4 characters; a 4×4 grid has 16']
     """
 
     all: Stratum
@@ -129,9 +140,8 @@ class Evaluation:
         notes = []
         for name, words in kinds.items():
             if n := getattr(whole, name):
-                each = self.named.get(name, [])
-                more = ["…"] if each and n > len(each) else []
-                notes.append(f"{n:,} {words}{': ' if each else ''}{'; '.join([*each, *more])}")
+                first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
+                notes.append(f"{n:,} {words}{first}")
         return notes
 
     def __str__(self) -> str:

@@ -229,9 +229,9 @@ class FileRun:
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
         self.totals.rule_columns = list(corpus.rule_columns)
+        self.totals.unread_columns = list(corpus.unread_columns)
         if engines:
             self.totals.engine = self.search.engine
-            self.totals.unread_columns = list(corpus.unread_columns)
             met_limit = self.totals.unfinished and self.search.node_limit is not None
             self.totals.advice = engines.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start

@@ -182,13 +182,13 @@ def _below(state, n):
         least = (_WORD + np.uint64(1) - n) % n
         while (product & _WORD) < least:
             product = (_next(state) >> np.uint64(32)) * n
-    return np.intp(product >> np.uint64(32))
+    return np.uintp(product >> np.uint64(32))
 
 
 @helper
 def _shuffle(state, values, begin, end):
     for k in range(end - 1, begin, -1):
-        other = begin + _below(state, k - begin + 1)
+        other = np.uintp(begin) + _below(state, k - begin + 1)
         values[k], values[other] = values[other], values[k]
 
 
@@ -259,11 +259,12 @@ def _draw_cells(state, box_rows, box_columns, turns, lines, cells):
     down, right = n, 1
     if box_rows == box_columns and _below(state, 2) == 1:
         down, right = 1, n
-    cell = 0
+    for c in range(n):
+        columns[c] *= right
     for r in range(n):
+        first = np.uint16(down * rows[r])
         for c in range(n):
-            cells[cell] = down * rows[r] + right * columns[c]
-            cell += 1
+            cells[r * n + c] = first + columns[c]
 
 
 @helper

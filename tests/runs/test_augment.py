@@ -146,6 +146,12 @@ def test_rules_that_nothing_keeps_are_an_error():
         bs.augment(table, 2, regions=lopsided)
 
 
+def test_grids_that_are_not_moved_are_named(tmp_path):
+    (tmp_path / "in.csv").write_text(f"puzzle,guess\n{PUZZLE},{SOLUTION}\n")
+    summary = bs.augment_file(tmp_path / "in.csv", tmp_path / "out.csv", 2)
+    assert summary.columns.endswith("no solution column; copied as they are: grids in 'guess'")
+
+
 def test_the_command_says_what_it_took(tmp_path):
     path = written(tmp_path / "in.csv", [RIGHT])
     command = [sys.executable, "-m", "batchsolve", "augment", path, "-n", "2", "--seed", "5"]
