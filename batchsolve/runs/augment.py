@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from batchsolve.errors import counted, listed
-from batchsolve.runs.corpora import corpus_of, reader_of_numbers
-from batchsolve.runs.destinations import Parts
+from batchsolve.runs.corpora import blocks_for, corpus_of, reader_of_numbers
+from batchsolve.runs.destinations import Parts, RowTable
 from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
 from batchsolve.runs.solve_file import FileRun
 from batchsolve.search.in_order import in_two_passes
@@ -31,7 +31,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.blocks import TASKS, Block, BlockSize
+from batchsolve.tables.blocks import TASKS, Block, BlockSize, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, table_like, without_views
 from batchsolve.tables.images import Drawing, ImageSums, ImageTable
@@ -323,11 +323,11 @@ class AugmentRun(FileRun):
     drawing: Drawing = field(kw_only=True)
     kind: ClassVar[str] = "augment"
 
-    @property
-    def more_settings(self) -> dict[str, Any]:
+    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
         """See `FileRun`."""
-        drawing = self.drawing
-        return {"n": drawing.n, "seed": str(drawing.seed), "original": drawing.original}
+        how = self.drawing
+        mine = {"n": how.n, "seed": str(how.seed), "original": how.original}
+        return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, None]:
         """See `FileRun`."""
@@ -348,11 +348,13 @@ class AugmentRun(FileRun):
         reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
         return ImageTable(reader, self.drawing)
 
-    def worked(
-        self, corpus: Any, blocks: Iterator[Block], engines: Any, read: Read, write: Any
+    def rows(
+        self, corpus: Any, table: RowTable, engines: Any, write: Any, n_parts: int
     ) -> Generator[tuple[Block, Encoded]]:
         """See `FileRun`."""
-        return _images_of_blocks(blocks, self.pool, read, write, self.totals.rows + 1)
+        blocks = numbered(blocks_for(self.pool, corpus, self.begin, self.settings.chunk), n_parts)
+        first = self.totals.rows + 1
+        return _images_of_blocks(blocks, self.pool, table.reader.read, write, first)
 
     def add(self, sums: ImageSums) -> None:
         """See `FileRun`."""
