@@ -104,7 +104,7 @@ class AugmentSummary:
     def __str__(self) -> str:
         parts = [counted(self.images, "image")]
         if self.short:
-            parts.append(f"{self.short:,} rows with all images that they have")
+            parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
         return (

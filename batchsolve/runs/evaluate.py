@@ -126,22 +126,25 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on predictions and rows that need one."""
-        whole = self.all
+        """The numbers of predictions and rows that need a word, one a line."""
         kinds = {
-            "missing": "missing predictions, which are wrong",
-            "malformed": "malformed predictions, which are wrong",
-            "unjudged": "rows not judged",
-            "several": "puzzles with several solutions: any of them is right, and their cells are "
-            "not compared",
-            "other": "predictions differ from the truth but solve the puzzle; without a truth, "
-            "they would be right",
+            "missing": ("missing predictions", " (wrong in every cell)"),
+            "malformed": ("malformed predictions", " (wrong in every cell)"),
+            "unjudged": ("rows not judged", ""),
+            "several": (
+                "puzzles with several solutions",
+                " (any of them is right, and cells are not compared)",
+            ),
+            "other": (
+                "predictions that differ from the truth but solve the puzzle",
+                " (right without a truth)",
+            ),
         }
         notes = []
-        for name, words in kinds.items():
-            if n := getattr(whole, name):
+        for name, (words, more) in kinds.items():
+            if n := getattr(self.all, name):
                 first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
-                notes.append(f"{n:,} {words}{first}")
+                notes.append(f"{words}: {n:,}{more}{first}")
         return notes
 
     def __str__(self) -> str:
