@@ -34,7 +34,7 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table
+from batchsolve.tables.frames import arrow_table, without_views
 from batchsolve.tables.inputs import open_all
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
@@ -311,7 +311,7 @@ def evaluate(
     if isinstance(predictions, str | bytes | os.PathLike | list | tuple):
         sources: list[Any] = open_all(files_of(paths_of("the predictions", predictions)))
     else:
-        sources = [TableSource(arrow_table(predictions))]
+        sources = [TableSource(without_views(arrow_table(predictions)))]
     solved = truth == NO_TRUTH
     corpus = corpus_of(sources, how, solution_column=None if solved else truth)
     column = _prediction_column(corpus, prediction)
