@@ -118,6 +118,17 @@ def test_data_frames_stay_data_frames():
     assert images["1"].to_list() == [["q"], ["q"], ["r"]]
 
 
+@pytest.mark.parametrize("blank", [".", "0", "-", "*"])
+@pytest.mark.parametrize("separator", ["", " ", ","])
+def test_grids_are_written_as_they_were_read(blank, separator):
+    if (blank, separator) in (("-", " "), ("-", ",")):
+        return  # which is also the sign of -1
+    text = separator.join(PUZZLE.replace(".", blank))
+    images = bs.augment(pa.table({"puzzle": [text]}), 3, original=True)["puzzle"].to_pylist()
+    assert images[0] == text
+    assert all(sorted(image) == sorted(text) for image in images)
+
+
 def test_grids_of_several_sizes_stay_in_order():
     six = "1.....2..3.....4...." + "." * 16
     rows = [PUZZLE, six, PUZZLE, six, SHORT]
