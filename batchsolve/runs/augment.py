@@ -284,10 +284,6 @@ def _size_of_blocks(size: BlockSize, drawing: Drawing) -> BlockSize:
     return replace(size, first=first, most=most, rows=rows)
 
 
-def _n_rows(block: Block) -> int:
-    return len(block.rows().table)
-
-
 def _made(read: Read, make: Callable[[Any, int], Any], block: Block, first: int) -> Any:
     return make(read(block), first)
 
@@ -302,7 +298,7 @@ def _images_of_blocks(
         first += n_rows
         return first - n_rows
 
-    yield from in_two_passes(blocks, pool, _n_rows, count, partial(_made, read, make))
+    yield from in_two_passes(blocks, pool, Block.n_rows, count, partial(_made, read, make))
 
 
 def _add(summary: AugmentSummary, sums: ImageSums) -> None:
