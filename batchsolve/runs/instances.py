@@ -34,7 +34,7 @@ from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, sp
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
-PROBLEM_SUFFIXES = (".dlx", ".ec", ".npz", ".tiling")
+PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
@@ -341,7 +341,7 @@ class InstanceTables(Tables):
     reader : InstanceReader
         The reader of blocks, which can be sent to workers.
     solution_column : None
-    rule_columns : tuple
+    rule_columns, unread_columns : tuple
         No columns; see `Corpus`.
 
     Raises
@@ -351,7 +351,7 @@ class InstanceTables(Tables):
     """
 
     solution_column = None
-    rule_columns = ()
+    rule_columns = unread_columns = ()
 
     def __init__(
         self,
