@@ -6,7 +6,6 @@ A *kernel* is called from Python; its machine code is kept on disk (`batchsolve.
 
 from __future__ import annotations
 
-import gc
 import logging
 import multiprocessing
 import signal
@@ -46,7 +45,6 @@ def kernel(function: Callable[..., Any]) -> Any:
             global_compiler_lock,  # one thread at a time
             _CTRL_C.between_passes(),
             _arrays_without_python(),
-            _without_garbage_collection(),
         ):
             try:
                 entry = compile_(signature)
@@ -137,19 +135,6 @@ class _HelperCompiler(Compiler):
         ]
         passes.finalize()
         return [passes]
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Leave garbage where it is: to look for it takes an eighth of the time to compile."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @contextmanager
