@@ -39,7 +39,7 @@ from batchsolve.runs.instances import (
 )
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
-from batchsolve.search.rows import search_rows
+from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     TEXTS_OF_CORPUS,
     UNLIMITED,
@@ -287,7 +287,7 @@ class FileRun:
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
-        self._check_read(corpus)
+        self.check_read(corpus)
         parts = journal.parts() if journal else []
         try:
             write, output = self.destination.open(table, written, parts, self.pool)
@@ -295,9 +295,34 @@ class FileRun:
             if journal and written is None and not exists(self.destination.kept):
                 journal.remove()  # nothing was written
             raise
+        rows = self.rows(corpus, table, engines, write, len(parts))
+        try:
+            if not finished:
+                self._write_answers(corpus, rows, output, journal)
+            self.record(journal, output, finished=True)
+            output.finish()
+        except BaseException as error:
+            if journal and "-" not in self.paths and exists(self.destination.kept):
+                kept = self.destination.kept
+                error.add_note(f"the rows done are kept in {kept}; {self.how_to_go_on(error)}")
+            raise
+        finally:
+            output.close()
+        if journal:
+            journal.remove()
+
+    def rows(
+        self,
+        corpus: Any,
+        table: RowTable,
+        engines: RowEngines | EnginesByShape,
+        write: Write,
+        n_parts: int,
+    ) -> Generator[tuple[Any, Encoded]]:
+        """Return the blocks from `begin` on, each encoded by a worker, in order."""
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
-        rows = search_rows(
-            numbered(blocks, len(parts)),
+        return search_rows(
+            numbered(blocks, n_parts),
             engines,
             self.pool,
             self.search,
@@ -307,22 +332,8 @@ class FileRun:
             corpus.waits,
             self.keep,
         )
-        try:
-            if not finished:
-                self._write_answers(corpus, rows, output, journal)
-            self.record(journal, output, finished=True)
-            output.finish()
-        except BaseException as error:
-            if journal and "-" not in self.paths and exists(self.destination.kept):
-                kept = self.destination.kept
-                error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
-            raise
-        finally:
-            output.close()
-        if journal:
-            journal.remove()
 
-    def _check_read(self, corpus: Tables) -> None:
+    def check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
         if self.begin is not None and sums_before(corpus, self.begin, self.pool) != self.read:
             several = counted(len(self.paths), "input file")
@@ -332,7 +343,7 @@ class FileRun:
                 f"{self.destination.kept} and {self.destination.journal} to begin again"
             )
 
-    def _how_to_go_on(self, error: BaseException) -> str:
+    def how_to_go_on(self, error: BaseException) -> str:
         """Return advice after an error; a corrected input cannot be resumed, because it differs."""
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
@@ -393,14 +404,16 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _journal(self, corpus: Tables, engines: RowEngines | EnginesByShape) -> Journal:
+    def same(self, corpus: Any, engines: RowEngines | EnginesByShape) -> dict[str, Any]:
+        """Return the settings of the run that must be the same when it is resumed."""
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
-        same = {name: getattr(self.settings, name) for name in SAME_FILES}
-        search["engine"] = engines.identity
-        box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
-        settings = {**search, **same, "box": box, "inputs": inputs}
-        settings["columns"] = corpus.columns
+        return {**search, "engine": engines.identity, "inputs": inputs, "columns": corpus.columns}
+
+    def _journal(self, corpus: Any, engines: RowEngines | EnginesByShape) -> Journal:
+        box = list(self.settings.box) if self.settings.box else None
+        files = {name: getattr(self.settings, name) for name in SAME_FILES}
+        settings = {**self.same(corpus, engines), **files, "box": box}
         if is_address(self.output):  # the name of the journal holds only its last part
             settings["output"] = self.output
         return Journal(self.destination.journal, self.kind, settings)
