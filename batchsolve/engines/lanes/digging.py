@@ -39,6 +39,7 @@ U, W = uint32, uint64
 # that callers find: the puzzle is known already.
 SEVERAL, NUMBER, SPARE, KNOWN = range(4)
 _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(5)  # the phases of an attempt
+_LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
 _STAYS = 2**30  # the place in the order of a clue that is still there
 _OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
 
@@ -124,7 +125,7 @@ class Made(NamedTuple):
     fewest, most : ndarray of int64, shape (n,)
         The fewest and the most clues of those that failed by their number.
     weights : ndarray of float64, shape (n,)
-        See `_weight`.
+        See `_weight`; or, if puzzles are not weighed, the sum of the weights of the grids filled.
     """
 
     puzzles: np.ndarray
@@ -174,7 +175,7 @@ def _fraction(w, lane):
 # ---- attempts -----------------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def _begin_row(form, n, w, wish, keys, rows, made, left, lane):
     """Begin the next row; return whether there is one."""
     k = left[0]
@@ -186,7 +187,7 @@ def _begin_row(form, n, w, wish, keys, rows, made, left, lane):
     return True
 
 
-@helper
+@inlined
 def _begin_attempt(form, n, w, wish, keys, rows, made, left, lane):
     k = w.row[lane]
     stream = _mixed(keys[0] + W(rows[k]) * _STEP)
@@ -195,9 +196,9 @@ def _begin_attempt(form, n, w, wish, keys, rows, made, left, lane):
     _begin_fill(form, n, w, lane)
 
 
-@helper
+@inlined
 def _begin_fill(form, n, w, lane):
-    w.phase[lane], w.weight[lane] = _FILL, 1.0
+    w.phase[lane], w.weight[lane] = _FILL, _LEAST_WEIGHT
     all_digits = _all_digits(form)
     for cell in range(_n_cells(form)):
         w.grid[U(cell) * n + lane] = all_digits
@@ -208,7 +209,7 @@ def _all_digits(form):
     return U((W(1) << W(_n_digits(form))) - W(1))
 
 
-@helper
+@inlined
 def _guess_at_random(form, n, w, lane):
     cell = U(w.branch[lane])
     candidates = U(w.grid[cell * n + lane])
@@ -216,20 +217,20 @@ def _guess_at_random(form, n, w, lane):
     for _ in range(_below(w, lane, n_candidates)):
         candidates &= U(candidates - U(1))
     w.grid[cell * n + lane] = U(1) << lowest_bit(candidates)
-    w.weight[lane] *= n_candidates / 3  # a power of 3 keeps it within the range of floats
+    w.weight[lane] *= n_candidates
 
 
-@helper
+@inlined
 def _take_filled(form, n, w, lane):
     """Take a filled grid as the solution, with a chance by its weight."""
     w.n_filled[lane] += 1
     w.weights[lane] += w.weight[lane]
-    if _fraction(w, lane) * w.weights[lane] < w.weight[lane]:
+    if w.n_filled[lane] == 1 or _fraction(w, lane) * w.weights[lane] < w.weight[lane]:
         for cell in range(_n_cells(form)):
             w.solution[lane, cell] = lowest_bit(U(w.grid[U(cell) * n + lane]))
 
 
-@helper
+@inlined
 def _begin_digging(form, n, w, wish, lane):
     """Draw the order of units and the number of clues; begin with the clues that may stand."""
     n_units = wish.begins.size - 1
@@ -253,7 +254,7 @@ def _begin_digging(form, n, w, wish, lane):
     return _next_trial(form, n, w, wish, lane, 0)
 
 
-@helper
+@inlined
 def _next_trial(form, n, w, wish, lane, size):
     """Take away the clues of the next units, as many as a trial should; False if none is left."""
     n_units = wish.begins.size - 1
@@ -280,7 +281,7 @@ def _next_trial(form, n, w, wish, lane, size):
     return True
 
 
-@helper
+@inlined
 def _search_trial(form, n, w, wish, lane):
     """Begin the search for a second solution without the clues of a trial."""
     unit = w.order[lane, w.begin[lane]]
@@ -296,7 +297,7 @@ def _trial_size(form, w, lane):
     return max(1, (n_clues * 16 - n_cells * 7) // 16)
 
 
-@helper
+@inlined
 def _put_back(w, wish, lane, begin):
     """Put back the clues of the units of a trial from a place on."""
     for x in range(begin, w.end[lane]):
@@ -307,7 +308,7 @@ def _put_back(w, wish, lane, begin):
     w.end[lane] = begin
 
 
-@helper
+@inlined
 def _last_difference(form, n, w, wish, lane):
     """Return the place of the last unit of the trial where the second solution differs."""
     for x in range(w.end[lane] - 1, w.begin[lane], -1):
@@ -322,7 +323,7 @@ def _last_difference(form, n, w, wish, lane):
 # ---- the search for a second solution -----------------------------------------------------------
 
 
-@helper
+@inlined
 def _begin_search(form, n, w, lane, without, place):
     """Fill the grid with the clues at a place of the order.
 
@@ -337,7 +338,7 @@ def _begin_search(form, n, w, lane, without, place):
     w.level[lane] = w.trial_nodes[lane] = 0
 
 
-@helper
+@inlined
 def _search(form, n, w, wish, lane, is_bad, is_solved):
     """Go on from a node that is propagated."""
     w.trial_nodes[lane] += 1
@@ -372,7 +373,7 @@ def _search(form, n, w, wish, lane, is_bad, is_solved):
 # ---- the control of a lane ----------------------------------------------------------------------
 
 
-@helper
+@inlined
 def _go_on(form, n, w, wish, keys, rows, made, left, lane, is_bad, is_solved):
     """Go on with a lane whose grid is propagated; return whether it has more to do."""
     k = w.row[lane]
@@ -418,7 +419,7 @@ def _go_on(form, n, w, wish, keys, rows, made, left, lane, is_bad, is_solved):
     return _end_digging(form, n, w, wish, keys, rows, made, left, lane)
 
 
-@helper
+@inlined
 def _end_trial(form, n, w, wish, lane, found):
     """Draw the conclusion from a trial, and begin the next; return whether there is one."""
     size = 0
@@ -441,7 +442,7 @@ def _end_trial(form, n, w, wish, lane, found):
     return _next_trial(form, n, w, wish, lane, size)
 
 
-@helper
+@inlined
 def _end_digging(form, n, w, wish, keys, rows, made, left, lane):
     """Review and weigh a dug puzzle, write it or try again; return whether there is more."""
     k = w.row[lane]
@@ -468,7 +469,7 @@ def _end_digging(form, n, w, wish, keys, rows, made, left, lane):
         digit = w.solution[lane, cell] + 1
         made.solutions[k, cell] = digit
         made.puzzles[k, cell] = digit if w.gone[lane, cell] == _STAYS else 0
-    made.weights[k] = _weight(w, wish, lane) if wish.is_weighed else 1.0
+    made.weights[k] = _weight(w, wish, lane) if wish.is_weighed else w.weights[lane]
     made.nodes[k] = w.nodes[lane]
     return _begin_row(form, n, w, wish, keys, rows, made, left, lane)
 
@@ -476,7 +477,7 @@ def _end_digging(form, n, w, wish, keys, rows, made, left, lane):
 # ---- weights ------------------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def _begin_bound(form, n, w, wish, lane):
     """Begin to find the place from which on the clue of the cell `begin` has to stay.
 
@@ -486,7 +487,7 @@ def _begin_bound(form, n, w, wish, lane):
     _begin_search(form, n, w, lane, w.begin[lane], (w.stays[lane] + w.end[lane]) // 2)
 
 
-@helper
+@inlined
 def _bound(form, n, w, lane, found):
     """Narrow the bounds of this place; return whether they are still apart."""
     if found == _ONE:
@@ -507,7 +508,7 @@ def _bound(form, n, w, lane, found):
     return False
 
 
-@helper
+@inlined
 def _weight(w, wish, lane):
     """Return the weight of a minimal puzzle: 1 / (its chance to be dug out of this grid).
 
@@ -529,7 +530,7 @@ def _weight(w, wish, lane):
     return weight
 
 
-@helper
+@inlined
 def _fail(form, n, w, wish, keys, rows, made, left, lane, reason):
     """Begin the next attempt."""
     k = w.row[lane]
