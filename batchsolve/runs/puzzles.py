@@ -139,12 +139,14 @@ class Units(NamedTuple):
     Attributes
     ----------
     begins : ndarray of int64, shape (n_units + 1,)
-    cells, outside : ndarray of uint16
+    cells, outside, free : ndarray of uint16
+        See `Wish`.
     """
 
     begins: npt.NDArray[np.int64]
     cells: npt.NDArray[np.uint16]
     outside: npt.NDArray[np.uint16]
+    free: npt.NDArray[np.uint16]
 
     @classmethod
     def of(cls, rules: Rules, symmetry: str, pattern: str | None) -> Units:
@@ -154,7 +156,19 @@ class Units(NamedTuple):
         inside = [cell for orbit in orbits for cell in orbit]
         outside = sorted({*range(rules.n_cells)}.difference(inside))
         begins = np.cumsum([0, *map(len, orbits)])
-        return cls(begins, np.array(inside, np.uint16), np.array(outside, np.uint16))
+        kinds = (np.array(cells, np.uint16) for cells in (inside, outside, _free(rules)))
+        return cls(begins, *kinds)
+
+
+def _free(rules: Rules) -> list[int]:
+    """Return the cells of houses that no rule joins, such as the boxes of a diagonal."""
+    joined = [{*cells} for cells in (*rules.houses, *rules.groups)]
+    joined += [{a, b} for a, b, _ in rules.pairs]
+    free: list[int] = []
+    for house in reversed(rules.houses):
+        if not any(not cells.isdisjoint(free) and cells.intersection(house) for cells in joined):
+            free += house
+    return free
 
 
 def _cells_of(pattern: str | None, rules: Rules) -> set[int]:

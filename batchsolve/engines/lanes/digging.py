@@ -55,6 +55,9 @@ class Wish(NamedTuple):
         The cells of units, whose clues are taken away together, unit by unit.
     outside : ndarray of uint16
         The other cells: no clue may stand there.
+    free : ndarray of uint16
+        The cells of houses that no rule joins, house by house. A fill begins with all digits in
+        each of them, in random orders.
     fewest, most : int
         The bounds of the number of clues.
     is_minimal : bool
@@ -71,6 +74,7 @@ class Wish(NamedTuple):
     begins: np.ndarray
     cells: np.ndarray
     outside: np.ndarray
+    free: np.ndarray
     fewest: int
     most: int
     is_minimal: bool
@@ -193,15 +197,22 @@ def _begin_attempt(form, n, w, wish, keys, rows, made, left, lane):
     stream = _mixed(keys[0] + W(rows[k]) * _STEP)
     w.random[lane] = _mixed(stream ^ (keys[1] + W(made.attempts[k]) * _STEP))
     w.n_filled[lane], w.weights[lane], w.is_proved[lane] = 0, 0.0, 1
-    _begin_fill(form, n, w, lane)
+    _begin_fill(form, n, w, wish, lane)
 
 
 @inlined
-def _begin_fill(form, n, w, lane):
+def _begin_fill(form, n, w, wish, lane):
     w.phase[lane], w.weight[lane] = _FILL, _LEAST_WEIGHT
     all_digits = _all_digits(form)
     for cell in range(_n_cells(form)):
         w.grid[U(cell) * n + lane] = all_digits
+    n_digits = np.int64(_n_digits(form))
+    for x in range(wish.free.size):
+        first = x - x % n_digits  # of the house; each cell trades places with one of those before
+        other = first + _below(w, lane, x - first + 1)
+        cell, from_cell = U(wish.free[x]), U(wish.free[other])
+        w.grid[cell * n + lane] = w.grid[from_cell * n + lane]
+        w.grid[from_cell * n + lane] = U(1) << U(x - first)
 
 
 @inlined
@@ -386,14 +397,14 @@ def _go_on(form, n, w, wish, keys, rows, made, left, lane, is_bad, is_solved):
         return False
     if w.phase[lane] == _FILL:
         if is_bad:
-            _begin_fill(form, n, w, lane)
+            _begin_fill(form, n, w, wish, lane)
             return True
         if not is_solved:
             _guess_at_random(form, n, w, lane)
             return True
         _take_filled(form, n, w, lane)
         if w.n_filled[lane] < wish.n_fills:
-            _begin_fill(form, n, w, lane)
+            _begin_fill(form, n, w, wish, lane)
             return True
         if _begin_digging(form, n, w, wish, lane):
             return True
