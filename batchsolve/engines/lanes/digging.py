@@ -28,7 +28,7 @@ from batchsolve.engines.lanes.form import Form, form_of
 from batchsolve.engines.lanes.memory import aligned, kind_of_lanes
 from batchsolve.engines.lanes.search import _is_filled, _n_cells, _n_digits
 from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 
@@ -38,7 +38,8 @@ U, W = uint32, uint64
 # number of clues; a clue that could be taken away, or the search for that was too long; and one
 # that callers find: the puzzle is known already.
 SEVERAL, NUMBER, SPARE, KNOWN = range(4)
-_FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(5)  # the phases of an attempt
+_NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attempt
+_WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE = range(6)  # what a lane does next
 _LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
 _STAYS = 2**30  # the place in the order of a clue that is still there
 _OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
@@ -109,6 +110,8 @@ class Diggers(NamedTuple):
     n_clues: np.ndarray  # lane -> clues, without those of the trial
     target: np.ndarray  # lane -> the number of clues at which it stops
     is_proved: np.ndarray  # lane -> no search was too long
+    place: np.ndarray  # lane -> the place in the order at which it searches
+    without: np.ndarray  # lane -> the cell that holds another digit in its search, or -1
     nodes: np.ndarray  # lane -> nodes of the row
     trial_nodes: np.ndarray  # lane -> nodes of the trial
     n_blocked: np.ndarray  # lane, place -> clues that have to stay from that place on
@@ -157,6 +160,7 @@ _STEP = W(0x9E3779B97F4A7C15)
 
 @inlined
 def _mixed(x):
+    """Return the word that SplitMix64 makes of another."""
     x = (x ^ (x >> W(30))) * W(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> W(27))) * W(0x94D049BB133111EB)
     return x ^ (x >> W(31))
@@ -180,29 +184,29 @@ def _fraction(w, lane):
 
 
 @inlined
-def _begin_row(form, n, w, wish, keys, rows, made, left, lane):
-    """Begin the next row; return whether there is one."""
-    k = left[0]
-    if k >= left[1]:
-        return False
-    left[0] = k + 1
-    w.row[lane], w.nodes[lane] = k, made.nodes[k]
-    _begin_attempt(form, n, w, wish, keys, rows, made, left, lane)
-    return True
-
-
-@inlined
-def _begin_attempt(form, n, w, wish, keys, rows, made, left, lane):
+def _begin_attempt(w, keys, rows, made, lane):
     k = w.row[lane]
     stream = _mixed(keys[0] + W(rows[k]) * _STEP)
     w.random[lane] = _mixed(stream ^ (keys[1] + W(made.attempts[k]) * _STEP))
     w.n_filled[lane], w.weights[lane], w.is_proved[lane] = 0, 0.0, 1
-    _begin_fill(form, n, w, wish, lane)
+    w.phase[lane] = _FILL
+
+
+@inlined
+def _fail(w, made, lane, reason):
+    made.reasons[w.row[lane], reason] += 1
+    made.attempts[w.row[lane]] += 1
+    return _RETRY
+
+
+@inlined
+def _all_digits(form):
+    return U((W(1) << W(_n_digits(form))) - W(1))
 
 
 @inlined
 def _begin_fill(form, n, w, wish, lane):
-    w.phase[lane], w.weight[lane] = _FILL, _LEAST_WEIGHT
+    w.weight[lane] = _LEAST_WEIGHT
     all_digits = _all_digits(form)
     for cell in range(_n_cells(form)):
         w.grid[U(cell) * n + lane] = all_digits
@@ -216,12 +220,7 @@ def _begin_fill(form, n, w, wish, lane):
 
 
 @inlined
-def _all_digits(form):
-    return U((W(1) << W(_n_digits(form))) - W(1))
-
-
-@inlined
-def _guess_at_random(form, n, w, lane):
+def _guess_at_random(n, w, lane):
     cell = U(w.branch[lane])
     candidates = U(w.grid[cell * n + lane])
     n_candidates = np.int64(popcount(candidates))
@@ -241,11 +240,13 @@ def _take_filled(form, n, w, lane):
             w.solution[lane, cell] = lowest_bit(U(w.grid[U(cell) * n + lane]))
 
 
+# ---- digging ------------------------------------------------------------------------------------
+
+
 @inlined
-def _begin_digging(form, n, w, wish, lane):
-    """Draw the order of units and the number of clues; begin with the clues that may stand."""
-    n_units = wish.begins.size - 1
-    for x in range(n_units):
+def _begin_digging(form, w, wish, lane):
+    """Draw the order of units and the number of clues; leave the clues that may stand."""
+    for x in range(wish.begins.size - 1):
         y = _below(w, lane, x + 1)
         w.order[lane, x] = w.order[lane, y]
         w.order[lane, y] = x
@@ -253,94 +254,107 @@ def _begin_digging(form, n, w, wish, lane):
     if not wish.is_minimal and wish.most < _n_cells(form):
         w.target[lane] += _below(w, lane, wish.most - wish.fewest + 1)
     w.gone[lane, :] = _STAYS
-    w.begin[lane] = w.end[lane] = w.stays[lane] = 0
-    w.n_clues[lane] = _n_cells(form) - wish.outside.size
     for cell in wish.outside:
         w.gone[lane, cell] = -1
-    if wish.outside.size > 0:
-        w.phase[lane] = _BEGIN
-        _begin_search(form, n, w, lane, -1, _STAYS)
-        return True
-    w.phase[lane] = _DIG
-    return _next_trial(form, n, w, wish, lane, 0)
+    w.begin[lane] = w.end[lane] = w.stays[lane] = 0
+    w.n_clues[lane] = _n_cells(form) - wish.outside.size
 
 
 @inlined
-def _next_trial(form, n, w, wish, lane, size):
-    """Take away the clues of the next units, as many as a trial should; False if none is left."""
+def _begin_trial(form, w, wish, lane, size):
+    """Take away the clues of the next units, `size` of them or as many as a trial should.
+
+    Returns False if none is left to take.
+    """
     n_units = wish.begins.size - 1
     fewest = 0 if wish.is_minimal else wish.fewest
-    while True:
-        begin = x = w.begin[lane]
-        if x == n_units or w.n_clues[lane] <= w.target[lane]:
-            return False
-        most = size if size > 0 else _trial_size(form, w, lane)
-        while x < n_units and x < begin + most and w.n_clues[lane] > w.target[lane]:
-            unit = w.order[lane, x]
-            n_cells = wish.begins[unit + 1] - wish.begins[unit]
-            if w.n_clues[lane] - n_cells < fewest:
-                break
+    if size == 0:
+        size = max(1, (w.n_clues[lane] * 16 - _n_cells(form) * 7) // 16)
+    begin = x = w.begin[lane]
+    while x < n_units and x < begin + size and w.n_clues[lane] > w.target[lane]:
+        unit = w.order[lane, x]
+        n_cells = wish.begins[unit + 1] - wish.begins[unit]
+        if w.n_clues[lane] - n_cells >= fewest:
             for y in range(wish.begins[unit], wish.begins[unit + 1]):
                 w.gone[lane, wish.cells[y]] = x
             w.n_clues[lane] -= n_cells
-            x += 1
-        if x > begin:
+        elif x == begin:
+            begin += 1  # the unit is larger than the number of clues that may go
+        else:
             break
-        w.begin[lane] += 1  # the unit is larger than the number of clues that may go
-    w.end[lane], w.stays[lane] = x, 0
-    _search_trial(form, n, w, wish, lane)
-    return True
+        x += 1
+    w.begin[lane], w.end[lane], w.stays[lane] = begin, x, 0
+    return x > begin
 
 
 @inlined
-def _search_trial(form, n, w, wish, lane):
-    """Begin the search for a second solution without the clues of a trial."""
-    unit = w.order[lane, w.begin[lane]]
-    begin, end = wish.begins[unit], wish.begins[unit + 1]
-    is_single = w.end[lane] == w.begin[lane] + 1 and end == begin + 1
-    without = np.int64(wish.cells[begin]) if is_single else -1
-    _begin_search(form, n, w, lane, without, _STAYS)
+def _single_of_trial(w, wish, lane):
+    """Return the cell of a trial that takes one clue away, else -1."""
+    begin = w.begin[lane]
+    unit = w.order[lane, begin]
+    first, last = wish.begins[unit], wish.begins[unit + 1]
+    is_single = w.end[lane] == begin + 1 and last == first + 1
+    return np.int64(wish.cells[first]) if is_single else -1
 
 
 @inlined
-def _trial_size(form, w, lane):
-    n_cells, n_clues = _n_cells(form), w.n_clues[lane]
-    return max(1, (n_clues * 16 - n_cells * 7) // 16)
+def _end_trial(n, w, wish, lane, found):
+    """Draw the conclusion from a trial.
 
-
-@inlined
-def _put_back(w, wish, lane, begin):
-    """Put back the clues of the units of a trial from a place on."""
-    for x in range(begin, w.end[lane]):
+    Returns the size of the next one, 0 if that is open, or -1 if the trial goes on with fewer
+    units.
+    """
+    begin, end = w.begin[lane], w.end[lane]
+    if found == _ONE:
+        w.begin[lane] = end + w.stays[lane]
+        return 0
+    last = begin
+    if found == _TWO:
+        last = _last_difference(n, w, wish, lane)
+    for x in range(last, end):
         unit = w.order[lane, x]
         for y in range(wish.begins[unit], wish.begins[unit + 1]):
             w.gone[lane, wish.cells[y]] = _STAYS
         w.n_clues[lane] += wish.begins[unit + 1] - wish.begins[unit]
-    w.end[lane] = begin
+    w.end[lane] = last
+    if last > begin:
+        w.stays[lane] = 1
+        return -1
+    if found == _TWO or end == begin + 1:
+        w.is_proved[lane] &= found == _TWO
+        w.begin[lane] += 1
+        return 0
+    return (end - begin) // 2
 
 
 @inlined
-def _last_difference(form, n, w, wish, lane):
+def _last_difference(n, w, wish, lane):
     """Return the place of the last unit of the trial where the second solution differs."""
     for x in range(w.end[lane] - 1, w.begin[lane], -1):
         unit = w.order[lane, x]
         for y in range(wish.begins[unit], wish.begins[unit + 1]):
-            cell = wish.cells[y]
-            if U(w.grid[U(cell) * n + lane]) != U(1) << U(w.solution[lane, cell]):
+            if _differs(n, w, lane, np.int64(wish.cells[y])):
                 return x
     return w.begin[lane]
+
+
+@inlined
+def _differs(n, w, lane, cell):
+    """Tell whether the solution that is found has another digit in a cell."""
+    return U(w.grid[U(cell) * n + lane]) != U(1) << U(w.solution[lane, cell])
 
 
 # ---- the search for a second solution -----------------------------------------------------------
 
 
 @inlined
-def _begin_search(form, n, w, lane, without, place):
-    """Fill the grid with the clues at a place of the order.
+def _begin_search(form, n, w, lane):
+    """Fill the grid with the clues that are still there at `place`, in the order of units.
 
     The cell `without`, unless it is -1, holds another digit than in the solution.
     """
     all_digits = _all_digits(form)
+    place, without = w.place[lane], w.without[lane]
     for cell in range(_n_cells(form)):
         clue = U(1) << U(w.solution[lane, cell])
         w.grid[U(cell) * n + lane] = clue if w.gone[lane, cell] >= place else all_digits
@@ -356,7 +370,7 @@ def _search(form, n, w, wish, lane, is_bad, is_solved):
     level = w.level[lane]
     if is_solved:
         for cell in range(_n_cells(form)):
-            if U(w.grid[U(cell) * n + lane]) != U(1) << U(w.solution[lane, cell]):
+            if _differs(n, w, lane, cell):
                 return _TWO
     if w.trial_nodes[lane] > wish.trial_nodes:
         return _LONG
@@ -381,141 +395,27 @@ def _search(form, n, w, wish, lane, is_bad, is_solved):
     return _OPEN
 
 
-# ---- the control of a lane ----------------------------------------------------------------------
-
-
-@inlined
-def _go_on(form, n, w, wish, keys, rows, made, left, lane, is_bad, is_solved):
-    """Go on with a lane whose grid is propagated; return whether it has more to do."""
-    k = w.row[lane]
-    w.nodes[lane] += 1
-    if k >= left[1]:  # a row before it has failed
-        return False
-    if w.nodes[lane] > wish.row_nodes:
-        made.nodes[k] = w.nodes[lane]
-        left[1] = k
-        return False
-    if w.phase[lane] == _FILL:
-        if is_bad:
-            _begin_fill(form, n, w, wish, lane)
-            return True
-        if not is_solved:
-            _guess_at_random(form, n, w, lane)
-            return True
-        _take_filled(form, n, w, lane)
-        if w.n_filled[lane] < wish.n_fills:
-            _begin_fill(form, n, w, wish, lane)
-            return True
-        if _begin_digging(form, n, w, wish, lane):
-            return True
-    else:
-        found = _search(form, n, w, wish, lane, is_bad, is_solved)
-        if found == _OPEN:
-            return True
-        if w.phase[lane] == _BEGIN:
-            if found != _ONE:
-                return _fail(form, n, w, wish, keys, rows, made, left, lane, SEVERAL)
-            w.phase[lane] = _DIG
-            if _next_trial(form, n, w, wish, lane, 0):
-                return True
-        elif w.phase[lane] == _DIG:
-            if _end_trial(form, n, w, wish, lane, found):
-                return True
-        elif found == _LONG or (w.phase[lane] == _REVIEW and found == _ONE):
-            return _fail(form, n, w, wish, keys, rows, made, left, lane, SPARE)
-        elif w.phase[lane] == _REVIEW:
-            w.begin[lane] += 1
-        elif _bound(form, n, w, lane, found):
-            return True
-    return _end_digging(form, n, w, wish, keys, rows, made, left, lane)
-
-
-@inlined
-def _end_trial(form, n, w, wish, lane, found):
-    """Draw the conclusion from a trial, and begin the next; return whether there is one."""
-    size = 0
-    if found == _ONE:
-        w.begin[lane] = w.end[lane] + w.stays[lane]
-    elif found == _TWO:
-        stays = _last_difference(form, n, w, wish, lane)
-        _put_back(w, wish, lane, stays)
-        if stays > w.begin[lane]:
-            w.stays[lane] = 1
-            _search_trial(form, n, w, wish, lane)
-            return True
-        w.begin[lane] += 1
-    else:
-        size = (w.end[lane] - w.begin[lane]) // 2
-        _put_back(w, wish, lane, w.begin[lane])
-        if size == 0:
-            w.is_proved[lane] = 0
-            w.begin[lane] += 1
-    return _next_trial(form, n, w, wish, lane, size)
-
-
-@inlined
-def _end_digging(form, n, w, wish, keys, rows, made, left, lane):
-    """Review and weigh a dug puzzle, write it or try again; return whether there is more."""
-    k = w.row[lane]
-    if w.phase[lane] == _DIG:
-        n_clues = w.n_clues[lane]
-        if not wish.fewest <= n_clues <= wish.most:
-            made.fewest[k] = min(made.fewest[k], n_clues)
-            made.most[k] = max(made.most[k], n_clues)
-            return _fail(form, n, w, wish, keys, rows, made, left, lane, NUMBER)
-        if wish.is_minimal and not w.is_proved[lane]:
-            return _fail(form, n, w, wish, keys, rows, made, left, lane, SPARE)
-        w.phase[lane], w.begin[lane] = _WEIGH if wish.is_weighed else _REVIEW, 0
-        w.n_blocked[lane, :] = 0
-    has_searches = wish.is_weighed or (wish.is_minimal and wish.begins.size <= wish.cells.size)
-    for cell in range(w.begin[lane] if has_searches else _n_cells(form), _n_cells(form)):
-        if w.gone[lane, cell] == _STAYS:
-            w.begin[lane] = cell
-            if w.phase[lane] == _REVIEW:
-                _begin_search(form, n, w, lane, cell, _STAYS)
-            else:
-                _begin_bound(form, n, w, wish, lane)
-            return True
-    for cell in range(_n_cells(form)):
-        digit = w.solution[lane, cell] + 1
-        made.solutions[k, cell] = digit
-        made.puzzles[k, cell] = digit if w.gone[lane, cell] == _STAYS else 0
-    made.weights[k] = _weight(w, wish, lane) if wish.is_weighed else w.weights[lane]
-    made.nodes[k] = w.nodes[lane]
-    return _begin_row(form, n, w, wish, keys, rows, made, left, lane)
-
-
 # ---- weights ------------------------------------------------------------------------------------
 
 
 @inlined
-def _begin_bound(form, n, w, wish, lane):
-    """Begin to find the place from which on the clue of the cell `begin` has to stay.
-
-    It is above `stays` and at most `end`.
-    """
-    w.stays[lane], w.end[lane] = -1, wish.begins.size - 1
-    _begin_search(form, n, w, lane, w.begin[lane], (w.stays[lane] + w.end[lane]) // 2)
-
-
-@inlined
 def _bound(form, n, w, lane, found):
-    """Narrow the bounds of this place; return whether they are still apart."""
+    """Narrow the bounds of the place from which on the clue of `begin` has to stay.
+
+    It is above `stays` and at most `end`. Returns True while these are apart.
+    """
     if found == _ONE:
-        w.stays[lane] = (w.stays[lane] + w.end[lane]) // 2
+        w.stays[lane] = w.place[lane]
     else:  # the clue has to stay as soon as all others that tell the solutions apart have gone
-        last = -1
+        last = np.int64(-1)
         for cell in range(_n_cells(form)):
-            digits = U(w.grid[U(cell) * n + lane])
-            if digits != U(1) << U(w.solution[lane, cell]) and cell != w.begin[lane]:
-                last = max(last, w.gone[lane, cell])
+            if cell != w.begin[lane] and _differs(n, w, lane, cell):
+                last = max(last, np.int64(w.gone[lane, cell]))
         w.end[lane] = last + 1
+    w.place[lane] = (w.stays[lane] + w.end[lane]) // 2
     if w.end[lane] - w.stays[lane] > 1:
-        place = (w.stays[lane] + w.end[lane]) // 2
-        _begin_search(form, n, w, lane, w.begin[lane], place)
         return True
     w.n_blocked[lane, w.end[lane]] += 1
-    w.begin[lane] += 1
     return False
 
 
@@ -532,8 +432,7 @@ def _weight(w, wish, lane):
     weight, n_clues, n_blocked = 1.0, n_units, 0
     for x in range(n_units):
         n_blocked += w.n_blocked[lane, x]
-        unit = w.order[lane, x]
-        if w.gone[lane, wish.cells[unit]] != _STAYS:
+        if w.gone[lane, wish.cells[w.order[lane, x]]] != _STAYS:
             weight *= (n_clues - n_blocked) / n_clues
             n_clues -= 1
     for x in range(1, n_clues + 1):
@@ -541,14 +440,86 @@ def _weight(w, wish, lane):
     return weight
 
 
+# ---- the control of a lane ----------------------------------------------------------------------
+
+
 @inlined
-def _fail(form, n, w, wish, keys, rows, made, left, lane, reason):
-    """Begin the next attempt."""
+def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
+    """Go on with a lane whose grid is propagated; return what it does next."""
+    if w.phase[lane] == _NEW:
+        return _NEXT
+    size = 0
     k = w.row[lane]
-    made.reasons[k, reason] += 1
-    made.attempts[k] += 1
-    _begin_attempt(form, n, w, wish, keys, rows, made, left, lane)
-    return True
+    w.nodes[lane] += 1
+    if k >= left[1]:  # a row before it has failed
+        return _IDLE
+    if w.nodes[lane] > wish.row_nodes:
+        made.nodes[k], left[1] = w.nodes[lane], k
+        return _IDLE
+    w.without[lane] = -1
+    if w.phase[lane] == _FILL:
+        if is_bad:
+            return _REFILL
+        if not is_solved:
+            _guess_at_random(n, w, lane)
+            return _WAIT
+        _take_filled(form, n, w, lane)
+        if w.n_filled[lane] < wish.n_fills:
+            return _REFILL
+        _begin_digging(form, w, wish, lane)
+        w.phase[lane], w.place[lane] = _DIG, _STAYS
+        if wish.outside.size > 0:
+            w.phase[lane] = _BEGIN
+            return _SEARCH
+    else:
+        found = _search(form, n, w, wish, lane, is_bad, is_solved)
+        if found == _OPEN:
+            return _WAIT
+        if w.phase[lane] == _DIG:
+            size = _end_trial(n, w, wish, lane, found)
+            if size < 0:
+                w.without[lane] = _single_of_trial(w, wish, lane)
+                return _SEARCH
+        elif w.phase[lane] == _BEGIN:
+            if found != _ONE:
+                return _fail(w, made, lane, SEVERAL)
+            w.phase[lane] = _DIG
+        elif found == _LONG or (w.phase[lane] == _REVIEW and found == _ONE):
+            return _fail(w, made, lane, SPARE)
+        elif w.phase[lane] == _WEIGH and _bound(form, n, w, lane, found):
+            w.without[lane] = w.begin[lane]
+            return _SEARCH
+        else:
+            w.begin[lane] += 1
+    if w.phase[lane] == _DIG:
+        if _begin_trial(form, w, wish, lane, size):
+            w.without[lane] = _single_of_trial(w, wish, lane)
+            return _SEARCH
+        n_clues = w.n_clues[lane]
+        if not wish.fewest <= n_clues <= wish.most:
+            made.fewest[k] = min(made.fewest[k], n_clues)
+            made.most[k] = max(made.most[k], n_clues)
+            return _fail(w, made, lane, NUMBER)
+        if wish.is_minimal and not w.is_proved[lane]:
+            return _fail(w, made, lane, SPARE)
+        w.phase[lane], w.begin[lane] = _WEIGH if wish.is_weighed else _REVIEW, 0
+        w.n_blocked[lane, :] = 0
+        if not wish.is_weighed and (not wish.is_minimal or wish.begins.size > wish.cells.size):
+            w.begin[lane] = _n_cells(form)  # there is nothing to review
+    for cell in range(w.begin[lane], _n_cells(form)):
+        if w.gone[lane, cell] == _STAYS:
+            w.begin[lane] = w.without[lane] = cell
+            if w.phase[lane] == _WEIGH:
+                w.stays[lane], w.end[lane] = -1, wish.begins.size - 1
+                w.place[lane] = (w.end[lane] - 1) // 2
+            return _SEARCH
+    for cell in range(_n_cells(form)):
+        digit = w.solution[lane, cell] + 1
+        made.solutions[k, cell] = digit
+        made.puzzles[k, cell] = digit if w.gone[lane, cell] == _STAYS else 0
+    made.weights[k] = _weight(w, wish, lane) if wish.is_weighed else w.weights[lane]
+    made.nodes[k] = w.nodes[lane]
+    return _NEXT
 
 
 @kernel
@@ -559,12 +530,34 @@ def _dig(form, rules, w, wish, keys, rows, made, left):
     """
     rules, w, wish, made = borrowed(rules), borrowed(w), borrowed(wish), borrowed(made)
     n = U(len(form.lanes))
-    busy = U(0)
-    for lane in range(len(form.lanes)):
-        if _begin_row(form, n, w, wish, keys, rows, made, left, U(lane)):
-            busy |= U(1) << U(lane)
-    while busy != 0:
-        events = U(0)
+    bad, solved = U(0), U(0)
+    busy = events = U((W(1) << W(n)) - W(1))
+    while True:
+        while events != 0:
+            lane = lowest_bit(events)
+            bit = U(U(1) << lane)
+            events &= U(events - U(1))
+            is_solved = solved & bit != 0
+            is_bad = bad & bit != 0 or (is_solved and not _is_filled(form, n, w.grid, lane))
+            is_solved &= not is_bad
+            what = _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved)
+            if what == _NEXT:
+                what = _IDLE
+                if left[0] < left[1]:
+                    w.row[lane], w.nodes[lane] = left[0], made.nodes[left[0]]
+                    left[0] += 1
+                    what = _RETRY
+            if what == _RETRY:
+                _begin_attempt(w, keys, rows, made, lane)
+                what = _REFILL
+            if what == _REFILL:
+                _begin_fill(form, n, w, wish, lane)
+            elif what == _SEARCH:
+                _begin_search(form, n, w, lane)
+            elif what == _IDLE:
+                busy &= ~bit
+        if busy == 0:
+            break
         while events == 0:
             bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
             stuck = U(stuck & busy)
@@ -576,16 +569,6 @@ def _dig(form, rules, w, wish, keys, rows, made, left):
                 stuck = U(0)
         if stuck != 0:
             bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
-        while events != 0:
-            lane = lowest_bit(events)
-            bit = U(U(1) << lane)
-            events &= U(events - U(1))
-            is_solved = solved & bit != 0
-            is_bad = bad & bit != 0 or (is_solved and not _is_filled(form, n, w.grid, lane))
-            if not _go_on(
-                form, n, w, wish, keys, rows, made, left, lane, is_bad, is_solved and not is_bad
-            ):
-                busy &= ~bit
 
 
 def dig_rows(
@@ -628,7 +611,7 @@ def _diggers(form: Form, n_units: int) -> Diggers:
     """Return memory for lanes."""
     kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
     n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
-    whole = np.zeros((12, n), np.int64)
+    whole = np.zeros((14, n), np.int64)
     return Diggers(
         aligned(n * n_cells, kind),
         aligned(0, kind),
