@@ -470,7 +470,7 @@ class PuzzleSettings:
     batchsolve.errors.InputError: clues are a pair such as (22, 26), fewest first, not (30, 24)
     """
 
-    seed: int = setting(0, "Seed of the random numbers.", least=0)
+    seed: int = setting(0, "Seed of the random numbers.")
     clues: tuple[int, int] | None = setting(
         None,
         "Number of clues; by default as few as the order of removal leads to.",
@@ -493,11 +493,11 @@ class PuzzleSettings:
         "No puzzle is equal up to symmetry to one of FILE; can be given several times.",
         metavar="FILE",
     )
-    node_limit: int = setting(5_000_000, "Nodes after which a row has failed.", least=1)
+    node_limit: int = setting(1_000_000, "Nodes after which a row has failed.", least=1)
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        whole_number("seed", self.seed, 0, MOST_SEED)
+        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
         if self.pattern is not None:
             text_of("a pattern", self.pattern)
         if self.symmetry not in SYMMETRIES:

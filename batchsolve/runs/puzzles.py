@@ -27,7 +27,9 @@ from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import forms_of_shape
 
 N_FILLS = 4  # solved grids from which an attempt takes one; see docs/decisions/generate.md
-TRIAL_NODES = 20_000  # of the search for a second solution; then the clues stay
+# Nodes of the search for a second solution, after which clues stay; of minimal puzzles, all of whose
+# clues must be proved, and of others.
+PROOF_NODES, TRIAL_NODES = 20_000, 1_000
 BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
 NO_CLUE = ".0_-"  # characters of a pattern
@@ -297,7 +299,7 @@ class Maker:
             self.wanted.weights,
             N_FILLS,
             self.wanted.node_limit,
-            TRIAL_NODES,
+            PROOF_NODES if self.wanted.minimal else TRIAL_NODES,
         )
         failed = dig_rows(self.problem, wish, self.wanted.seed, rows, made)
         if failed < len(rows):
@@ -324,7 +326,7 @@ class Maker:
         attempts = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
         return (
             f"row {row + 1}: no puzzle after {self.wanted.node_limit:,} nodes: "
-            f"{attempts if said else 'no solved grid was found'}; wish for less, or allow more "
+            f"{attempts if said else 'no attempt was finished'}; wish for less, or allow more "
             f"nodes (`node_limit`)"
         )
 
