@@ -34,7 +34,7 @@ WISHES: dict[str, tuple[int, dict[str, Any]]] = {
     "9x9, rotation": (10_000, {"symmetry": "rotation"}),
     "9x9 minimal, diagonals": (2_000, {"minimal": True, "rules": "x"}),
     "16x16 minimal": (512, {"minimal": True, "box": (4, 4)}),
-    "25x25, 300 clues": (64, {"box": (5, 5), "clues": (300, 300)}),
+    "25x25, 300 clues": (32, {"box": (5, 5), "clues": (300, 300)}),
 }
 SHAPES = {"4x4": (2, 2), "6x6": (2, 3), "9x9": (3, 3), "16x16": (4, 4)}
 
@@ -81,8 +81,8 @@ def draws(n: int) -> dict[str, Any]:
 def chances(n: int) -> dict[str, float]:
     """Return the spread of the chances with which grids are filled, for each shape.
 
-    This is 1 / (1 + variance of weights / mean²): 1 if all grids have the same chance, and the share
-    of independent draws that n fills are worth otherwise.
+    This is 1 / (1 + variance of weights / mean²): the share of independent draws that n fills are
+    worth, 1 if all grids have the same chance.
     """
     puzzles.N_FILLS = 1
     found = {}
@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--weighted", type=int, default=1_000_000)
     parser.add_argument("--qqwing", help="the program, to compare speeds with")
     arguments = parser.parse_args()
-    result = {"machine": machine(), "batchsolve": bs.__version__}
+    result: dict[str, Any] = {"machine": machine(), "batchsolve": bs.__version__}
     result["speeds"] = speeds(arguments.repeat)
     result["weighted_clues"] = weighted_clues(arguments.weighted)
     if arguments.qqwing:

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.answers import RowSums
@@ -50,7 +49,7 @@ _PART = re.compile(r"part-\d{6,}\.parquet")
 
 
 class RowTable(Protocol):
-    """The output table of a run: its columns, and its rows for a batch and the answers to it.
+    """The output table of a run: its columns, and the rows that were made of a batch.
 
     Attributes
     ----------
@@ -65,8 +64,8 @@ class RowTable(Protocol):
     schema: pa.Schema
     has_times: bool
 
-    def rows(self, batch: Any, answers: Answers) -> tuple[pa.Table, RowSums]:
-        """Return the output rows of a batch, and their sums."""
+    def rows(self, batch: Any, made: Any) -> tuple[pa.Table, RowSums]:
+        """Return the output rows of a batch and the answers to it, or its puzzles; their sums."""
         ...
 
 
@@ -148,7 +147,8 @@ class OneFile:
         Returns
         -------
         write : callable
-            The function that workers call with a batch and its answers; it returns `Encoded` rows.
+            The function that workers call with a batch and what was made of it; it returns
+            `Encoded` rows.
         output : Output
             The output that takes encoded rows.
 
@@ -172,10 +172,10 @@ def _encoded(
     encoder: Encoder,
     in_place: InPlace | None,
     batch: Any,
-    answers: Answers,
+    made: Any,
 ) -> Encoded:
     """Encode the rows of a block, and write them in place if possible."""
-    rows, sums = table.rows(batch, answers)
+    rows, sums = table.rows(batch, made)
     data, about = encoder.rows(rows), _about(batch, sums)
     return Encoded.of(data, batch.number, in_place, **about)
 
@@ -291,9 +291,9 @@ def part_name(number: int) -> str:
     return f"part-{number:06d}.parquet"
 
 
-def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Answers) -> Encoded:
+def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, made: Any) -> Encoded:
     """Make a part of the rows of a block, and store it if this process can."""
-    rows, sums = table.rows(batch, answers)
+    rows, sums = table.rows(batch, made)
     data = _parquet(rows)
     encoded = Encoded.of(data, **_about(batch, sums))
     if not puts:

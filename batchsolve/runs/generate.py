@@ -241,23 +241,23 @@ def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
     return replace(maker, known=np.unique(np.concatenate(keys)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PuzzleTable:
     """The output table of a run that makes puzzles; see `RowTable`.
 
     Attributes
     ----------
     notation : Notation
-    has_weights : bool
     more : dict of str to str
         The columns that have the same value in all rows.
+    schema : pyarrow.Schema
     """
 
     notation: Notation
-    has_weights: bool
     more: dict[str, str]
-    has_times: ClassVar[bool] = False
-    reader: ClassVar[None] = None
+    schema: pa.Schema
+    has_times: bool = False
+    reader: None = None
 
     @classmethod
     def of(cls, maker: Maker, files: FileSettings) -> PuzzleTable:
@@ -269,31 +269,28 @@ class PuzzleTable:
             notation = Notation.from_name(files.alphabet, n, files.blank)
         else:
             notation = usual_notation(n).with_blanks(files.blank)
-        more: dict[str, Any] = {"rules": files.rules, "regions": files.regions}
+        said = {"rules": files.rules, "regions": files.regions}
         if files.box is not None and files.box != default_box(n):
-            more[BOX] = "x".join(map(str, files.box))
-        more = {name: value for name, value in more.items() if value is not None}
-        return cls(notation, maker.wanted.weights, more)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns."""
+            said[BOX] = "x".join(map(str, files.box))
+        more = {name: value for name, value in said.items() if value is not None}
         kinds = {"puzzle": pa.string(), "solution": pa.string(), "clues": pa.int64()}
-        weights = {"weight": pa.float64()} if self.has_weights else {}
-        return pa.schema({**kinds, **weights, **dict.fromkeys(self.more, pa.string())})
+        if maker.wanted.weights:
+            kinds["weight"] = pa.float64()
+        return cls(notation, more, pa.schema({**kinds, **dict.fromkeys(more, pa.string())}))
 
-    def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
+    def rows(self, batch: RowRange, made: Puzzles) -> tuple[pa.Table, RowSums]:
         """Return the rows of a block, and their sums."""
         n, where = len(batch), np.ones(len(batch), np.bool_)
-        columns = [
-            self.notation.decode(answers.grids, where),
-            self.notation.decode(answers.solutions, where),
-            pa.array(np.count_nonzero(answers.grids, axis=1)),
-            *([pa.array(answers.weights)] if self.has_weights else []),
-            *(pa.array([value] * n, pa.string()) for value in self.more.values()),
-        ]
+        columns = {
+            "puzzle": self.notation.decode(made.grids, where),
+            "solution": self.notation.decode(made.solutions, where),
+            "clues": pa.array(np.count_nonzero(made.grids, axis=1)),
+            "weight": pa.array(made.weights),
+            **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
+        }
         tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
-        return pa.table(columns, self.schema), RowSums(tally, 0, answers.n_nodes, None)
+        table = pa.table([columns[name] for name in self.schema.names], self.schema)
+        return table, RowSums(tally, 0, made.n_nodes, None)
 
 
 @dataclass(kw_only=True)

@@ -27,8 +27,8 @@ from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import forms_of_shape
 
 N_FILLS = 4  # solved grids from which an attempt takes one; see docs/decisions/generate.md
-# Nodes of the search for a second solution, after which clues stay; of minimal puzzles, all of whose
-# clues must be proved, and of others.
+# Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
+# must all be proved, and of others.
 PROOF_NODES, TRIAL_NODES = 20_000, 1_000
 BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
