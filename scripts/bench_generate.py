@@ -1,8 +1,8 @@
 """Measure the generation of puzzles: speed, the draw of solved grids, the weights.
 
-Speeds are rows per second of processor time of one worker. The draw of grids is compared with all
-288 grids of 4×4; the weighted numbers of clues of 9×9 with the published distribution of minimal
-puzzles. `--qqwing` is the program of Debian's package, for comparison. Results go to
+Speeds are rows per second of processor time of one worker. The draw of grids is judged by their
+small rectangles, the weights by the published distribution of clues in minimal 9×9 puzzles.
+`--qqwing` is the program of Debian's package, for comparison. Results go to
 ``benchmarks/results/generate.json``.
 """
 
@@ -12,13 +12,14 @@ import argparse
 import json
 import subprocess
 import time
-from collections import Counter
+from itertools import combinations
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import batchsolve as bs
 from batchsolve.runs import puzzles
@@ -60,22 +61,45 @@ def speeds(repeat: int) -> dict[str, Any]:
     }
 
 
-def draws(n: int) -> dict[str, Any]:
-    """Draw grids of 4×4; return how often the rarest and the most frequent come, for each choice.
+def draws(n: int) -> dict[str, dict[str, float]]:
+    """Draw 9×9 grids, one of several fills; return their mean number of small rectangles.
 
-    The share is that of an equal number of each; chance alone gives about 1 ± 3 / sqrt(n / 288).
+    Such a rectangle has two digits, each in two corners, in two boxes; it stands for all that
+    depends on grids. ``equal`` is the weighted mean, as if all grids had the same chance.
     """
     found = {}
-    for n_fills in (1, 2, 4, 8, 16):
+    for n_fills in (1, 2, 4, 8, 16, 32):
         puzzles.N_FILLS = n_fills
-        table = bs.generate_table(n, box=(2, 2), clues=(16, 16), jobs=1)
-        often = sorted(Counter(table["solution"].to_pylist()).values())
+        begin = time.process_time()
+        drawn = solved((3, 3), n)
+        seconds = time.process_time() - begin
+        counts = rectangles(drawn.solutions.reshape(-1, 9, 9))
         found[str(n_fills)] = {
-            "grids": len(often),
-            "rarest": round(often[0] * 288 / n, 3),
-            "most_frequent": round(often[-1] * 288 / n, 3),
+            "mean": round(float(counts.mean()), 3),
+            "standard_error": round(float(counts.std() / n**0.5), 3),
+            "equal": round(float((counts * drawn.weights).sum() / drawn.weights.sum()), 3),
+            "microseconds": round(seconds / n * 1e6, 2),
         }
     return found
+
+
+def rectangles(grids: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Count the rectangles of two digits in two boxes, shape (n,), of grids of shape (n, 9, 9)."""
+    counts = np.zeros(len(grids), np.int64)
+    for turned in (grids, grids.transpose(0, 2, 1)):
+        for r, s in combinations(range(9), 2):
+            for c, d in combinations(range(9), 2):
+                if r // 3 == s // 3 and c // 3 != d // 3:
+                    one = turned[:, r, c] == turned[:, s, d]
+                    counts += one & (turned[:, r, d] == turned[:, s, c])
+    return counts
+
+
+def solved(box: tuple[int, int], n: int) -> puzzles.Puzzles:
+    """Return solved grids."""
+    cells = (box[0] * box[1]) ** 2
+    maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
+    return maker.make(puzzles.RowRange(0, n))
 
 
 def chances(n: int) -> dict[str, float]:
@@ -87,9 +111,7 @@ def chances(n: int) -> dict[str, float]:
     puzzles.N_FILLS = 1
     found = {}
     for name, box in SHAPES.items():
-        cells = (box[0] * box[1]) ** 2
-        maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
-        weights = maker.make(puzzles.RowRange(0, n)).weights
+        weights = solved(box, n).weights
         weights = weights / weights.max()
         found[name] = round(float(weights.mean() ** 2 / (weights**2).mean()), 4)
     return found
@@ -99,6 +121,7 @@ def weighted_clues(n: int) -> dict[str, Any]:
     """Return the distribution of clues of minimal 9×9 puzzles, as made and weighted."""
     table = bs.generate_table(n, minimal=True, weights=True)
     clues, weights = np.array(table["clues"]), np.array(table["weight"])
+    weights = weights / solved((3, 3), n).weights.mean()
     shares = {
         str(k): {
             "made": round(float((clues == k).mean()), 5),
@@ -128,7 +151,7 @@ def main() -> None:
     """Measure all, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--draws", type=int, default=2_880_000)
+    parser.add_argument("--draws", type=int, default=200_000)
     parser.add_argument("--weighted", type=int, default=1_000_000)
     parser.add_argument("--qqwing", help="the program, to compare speeds with")
     arguments = parser.parse_args()
@@ -137,7 +160,7 @@ def main() -> None:
     result["weighted_clues"] = weighted_clues(arguments.weighted)
     if arguments.qqwing:
         result["qqwing_per_second"] = of_qqwing(arguments.qqwing, 2_000)
-    result["draws_of_4x4"] = draws(arguments.draws)
+    result["draws"] = draws(arguments.draws)
     result["chances"] = chances(100_000)
     RESULTS.write_text(json.dumps(result, indent=1) + "\n")
 

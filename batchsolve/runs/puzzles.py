@@ -26,7 +26,7 @@ from batchsolve.tables.repeats import GridHash
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import forms_of_shape
 
-N_FILLS = 4  # solved grids from which an attempt takes one; see docs/decisions/generate.md
+N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
 # must all be proved, and of others.
 PROOF_NODES, TRIAL_NODES = 20_000, 1_000

@@ -132,7 +132,8 @@ class Made(NamedTuple):
     fewest, most : ndarray of int64, shape (n,)
         The fewest and the most clues of those that failed by their number.
     weights : ndarray of float64, shape (n,)
-        See `_weight`; or, if puzzles are not weighed, the sum of the weights of the grids filled.
+        The mean weight of the grids filled: 1 / (the chance of the one that is taken), on average.
+        If puzzles are weighed, times `_weight`.
     """
 
     puzzles: np.ndarray
@@ -421,10 +422,10 @@ def _bound(form, n, w, lane, found):
 
 @inlined
 def _weight(w, wish, lane):
-    """Return the weight of a minimal puzzle: 1 / (its chance to be dug out of this grid).
+    """Return an estimate of 1 / (the chance of a minimal puzzle to be dug out of its grid).
 
-    This is an estimate whose mean over all ways to dig it is exact: C(n, k) times the product, over
-    all steps, of the share of the clues that could go. Berthier's controlled-bias generator (2009)
+    Its mean over all ways to dig the puzzle is exact: C(n, k) times the product, over all steps, of
+    the share of the clues that could go. Berthier's controlled-bias generator (2009)
     takes away any clue and gives up where that leaves several solutions, so it makes each minimal
     puzzle of k clues with the chance 1 / C(n, k). This one takes away one of those that can go.
     """
@@ -517,7 +518,9 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
         digit = w.solution[lane, cell] + 1
         made.solutions[k, cell] = digit
         made.puzzles[k, cell] = digit if w.gone[lane, cell] == _STAYS else 0
-    made.weights[k] = _weight(w, wish, lane) if wish.is_weighed else w.weights[lane]
+    made.weights[k] = w.weights[lane] / _LEAST_WEIGHT / wish.n_fills
+    if wish.is_weighed:
+        made.weights[k] *= _weight(w, wish, lane)
     made.nodes[k] = w.nodes[lane]
     return _NEXT
 
