@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 import batchsolve
+from batchsolve.memory import keep_memory
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.overlaps import overlapping
 from batchsolve.problems.row_rules import Given
@@ -339,21 +341,30 @@ def measured(kind: Kind, repeat: int, sample: int, houses: Houses | None) -> dic
     return {name: round(n / statistics.median(times[name]), 1) for name, (n, _) in runs.items()}
 
 
-def by_workers(kind: Kind, n_rows: int, repeat: int, folder: Path) -> dict[str, Any]:
+def rows_of(kind: Kind) -> list[dict[str, str]]:
+    """Return the puzzles of a kind as rows of a table."""
+    grids = np.concatenate([grids for _, grids in kind.groups])
+    puzzles = ["".join(".123456789"[digit] for digit in grid) for grid in grids]
+    columns = {"puzzle": puzzles, **kind.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def by_workers(
+    rows: list[dict[str, str]], n_rows: int, repeat: int, folder: Path
+) -> dict[str, Any]:
     """Return the rows per second of one worker and of two, from file to file, in turn."""
-    source, grids = folder / "rows.csv", np.concatenate([grids for _, grids in kind.groups])
-    texts = ["".join(".123456789"[digit] for digit in grid) for grid in grids]
-    rows = list(zip(texts, *kind.columns.values(), strict=True))
+    source = folder / "rows.csv"
     with source.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["puzzle", *kind.columns])
+        writer = csv.DictWriter(file, list(dict.fromkeys(chain.from_iterable(rows))))
+        writer.writeheader()
         writer.writerows(rows[k % len(rows)] for k in range(n_rows))
     times: dict[int, list[float]] = {1: [], 2: []}
-    for _ in range(repeat):
+    for k in range(1 + repeat):
         for jobs, some in times.items():
             out = folder / f"out{jobs}.csv"
             out.unlink(missing_ok=True)
-            some.append(seconds(partial(batchsolve.solve_file, source, out, jobs=jobs)))
+            spent = seconds(partial(batchsolve.solve_file, source, out, jobs=jobs))
+            some += [spent] if k else []  # the first run meets fresh memory
     assert (folder / "out1.csv").read_bytes() == (folder / "out2.csv").read_bytes()
     one, two = (statistics.median(times[jobs]) for jobs in (1, 2))
     return {"1": round(n_rows / one), "2": round(n_rows / two), "ratio": round(one / two, 2)}
@@ -397,11 +408,13 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write results there into the page")
     parser.add_argument("-o", "--output", default="benchmarks/results/variants.json")
     options = parser.parse_args()
+    keep_memory()  # as the command does
     if options.page:
         write_page(json.loads(Path(options.output).read_text()))
         return
     rng = np.random.default_rng(options.seed)
     results: dict[str, dict[str, float]] = {}
+    rows: dict[str, list[dict[str, str]]] = {}
     files: dict[str, dict[str, Any]] = {}
     with TemporaryDirectory() as name_of_folder:
         folder = Path(name_of_folder)
@@ -412,10 +425,12 @@ def main() -> None:
             rates = measured(kind, options.repeat, options.sample, houses)
             results[name] = {"clues": round(clues, 1), **rates}
             print(name, results[name], file=sys.stderr)
-            is_in_file = name in ("x", "jigsaw, a layout a row", "killer, without clues")
-            if options.rows and is_in_file:
-                files[name] = by_workers(kind, options.rows, min(3, options.repeat), folder)
-                print(name, files[name], file=sys.stderr)
+            if name in ("x", "jigsaw, a layout a row", "killer, without clues"):
+                rows[name] = rows_of(kind)
+        rows["these three in turn"] = list(chain.from_iterable(zip(*rows.values(), strict=True)))
+        for name, each in rows.items() if options.rows else ():
+            files[name] = by_workers(each, options.rows, options.repeat, folder)
+            print(name, files[name], file=sys.stderr)
     record = {
         "command": " ".join(sys.argv),
         "machine": machine(),

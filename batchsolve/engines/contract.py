@@ -463,7 +463,7 @@ def _check_grid(engine: Engine, problem: ExactCover) -> None:
     """Check that an engine for Sudoku can search a grid with other rules."""
     can = engine.capabilities
     if not isinstance(problem, GridProblem):
-        raise InputError(f"the engine {engine.name!r} solves Sudoku only, not {problem!r}")
+        raise InputError(f"the engine {engine.name!r} solves grids of digits only, not {problem!r}")
     if not can.rules:
         raise InputError(f"the engine {engine.name!r} knows rows, columns and boxes only")
     most = can.most_digits or problem.n_digits

@@ -253,7 +253,10 @@ def problem_and_stacks(
     else:
         lists = [option_numbers(stack) or clues]
     for one in lists:
-        reading.problem.check_stack(one)
+        try:
+            reading.problem.check_stack(one)
+        except ProblemError as error:
+            raise ProblemError(f"{reading.name}: {error}") from error
         if not set(clues).issubset(one):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "

@@ -8,6 +8,7 @@ The kernel that finds the ends of records takes any bytes, and uses no offset fr
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from batchsolve.tables.sources import Files
 
 GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block
+LAST_BYTES = 500_000  # in two blocks or more of the end of a file, so that workers end together
 LINE_BYTES = 4096  # the tail of a block that is searched first for its last line
 
 
@@ -42,7 +44,7 @@ class BlockSize:
     rows : int
         Upper bound of the rows of a block of a table.
     may_vary : bool
-        Allow smaller blocks if the input arrives slowly.
+        Allow smaller blocks at the end of a file, and if the input arrives slowly.
     """
 
     first: int
@@ -249,6 +251,10 @@ class PlainFile:
         except OSError:
             return False
 
+    def n_after(self, begin: int) -> int:
+        """Return the number of bytes after an offset, or that of the largest file if unknown."""
+        return self._facts.size - begin
+
     def end_by(self, stop: int) -> int:
         """Return `stop`, or the end of the bytes that have arrived if it comes first."""
         return min(stop, self._facts.size)
@@ -298,6 +304,10 @@ class Stream:
         self._has_more = has_more
         self._read = b""  # from `begin` on
         self.has_ended = False
+
+    def n_after(self, begin: int) -> int:
+        """See `PlainFile`."""
+        return sys.maxsize
 
     def end_by(self, stop: int) -> int:
         """See `PlainFile`."""
@@ -361,6 +371,8 @@ def cut(
         if end > begin:
             yield source.take(begin, end), end
             begin, length = end, min(2 * length, size.most)
+            if size.may_vary:
+                length = min(length, max(LAST_BYTES, source.n_after(begin) // 2))
         elif length > MOST_RECORD_BYTES:
             raise InputError(
                 f"a record of more than {MOST_RECORD_BYTES >> 20} MB: "

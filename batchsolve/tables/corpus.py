@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import repeat
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,15 @@ from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Reader, number_kinds
-from batchsolve.tables.rule_columns import COLUMNS, CONSTRAINTS, REGIONS, RULES, RuleColumns
+from batchsolve.tables.rule_columns import (
+    CAGES,
+    COLUMNS,
+    CONSTRAINTS,
+    REGIONS,
+    RULES,
+    SUMS,
+    RuleColumns,
+)
 from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
 from batchsolve.tables.sources import Source, name_of
 from batchsolve.tables.texts import as_text, in_one_line
@@ -75,6 +83,7 @@ SOLUTION_NAMES = (
     "solved_cells",
     "target",
 )
+T = TypeVar("T")
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
 
@@ -313,12 +322,12 @@ class Corpus(Tables):
                 f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
                 f"81 characters, a 16×16 grid 256"
             )
-        usual = Counter(
-            box or given.box
-            for code, box in zip(codes.tolist(), boxes or repeat(None), strict=False)
-            if (code // 2 or size) == size
-        ).most_common(1)
-        main = replace(given, n_digits=size, box=usual[0][0] if usual else given.box, names=names)
+        usual = given.box
+        if boxes is not None:
+            sizes = (codes // 2).tolist()
+            of_size = (box for box, each in zip(boxes, sizes, strict=True) if each in (0, size))
+            usual = _most_common(box or usual for box in of_size) or usual
+        main = replace(given, n_digits=size, box=usual, names=names)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         others = self._other_forms(codes, needs_boxes and not has_boxes) if not is_one else []
         is_for_others = any(signs.names(form.n_digits) for form in others)
@@ -416,7 +425,8 @@ class Corpus(Tables):
     def _columns_of_rules(self, named: str | None) -> list[str]:
         """Return the columns of rules that a user names, or all that can be some."""
         if named is None:
-            return [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
+            found = [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
+            return found if CAGES in found else [name for name in found if name != SUMS]
         names = [name.strip() for name in named.split(",") if name.strip() != "none"]
         if wrong := set(names).difference(COLUMNS):
             raise InputError(
@@ -425,6 +435,8 @@ class Corpus(Tables):
             )
         if wrong := set(names).difference(self.columns):
             raise InputError(f"unknown column {quoted(min(wrong))}; choose from {self._names()}")
+        if SUMS in names and CAGES not in names:
+            raise InputError(f"the column {SUMS!r} has the sums of cages; name {CAGES!r} with it")
         return names
 
     def _holds_rules(self, name: str) -> bool:
@@ -487,7 +499,7 @@ class Corpus(Tables):
         return f"the first value is {text[:100]!r}, {len(text)} characters"
 
 
-def _most_common(values: Iterable[str | None]) -> str | None:
+def _most_common(values: Iterable[T]) -> T | None:
     """Return the most common of some values, or None if there are none."""
     found = Counter(values).most_common(1)
     return found[0][0] if found else None

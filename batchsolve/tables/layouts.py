@@ -160,7 +160,7 @@ class Delimited:
             return "skip"
 
         check_text(data)
-        if not data.strip(b"\r\n"):
+        if not data or (data.isspace() and not data.strip(b"\r\n")):
             return Rows(self.schema.empty_table())
         if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
             data = b"\n" + data

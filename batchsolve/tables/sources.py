@@ -100,7 +100,8 @@ def open_source(path: str) -> Source:
         if path != "-":
             opened.callback(stream.close)
         head = stream.head() if isinstance(stream, _StandardInput) else stream.read(HEAD_BYTES)
-        if not head.removeprefix(BOM).strip():
+        text = head.removeprefix(BOM)
+        if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
             return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
@@ -482,7 +483,8 @@ def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return JsonLines.of(head), 0
     if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
-        names = head.lstrip(b"\r\n").split(b"\n", 1)[0].decode(errors="replace")
+        line = io.BytesIO(head.lstrip(b"\r\n")).readline()
+        names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return Delimited(tuple(columns), delimiter), header

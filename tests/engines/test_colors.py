@@ -137,7 +137,8 @@ def test_budgets_and_workers_do_not_change_what_is_found():
 @pytest.mark.parametrize("engine", UNCOLOURED)
 def test_engines_without_colours_name_those_that_have_them(engine):
     kernel = get_engine(engine)
-    reason = "solves Sudoku only" if kernel.capabilities.sudoku_only else "takes no colours.*: dlx"
+    only_grids = kernel.capabilities.sudoku_only
+    reason = "solves grids of digits only" if only_grids else "takes no colours.*: dlx"
     with pytest.raises(bs.InputError, match=reason):
         check_support(kernel, TOY)
     with pytest.raises(bs.InputError, match=reason):

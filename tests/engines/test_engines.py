@@ -386,7 +386,7 @@ def test_engines_for_sudoku_refuse_other_problems(engine):
     kernel, problem = get_engine(engine), ExactCover([0, 1], [0], 1)
     check_support(kernel, SMALL)
     for ask in (check_support, lambda kernel, problem: kernel.search(problem, Task.of(WHOLE))):
-        with pytest.raises(InputError, match="solves Sudoku only, not ExactCover"):
+        with pytest.raises(InputError, match="solves grids of digits only, not ExactCover"):
             ask(kernel, problem)
 
 

@@ -143,6 +143,14 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
     assert (about["complete"], about["outstanding"], about["count"]) == (True, 0, 288)
 
 
+def test_clues_that_clash_are_an_error_that_names_their_row(tmp_path):
+    (tmp_path / "in.csv").write_text(f"puzzle\n{'.' * 16}\n11{'.' * 14}\n")
+    with pytest.raises(
+        bs.ProblemError, match=r"in\.csv#2: no partial cover: digit 1 twice in a row"
+    ):
+        bs.count(tmp_path / "in.csv#2")
+
+
 def test_a_run_knows_the_name_of_its_problem(tmp_path):
     (tmp_path / "in.csv").write_text(f"puzzle\n12{'.' * 14}\n")
     row = f"{tmp_path / 'in.csv'}#1"

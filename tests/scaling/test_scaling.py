@@ -151,7 +151,7 @@ def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
         return result.stderr
 
     said = message("sudoku:2x2", "queens:5", "--engine", "lanes")
-    assert said.startswith("batchsolve: queens:5: the engine 'lanes' solves Sudoku only")
+    assert said.startswith("batchsolve: queens:5: the engine 'lanes' solves grids of digits only")
     wrong = tmp_path / "grid.txt"
     wrong.write_text("11..............\n")
     assert message("queens:5", str(wrong)).startswith(f"batchsolve: {wrong}: ")

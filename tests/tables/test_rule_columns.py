@@ -310,6 +310,13 @@ def test_columns_of_numbers_are_no_rules():
     assert solved(given)[0]["status"] == "multiple"
 
 
+def test_sums_are_rules_beside_cages_only():
+    given = table(sums=["a sum"], solution=["1234341221434321"])
+    assert solved(given)[0]["status"] == "multiple"
+    with pytest.raises(bs.InputError, match="has the sums of cages; name 'cages' with it"):
+        solved(given, rule_columns="sums")
+
+
 OTHER = {"marks": ["good", "poor"], "rules": ["x", "x"], "regions": ["Europe", "Asia"]}
 
 

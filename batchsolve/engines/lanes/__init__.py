@@ -32,7 +32,7 @@ from batchsolve.engines.lanes.memory import (
     LaneOutput,
     StackSums,
     TaskArrays,
-    keep_room,
+    free,
     kind_of_lanes,
     room_for_covers,
     room_for_frontier,
@@ -109,5 +109,5 @@ class SudokuLanes:
         while not search_on(*form, memory, arrays, written):
             written = written.with_more_room(memory.left)
         outcome = outcome_of(grids, task, written, memory.left)
-        keep_room(written.covers)
+        free(memory, written.covers)
         return outcome

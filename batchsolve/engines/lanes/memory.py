@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any, NamedTuple
+from collections import deque
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from batchsolve.engines.contract import Task
 from batchsolve.engines.lanes.form import Form
 from batchsolve.problems.row_rules import RowRules
+
+T = TypeVar("T")
 
 
 class Lanes(NamedTuple):
@@ -164,19 +166,19 @@ def kind_of_lanes(n_digits: int) -> np.dtype:
     return np.dtype(np.uint16 if n_digits <= 16 else np.uint32)
 
 
-_THREAD = threading.local()
-_MOST_BYTES = 10_000_000  # of covers, for each thread
+_MOST_BYTES = 10_000_000  # of covers, for each search
+
+# Memory of searches that have ended, for the next ones: the first use of fresh pages takes longer
+# than some searches. Threads share it, because they live no longer than a call.
+_FREE_LANES: deque[Lanes] = deque(maxlen=8)
+_FREE_COVERS: deque[Covers] = deque(maxlen=8)
 
 
 def workspace(form: Form, task: Task, n_cages: int) -> Lanes:
-    """Return memory for a new search, of rows with up to so many cages.
-
-    A thread reuses that of its last search.
-    """
-    kept: Lanes | None = getattr(_THREAD, "lanes", None)
-    shape = _shape(form)
-    if kept is None or shape != _shape_of(kept):
-        kept = _THREAD.lanes = _new_lanes(form)
+    """Return memory for a new search, of rows with up to so many cages."""
+    kept = _taken(_FREE_LANES)
+    if kept is None or _shape(form) != _shape_of(kept):
+        kept = _new_lanes(form)
     for state in (kept.level, kept.lowest, kept.end):
         state.fill(0)
     kept.stack.fill(-1)
@@ -234,22 +236,28 @@ def _new_lanes(form: Form) -> Lanes:
 
 
 def room_for_covers(n_stacks: int, n_cells: int) -> Covers:
-    """Return room for a cover of every stack, or the room that the thread has kept if that is more.
-
-    The first use of fresh memory costs page faults.
-    """
+    """Return room for a cover of every stack, or what an earlier search left if it is more."""
     n_rows = min(max(n_stacks, 256), _MOST_BYTES // (2 * n_cells))
-    kept: Covers | None = getattr(_THREAD, "covers", None)
+    kept = _taken(_FREE_COVERS)
     if kept is None or len(kept.origins) < n_rows or kept.n_cells != n_cells:
         options = np.empty((n_rows + 1) * n_cells, np.uint16)
         kept = Covers.of(options, n_cells, np.empty(n_rows, np.int64))
     return kept
 
 
-def keep_room(covers: Covers) -> None:
-    """Keep the room of covers that are no longer needed for the next task of the thread."""
+def free(lanes: Lanes, covers: Covers) -> None:
+    """Leave the memory of a search to the next ones."""
+    _FREE_LANES.append(lanes)
     if covers.options[covers.n_cells :].nbytes <= _MOST_BYTES:
-        _THREAD.covers = covers
+        _FREE_COVERS.append(covers)
+
+
+def _taken(kept: deque[T]) -> T | None:
+    """Take what was kept last, or None; other threads may take it at any time."""
+    try:
+        return kept.pop()
+    except IndexError:
+        return None
 
 
 def room_for_frontier(longest: int, n_cells: int) -> Frontier:
