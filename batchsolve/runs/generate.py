@@ -7,9 +7,9 @@ The source of a run is a range of row numbers; workers make the rows of a block 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from itertools import count
 from typing import Any, ClassVar, NamedTuple, Unpack
@@ -46,6 +46,7 @@ from batchsolve.tables.shapes import BOX
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
+USED = ("box", "rules", "regions", "alphabet", "blank", "chunk", "resume")  # settings of files
 PART_BLOCKS = 16  # of a part of a folder
 FEW_ROWS = 256  # of a block of an iterator, which hands out the first puzzles early
 
@@ -114,7 +115,7 @@ def generate_file(
     Raises
     ------
     InputError
-        If there are no such puzzles, or none is found for a row; ``OUT.partial`` keeps the rows
+        If such puzzles cannot exist, or none is found for a row; ``OUT.partial`` keeps the rows
         before it.
     OutputError, JournalError
         See `batchsolve.errors`.
@@ -126,7 +127,7 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    what, how = settings_and_files(generate_file, PuzzleSettings, wanted, files, settings)
+    what, how = _checked(generate_file, wanted, files, settings)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         summary = GenerateRun(
             [],
@@ -161,7 +162,7 @@ def generate_table(
     >>> table.column_names, len(table)
     (['puzzle', 'solution', 'clues'], 3)
     """
-    what, how = settings_and_files(generate_table, PuzzleSettings, wanted, files, settings)
+    what, how = _checked(generate_table, wanted, files, settings)
     n = whole_number("n", n)
     tables = _tables(n, None, Pool(jobs, backend, address), what, how)
     schema, *each = tables
@@ -195,7 +196,7 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    what, how = settings_and_files(generate, PuzzleSettings, wanted, files, settings)
+    what, how = _checked(generate, wanted, files, settings)
     n = None if n is None else whole_number("n", n)
     tables = _tables(n, FEW_ROWS, Pool(jobs, backend, address), what, how)
     names = Puzzle._fields if what.weights else Puzzle._fields[:-1]
@@ -204,6 +205,20 @@ def generate(
         for table in tables
         for row in zip(*(table[name].to_pylist() for name in names), strict=True)
     )
+
+
+def _checked(
+    caller: Callable[..., object],
+    wanted: PuzzleSettings | None,
+    files: FileSettings | None,
+    each: Mapping[str, object],
+) -> tuple[PuzzleSettings, FileSettings]:
+    """Return the settings; raise `InputError` if one of them has no meaning here."""
+    what, how = settings_and_files(caller, PuzzleSettings, wanted, files, each)
+    for declared in fields(FileSettings):
+        if declared.name not in USED and getattr(how, declared.name) != declared.default:
+            raise InputError(f"{declared.name}: puzzles that are made have none; leave it out")
+    return what, how
 
 
 def _tables(
@@ -232,13 +247,20 @@ def _made(maker: Maker, write: Write, block: RowRange) -> tuple[RowRange, Any]:
 
 def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
     """Return a maker of puzzles that are unlike those of files."""
-    keys = [maker.known]
+    each = [maker.known]
     for path in files_of(maker.wanted.unlike):
-        corpus = corpus_of([path], FileSettings(box=files.box))
+        corpus, n_before = corpus_of([path], FileSettings(box=files.box)), 0
         read = partial(known_keys, corpus.reader, maker.problem.n_digits)
         with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
-            keys += found
-    return replace(maker, known=np.unique(np.concatenate(keys)))
+            for keys, n_rows, wrong in found:
+                if wrong is not None:
+                    raise InputError(
+                        f"{path}: row {n_before + wrong + 1} is invalid or has no canonical form, "
+                        f"so no puzzle can be compared with it; leave it out"
+                    )
+                each.append(keys)
+                n_before += n_rows
+    return replace(maker, known=np.unique(np.concatenate(each)))
 
 
 @dataclass(eq=False)

@@ -243,7 +243,7 @@ class Maker:
         Raises
         ------
         InputError
-            If there are no such puzzles, or none can be made here.
+            If such puzzles cannot exist, or cannot be made here.
         """
         problem = problem_for(files)
         if problem.n_digits > 32:
@@ -261,7 +261,7 @@ class Maker:
         if min(most, n_allowed) < needed:
             raise InputError(
                 f"a puzzle of {counted(min(most, n_allowed), 'clue')} has several solutions: two "
-                f"digits that are no clue can trade places; allow {needed} or more"
+                f"digits without a clue can trade places; allow {needed} or more"
             )
         if wanted.unlike:
             if not isinstance(problem, Sudoku):
@@ -336,13 +336,18 @@ def keys_of_forms(forms: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     return GridHash.of(b"unlike", "form", forms.shape[1]).keys(forms)[:, 0]
 
 
-def known_keys(reader: Reader, n_digits: int, block: Block) -> npt.NDArray[np.uint64]:
-    """Return the keys of the puzzles of a block that have so many digits.
+def known_keys(
+    reader: Reader, n_digits: int, block: Block
+) -> tuple[npt.NDArray[np.uint64], int, int | None]:
+    """Return the keys of the puzzles of a block, of those with this number of digits.
 
-    Raises
-    ------
-    InputError
-        If a puzzle is invalid or has no canonical form.
+    Returns
+    -------
+    keys : ndarray of uint64
+    n_rows : int
+        The number of rows of the block.
+    wrong : int or None
+        The first row that is invalid, or whose canonical form is not found.
     """
     batch = reader.read(block)
     wrong = np.flatnonzero(batch.first_clashes() >= 0)
@@ -352,9 +357,4 @@ def known_keys(reader: Reader, n_digits: int, block: Block) -> npt.NDArray[np.ui
             found, forms, _ = forms_of_shape(grids, np.setdiff1d(grids.rows, wrong))
             wrong = np.union1d(wrong, np.setdiff1d(grids.rows, found))
             keys.append(keys_of_forms(forms))
-    if wrong.size:
-        raise InputError(
-            f"{block.name}: {counted(len(wrong), 'row')} from row {wrong[0] + 1} of a block on "
-            f"cannot be compared with: invalid, or without a canonical form; leave them out"
-        )
-    return np.concatenate(keys)
+    return np.concatenate(keys), len(batch), int(wrong[0]) if wrong.size else None

@@ -1,4 +1,4 @@
-"""Making puzzles: each is as it was wished, and the same however the work is cut up."""
+"""Generation: each puzzle is as it was wished; workers, blocks and kills change no byte."""
 
 import os
 import random
@@ -158,7 +158,7 @@ def test_only_the_same_wishes_are_resumed(tmp_path):
 
 
 WISHES = {
-    "has several solutions: two digits that are no clue": {"clues": (0, 2)},
+    "has several solutions: two digits without a clue": {"clues": (0, 2)},
     "had 4 to 6 clues, not 9 to 16": {"clues": (9, 16), "minimal": True},
     "17 or more are wanted, and 16 cells": {"clues": (17, 20)},
     "a pattern has a character for each of 16 cells": {"pattern": "x..x"},
@@ -168,6 +168,7 @@ WISHES = {
     "seed is 0 or more": {"seed": -1},
     "are those of `minimal` puzzles": {"weights": True},
     "no attempt was finished": {"rules": "nonconsecutive"},
+    "stats: puzzles that are made have none": {"stats": True},
     "only grids of rows, columns and boxes": {"unlike": "a.csv", "rules": "x"},
 }
 
@@ -201,6 +202,18 @@ def test_no_puzzle_is_like_those_of_a_file(tmp_path):
     same = [k for k, form in enumerate(forms(without)) if form not in known]
     assert 0 < len(same) < 100
     assert others.take(same) == without.take(same)
+
+
+def test_a_row_that_cannot_be_compared_is_named(tmp_path):
+    (tmp_path / "known.csv").write_text("puzzle\n1.....2..3.....4\n11..............\n")
+    with pytest.raises(bs.InputError, match=r"known\.csv: row 2 is invalid"):
+        bs.generate_table(5, **SOME, unlike=[tmp_path / "known.csv"])
+
+
+def test_no_rows_are_a_table_with_columns(tmp_path):
+    bs.generate_file(tmp_path / "none.csv", 0)
+    assert (tmp_path / "none.csv").read_text() == "puzzle,solution,clues\n"
+    assert bs.generate_table(0).column_names == ["puzzle", "solution", "clues"]
 
 
 def test_a_table_of_puzzles_says_by_which_rules_they_are_solved(tmp_path):

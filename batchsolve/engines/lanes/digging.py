@@ -527,9 +527,10 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
 
 @kernel
 def _dig(form, rules, w, wish, keys, rows, made, left):
-    """Make puzzles; ``left`` holds the next row that no lane has taken, and the end of the rows.
+    """Make puzzles.
 
-    That is the first row that has failed, if any has.
+    ``left`` holds the next row that no lane has taken, and the end of the rows: the first row that
+    has failed, if any has.
     """
     rules, w, wish, made = borrowed(rules), borrowed(w), borrowed(wish), borrowed(made)
     n = U(len(form.lanes))
