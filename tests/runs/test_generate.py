@@ -127,13 +127,12 @@ batchsolve.cli.app()
 """
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path, suffix):
-    whole, out = tmp_path / f"whole{suffix}", tmp_path / f"out{suffix}"
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
+    whole, out = tmp_path / "whole.parquet", tmp_path / "out.parquet"
     bs.generate_file(whole, 1500, **SOME)
     command = [sys.executable, "-u", "-c", SLOW, "generate", "-n", "1500", "--box", "2x2"]
     command += ["--seed", "5", "--minimal", "-o", str(out), "--resume", "--chunk", "10", "--quiet"]
-    rng, kills = random.Random(suffix), 0
+    rng, kills = random.Random(1), 0
     for _ in range(50):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         for _ in range(rng.randrange(8, 20)):
