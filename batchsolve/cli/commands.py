@@ -33,6 +33,8 @@ _MODULES = {
     "solve": "rows",
     "dedupe": "rows",
     "generate": "generate",
+    "augment": "learning",
+    "evaluate": "learning",
     "count": "trees",
     "enumerate": "trees",
     "export": "trees",

@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
-from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
@@ -49,7 +48,7 @@ _PART = re.compile(r"part-\d{6,}\.parquet")
 
 
 class RowTable(Protocol):
-    """The output table of a run: its columns, and the rows that were made of a batch.
+    """The output table of a run: its columns, and its rows for a batch and the answers to it.
 
     Attributes
     ----------
@@ -64,8 +63,8 @@ class RowTable(Protocol):
     schema: pa.Schema
     has_times: bool
 
-    def rows(self, batch: Any, made: Any) -> tuple[pa.Table, RowSums]:
-        """Return the output rows of a batch and the answers to it, or its puzzles; their sums."""
+    def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
+        """Return the output rows of a batch, and their sums."""
         ...
 
 
@@ -147,8 +146,7 @@ class OneFile:
         Returns
         -------
         write : callable
-            The function that workers call with a batch and what was made of it; it returns
-            `Encoded` rows.
+            The function that workers call with a batch and its answers; it returns `Encoded` rows.
         output : Output
             The output that takes encoded rows.
 
@@ -172,15 +170,15 @@ def _encoded(
     encoder: Encoder,
     in_place: InPlace | None,
     batch: Any,
-    made: Any,
+    answers: Any,
 ) -> Encoded:
     """Encode the rows of a block, and write them in place if possible."""
-    rows, sums = table.rows(batch, made)
+    rows, sums = table.rows(batch, answers)
     data, about = encoder.rows(rows), _about(batch, sums)
     return Encoded.of(data, batch.number, in_place, **about)
 
 
-def _about(batch: Any, sums: RowSums) -> dict[str, Any]:
+def _about(batch: Any, sums: Any) -> dict[str, Any]:
     """Return the facts about the rows of a block that a run adds up."""
     return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
 
@@ -291,9 +289,9 @@ def part_name(number: int) -> str:
     return f"part-{number:06d}.parquet"
 
 
-def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, made: Any) -> Encoded:
+def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Any) -> Encoded:
     """Make a part of the rows of a block, and store it if this process can."""
-    rows, sums = table.rows(batch, made)
+    rows, sums = table.rows(batch, answers)
     data = _parquet(rows)
     encoded = Encoded.of(data, **_about(batch, sums))
     if not puts:

@@ -300,19 +300,19 @@ class PuzzleTable:
             kinds["weight"] = pa.float64()
         return cls(notation, more, pa.schema({**kinds, **dict.fromkeys(more, pa.string())}))
 
-    def rows(self, batch: RowRange, made: Puzzles) -> tuple[pa.Table, RowSums]:
+    def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
         """Return the rows of a block, and their sums."""
         n, where = len(batch), np.ones(len(batch), np.bool_)
         columns = {
-            "puzzle": self.notation.decode(made.grids, where),
-            "solution": self.notation.decode(made.solutions, where),
-            "clues": pa.array(np.count_nonzero(made.grids, axis=1)),
-            "weight": pa.array(made.weights),
+            "puzzle": self.notation.decode(answers.grids, where),
+            "solution": self.notation.decode(answers.solutions, where),
+            "clues": pa.array(np.count_nonzero(answers.grids, axis=1)),
+            "weight": pa.array(answers.weights),
             **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
         }
         tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
         table = pa.table([columns[name] for name in self.schema.names], self.schema)
-        return table, RowSums(tally, 0, made.n_nodes, None)
+        return table, RowSums(tally, 0, answers.n_nodes, None)
 
 
 @dataclass(kw_only=True)

@@ -169,7 +169,7 @@ class FileRun:
     inputs, paths : list of str
         The arguments, and the files that they stand for.
     totals : Summary
-        The sums of the rows that are written.
+        The sums of the rows that are written; other kinds of runs have sums of their own.
     rows_before : int
         Rows that the resumed run had written.
     begin : Boundary or None
@@ -187,7 +187,7 @@ class FileRun:
     settings: FileSettings
     pool: Pool
     on_progress: Callable[[Progress], None]
-    totals: Summary = field(default_factory=Summary)
+    totals: Any = field(default_factory=Summary)
     rows_before: int = 0
     begin: Boundary | None = None
     read: Sums = ()
@@ -200,7 +200,7 @@ class FileRun:
         self.output = self.destination.path
         self.unrecorded: list[Part] = []
 
-    def run(self) -> Summary:
+    def run(self) -> Any:
         """Solve the corpus, or resume an interrupted run of it."""
         start = time.perf_counter()
         self.destination.check()
@@ -216,7 +216,8 @@ class FileRun:
         self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, self.output)
         corpus, engines = self.begun()
-        self.search = replace(self.search, engine=engines.name)
+        if engines:
+            self.search = replace(self.search, engine=engines.name)
         with self.pool as pool:  # before any file is made, because a cluster may be unreachable
             self.totals.jobs = pool.jobs
             table = self.table(corpus, pool)
@@ -225,19 +226,21 @@ class FileRun:
             else:
                 with self._journal(corpus, engines) as journal:
                     self._solve(corpus, table, engines, journal)
-        self.totals.engine = self.search.engine
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
         self.totals.rule_columns = list(corpus.rule_columns)
-        met_limit = self.totals.unfinished and self.search.node_limit is not None
-        self.totals.advice = engines.missing if met_limit else ""
+        self.totals.unread_columns = list(corpus.unread_columns)
+        if engines:
+            self.totals.engine = self.search.engine
+            met_limit = self.totals.unfinished and self.search.node_limit is not None
+            self.totals.advice = engines.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
         new_rows = self.totals.rows - self.rows_before
         self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
-    def begun(self) -> tuple[Any, RowEngines | EnginesByShape]:
-        """Open the corpus, and choose the engines for it."""
+    def begun(self) -> tuple[Any, RowEngines | EnginesByShape | None]:
+        """Open the corpus, and choose the engines for it; None if it is not searched."""
         settings = self.settings
         are_files = any(map(is_problem_file, self.paths))
         sources = of_files(self.paths) if are_files else open_all(self.paths)
@@ -280,7 +283,7 @@ class FileRun:
         self,
         corpus: Any,
         table: RowTable,
-        engines: RowEngines | EnginesByShape,
+        engines: Any,
         journal: Journal | None,
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
@@ -312,12 +315,7 @@ class FileRun:
             journal.remove()
 
     def rows(
-        self,
-        corpus: Any,
-        table: RowTable,
-        engines: RowEngines | EnginesByShape,
-        write: Write,
-        n_parts: int,
+        self, corpus: Any, table: RowTable, engines: Any, write: Write, n_parts: int
     ) -> Generator[tuple[Any, Encoded]]:
         """Return the blocks from `begin` on, each encoded by a worker, in order."""
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
@@ -383,13 +381,18 @@ class FileRun:
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
         output.take(written)
         self.unrecorded += self.destination.parts_of(block.number, written)
+        self.add(sums)
+        totals.rows += written.n_rows
+        self.place.pass_by(block, written.n_rows)
+        self.begin, self.read = block.end, joined(self.read, written.read)
+
+    def add(self, sums: Any) -> None:
+        """Add the sums of a block to those of the run."""
+        totals = self.totals
         for name, n in zip(STATUS_NAMES.tolist(), sums.tally.tolist(), strict=True):
             setattr(totals, name, getattr(totals, name) + n)
         totals.disagree += sums.disagree
         totals.nodes += sums.nodes
-        totals.rows += written.n_rows
-        self.place.pass_by(block, written.n_rows)
-        self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
         """Raise an error if an interrupted run left files and is not to be resumed."""
@@ -404,13 +407,14 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def same(self, corpus: Any, engines: RowEngines | EnginesByShape) -> dict[str, Any]:
+    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
         """Return the settings of the run that must be the same when it is resumed."""
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
+        search["engine"] = engines.identity if engines else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
-        return {**search, "engine": engines.identity, "inputs": inputs, "columns": corpus.columns}
+        return {**search, "inputs": inputs, "columns": corpus.columns}
 
-    def _journal(self, corpus: Any, engines: RowEngines | EnginesByShape) -> Journal:
+    def _journal(self, corpus: Any, engines: Any) -> Journal:
         box = list(self.settings.box) if self.settings.box else None
         files = {name: getattr(self.settings, name) for name in SAME_FILES}
         settings = {**self.same(corpus, engines), **files, "box": box}
@@ -424,7 +428,7 @@ class FileRun:
         if state is None:
             return None, False
         try:
-            self.totals = Summary(**state["totals"])
+            self.totals = type(self.totals)(**state["totals"])
             self.rows_before = self.totals.rows
             LOG.info("%s goes on after %s", self.output, counted(self.rows_before, "row"))
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])

@@ -130,7 +130,10 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
         command = [sys.executable, "-m", "batchsolve", "solve", str(path), "-o", str(out)]
         command += ["--solution-column", named] if named else []
         said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-        assert f"puzzle column 'puzzle', solution column {taken!r}" in said
+        [unread] = {"prediction", "solution"} - {taken}
+        assert summary.unread_columns == [unread]
+        not_read = f"not read: grids in {unread!r}"
+        assert f"puzzle column 'puzzle', solution column {taken!r}; {not_read}" in said
     table = pacsv.read_csv(
         path,
         convert_options=pacsv.ConvertOptions(
@@ -565,6 +568,7 @@ def test_json_summary(corpus, tmp_path):
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
     names += " rows_per_second engine backend jobs column solution_column rule_columns"
+    names += " unread_columns"
     assert set(facts) == set(names.split())
     assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
