@@ -79,6 +79,7 @@ class RowNumbers:
     column: str = "puzzle"
     solution_column: str = "solution"
     rule_columns: tuple[str, ...] = ()
+    unread_columns: tuple[str, ...] = ()
 
     def blocks(
         self, begin: Boundary | None, most_rows: int | None, number: int
