@@ -170,7 +170,8 @@ def evaluate(
 
     Rows, cells, clues and houses are counted. With a column of truths, a prediction is right if it
     is equal to it. Otherwise puzzles are solved, and a prediction is right if it solves its puzzle;
-    if that has several solutions, each of them is right. Malformed and missing predictions are wrong in every cell.
+    if that has several solutions, each of them is right. Malformed and missing predictions are
+    wrong in every cell.
     """
     from batchsolve.runs.evaluate import evaluate as evaluation_of, rows_judged_on
     from batchsolve.runs.progress import ROW_BAR
