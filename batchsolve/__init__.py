@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from batchsolve.problems.sudoku import Sudoku as Sudoku
     from batchsolve.problems.tilings import tiling as tiling
     from batchsolve.problems.variant import Variant as Variant, grid_problem as grid_problem
+    from batchsolve.runs.augment import (
+        AugmentSummary as AugmentSummary,
+        augment as augment,
+        augment_file as augment_file,
+    )
     from batchsolve.runs.count import (
         CheapestCovers as CheapestCovers,
         Count as Count,
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
     from batchsolve.runs.draw import Picture as Picture, draw as draw
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
+    from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
     from batchsolve.runs.graphs import (
         Samples as Samples,
         sample as sample,
@@ -85,11 +91,13 @@ _NAMES = {
     "problems.sudoku": ("Sudoku",),
     "problems.tilings": ("tiling",),
     "problems.variant": ("Variant", "grid_problem"),
+    "runs.augment": ("AugmentSummary", "augment", "augment_file"),
     "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
     "runs.count_file": ("count_file",),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),
+    "runs.evaluate": ("Evaluation", "evaluate"),
     "runs.graphs": ("Samples", "sample", "solution_graph"),
     "runs.progress": ("Progress", "Summary"),
     "runs.reading": ("Reading", "read_problem"),

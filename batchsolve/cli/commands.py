@@ -32,6 +32,8 @@ COLUMN = 24  # characters, of the flags in a help text
 _MODULES = {
     "solve": "rows",
     "dedupe": "rows",
+    "augment": "learning",
+    "evaluate": "learning",
     "count": "trees",
     "enumerate": "trees",
     "export": "trees",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from batchsolve.errors import counted
 from batchsolve.pictures.svg import STYLE, Drawing, as_svg, escape
 
-_STYLE = """
+PAGE_STYLE = """
 :root{color-scheme:light dark;--page:#fff;--text:#15181c;
 --line:#c9ced5;--faint:#636a73;--mark:#1358b8}
 @media(prefers-color-scheme:dark){
@@ -132,7 +132,7 @@ def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
     script = f"<script>{_SCRIPT}</script>\n" if several else ""
     return html_page(
         f"{title}: {counted(len(drawings), 'drawing')}",
-        f"{STYLE}{_STYLE}",
+        f"{STYLE}{PAGE_STYLE}",
         f"<h1>{escape(title)}</h1>\n<p>{escape(note)}</p>\n"
         f"{_VIEWER if several else ''}"
         f'<main id="{"all" if several else "one"}">\n{figures}</main>\n'

@@ -7,7 +7,7 @@ scripts and no network, and is as wide as its container, up to `WIDEST` pixels.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape as escape_marks
@@ -258,16 +258,42 @@ def _grid(
     problem: GridProblem, options: list[int], clues: Iterable[int], notation: Notation
 ) -> Drawing:
     """Draw the digits of a grid, clues bold, over its rules."""
-    symbols = ["", *notation.names]
     stacks = Stacks.from_lists([options, [*map(int, clues)]])
     digits, given = problem.grids(stacks).tolist()
+    return grid_drawing(problem, digits, given, notation)
+
+
+def grid_drawing(
+    problem: GridProblem,
+    digits: Sequence[int],
+    given: Sequence[int],
+    notation: Notation,
+    wrong: Collection[int] = (),
+) -> Drawing:
+    """Draw the digits of a grid over its rules, whether they follow these or not.
+
+    Parameters
+    ----------
+    problem : GridProblem
+    digits, given : sequence of int
+        The digit and the clue of each cell, or 0.
+    notation : Notation
+    wrong : collection of int
+        Cells to be marked.
+    """
+    symbols = ["", *notation.names]
     n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
     shapes = [_ground(problem.rules)]
-    for place, digit, clue in zip(problem.rules.places, digits, given, strict=True):
+    places = problem.rules.places
+    for cell, (place, digit, clue) in enumerate(zip(places, digits, given, strict=True)):
+        if cell in wrong:
+            d = outline([place], CELL, INSET)
+            shapes.append(f'<path fill="#b4461e" fill-opacity=".25" d="{d}"/>')
         shapes.append(_letters(place, symbols[digit], DIGIT, "bs-clue" if clue else "bs-digit"))
     rows, columns = problem.rules.extent
     about = f"a grid of {rows}×{columns} with {counted(n_digits, 'digit')}"
     about += f", {n_clues} of them given" if n_clues else ""
+    about += f", {len(wrong)} of them wrong" if wrong else ""
     size = columns * CELL + 2 * MARGIN, rows * CELL + 2 * MARGIN
     return Drawing(*size, _moved(MARGIN, MARGIN, "".join(shapes)), about)
 

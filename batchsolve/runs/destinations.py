@@ -18,10 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.problems.answers import Answers
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
-from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encoder, encoder_for
@@ -65,7 +63,7 @@ class RowTable(Protocol):
     schema: pa.Schema
     has_times: bool
 
-    def rows(self, batch: Any, answers: Answers) -> tuple[pa.Table, RowSums]:
+    def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
         """Return the output rows of a batch, and their sums."""
         ...
 
@@ -172,7 +170,7 @@ def _encoded(
     encoder: Encoder,
     in_place: InPlace | None,
     batch: Any,
-    answers: Answers,
+    answers: Any,
 ) -> Encoded:
     """Encode the rows of a block, and write them in place if possible."""
     rows, sums = table.rows(batch, answers)
@@ -180,7 +178,7 @@ def _encoded(
     return Encoded.of(data, batch.number, in_place, **about)
 
 
-def _about(batch: Any, sums: RowSums) -> dict[str, Any]:
+def _about(batch: Any, sums: Any) -> dict[str, Any]:
     """Return the facts about the rows of a block that a run adds up."""
     return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
 
@@ -291,7 +289,7 @@ def part_name(number: int) -> str:
     return f"part-{number:06d}.parquet"
 
 
-def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Answers) -> Encoded:
+def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Any) -> Encoded:
     """Make a part of the rows of a block, and store it if this process can."""
     rows, sums = table.rows(batch, answers)
     data = _parquet(rows)

@@ -341,7 +341,7 @@ class InstanceTables(Tables):
     reader : InstanceReader
         The reader of blocks, which can be sent to workers.
     solution_column : None
-    rule_columns : tuple
+    rule_columns, unread_columns : tuple
         No columns; see `Corpus`.
 
     Raises
@@ -351,7 +351,7 @@ class InstanceTables(Tables):
     """
 
     solution_column = None
-    rule_columns = ()
+    rule_columns = unread_columns = ()
 
     def __init__(
         self,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from batchsolve.errors import InputError, counted, quoted
+from batchsolve.errors import InputError, counted, listed, quoted
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
@@ -33,6 +33,10 @@ class Summary:
         The column of given solutions.
     rule_columns : list of str
         The columns that give rows rules.
+    unread_columns : list of str
+        Other columns that hold grids, such as predictions; `solution_column` can name one.
+    in_bar : tuple of str
+        The sums that a progress bar shows.
     advice : str
         Advice on rows that met their node limit; empty if there is none.
 
@@ -62,7 +66,9 @@ class Summary:
     column: str = ""
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
+    unread_columns: list[str] = field(default_factory=list)
     advice: str = ""
+    in_bar: ClassVar[tuple[str, ...]] = ("unique", "invalid")
 
     @property
     def complete(self) -> bool:
@@ -80,10 +86,11 @@ class Summary:
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
-        given = self.solution_column
-        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
-        rules = f", rules in {', '.join(self.rule_columns)}" if self.rule_columns else ""
-        return f"puzzle column {quoted(self.column)}, {solutions}{rules}"
+        taken = columns_taken(self.column, self.solution_column, self.rule_columns)
+        unread = (
+            f"; not read: grids in {listed(self.unread_columns)}" if self.unread_columns else ""
+        )
+        return f"{taken}{unread}"
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
@@ -92,6 +99,20 @@ class Summary:
             f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
             f"{self.rows_per_second:,.0f} rows/s"
         )
+
+
+def columns_taken(column: str, solution_column: str | None, rule_columns: list[str]) -> str:
+    """Return the columns that a run has read, in words.
+
+    Examples
+    --------
+    >>> print(columns_taken("quiz", None, ["rules"]))
+    puzzle column 'quiz', no solution column, rules in rules
+    """
+    given = solution_column
+    solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
+    rules = f", rules in {', '.join(rule_columns)}" if rule_columns else ""
+    return f"puzzle column {quoted(column)}, {solutions}{rules}"
 
 
 @dataclass(frozen=True)
@@ -130,7 +151,8 @@ def rows_on(bar: Any) -> Callable[[Progress], None]:
             bar.initial = bar.n = totals.rows
             begun = True
         bar.total = progress.expected_rows
-        bar.set_postfix(unique=totals.unique, invalid=totals.invalid, refresh=False)
+        sums = {name: getattr(totals, name) for name in totals.in_bar}
+        bar.set_postfix(sums, refresh=False)
         bar.update(progress.new_rows)
 
     return update

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
@@ -39,7 +39,7 @@ from batchsolve.runs.instances import (
 )
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
-from batchsolve.search.rows import search_rows
+from batchsolve.search.rows import Read, Write, search_rows
 from batchsolve.settings import (
     TEXTS_OF_CORPUS,
     UNLIMITED,
@@ -169,7 +169,7 @@ class FileRun:
     inputs, paths : list of str
         The arguments, and the files that they stand for.
     totals : Summary
-        The sums of the rows that are written.
+        The sums of the rows that are written; other kinds of runs have sums of their own.
     rows_before : int
         Rows that the resumed run had written.
     begin : Boundary or None
@@ -187,7 +187,7 @@ class FileRun:
     settings: FileSettings
     pool: Pool
     on_progress: Callable[[Progress], None]
-    totals: Summary = field(default_factory=Summary)
+    totals: Any = field(default_factory=Summary)
     rows_before: int = 0
     begin: Boundary | None = None
     read: Sums = ()
@@ -200,7 +200,7 @@ class FileRun:
         self.output = self.destination.path
         self.unrecorded: list[Part] = []
 
-    def run(self) -> Summary:
+    def run(self) -> Any:
         """Solve the corpus, or resume an interrupted run of it."""
         start = time.perf_counter()
         self.destination.check()
@@ -216,7 +216,8 @@ class FileRun:
         self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, self.output)
         corpus, engines = self.begun()
-        self.search = replace(self.search, engine=engines.name)
+        if engines:
+            self.search = replace(self.search, engine=engines.name)
         with self.pool as pool:  # before any file is made, because a cluster may be unreachable
             self.totals.jobs = pool.jobs
             table = self.table(corpus, pool)
@@ -225,19 +226,21 @@ class FileRun:
             else:
                 with self._journal(corpus, engines) as journal:
                     self._solve(corpus, table, engines, journal)
-        self.totals.engine = self.search.engine
         self.totals.column = corpus.column
         self.totals.solution_column = corpus.solution_column
         self.totals.rule_columns = list(corpus.rule_columns)
-        met_limit = self.totals.unfinished and self.search.node_limit is not None
-        self.totals.advice = engines.missing if met_limit else ""
+        self.totals.unread_columns = list(corpus.unread_columns)
+        if engines:
+            self.totals.engine = self.search.engine
+            met_limit = self.totals.unfinished and self.search.node_limit is not None
+            self.totals.advice = engines.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
         new_rows = self.totals.rows - self.rows_before
         self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
-    def begun(self) -> tuple[Any, RowEngines | EnginesByShape]:
-        """Open the corpus, and choose the engines for it."""
+    def begun(self) -> tuple[Any, RowEngines | EnginesByShape | None]:
+        """Open the corpus, and choose the engines for it; None if it is not searched."""
         settings = self.settings
         are_files = any(map(is_problem_file, self.paths))
         sources = of_files(self.paths) if are_files else open_all(self.paths)
@@ -280,7 +283,7 @@ class FileRun:
         self,
         corpus: Any,
         table: RowTable,
-        engines: RowEngines | EnginesByShape,
+        engines: Any,
         journal: Journal | None,
     ) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
@@ -296,17 +299,7 @@ class FileRun:
                 journal.remove()  # nothing was written
             raise
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
-        rows = search_rows(
-            numbered(blocks, len(parts)),
-            engines,
-            self.pool,
-            self.search,
-            table.reader.read,
-            write,
-            max(1, self.destination.block_size.most // TASKS.most),
-            corpus.waits,
-            self.keep,
-        )
+        rows = self.worked(corpus, numbered(blocks, len(parts)), engines, table.reader.read, write)
         try:
             if not finished:
                 self._write_answers(corpus, rows, output, journal)
@@ -321,6 +314,14 @@ class FileRun:
             output.close()
         if journal:
             journal.remove()
+
+    def worked(
+        self, corpus: Any, blocks: Iterator[Block], engines: Any, read: Read, write: Write
+    ) -> Generator[tuple[Block, Encoded]]:
+        """Yield each block with its encoded rows, in order, while workers go on with the next."""
+        size = max(1, self.destination.block_size.most // TASKS.most)
+        how = self.pool, self.search, read, write, size, corpus.waits, self.keep
+        return search_rows(blocks, engines, *how)
 
     def _check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
@@ -372,13 +373,18 @@ class FileRun:
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
         output.take(written)
         self.unrecorded += self.destination.parts_of(block.number, written)
+        self.add(sums)
+        totals.rows += written.n_rows
+        self.place.pass_by(block, written.n_rows)
+        self.begin, self.read = block.end, joined(self.read, written.read)
+
+    def add(self, sums: Any) -> None:
+        """Add the sums of a block to those of the run."""
+        totals = self.totals
         for name, n in zip(STATUS_NAMES.tolist(), sums.tally.tolist(), strict=True):
             setattr(totals, name, getattr(totals, name) + n)
         totals.disagree += sums.disagree
         totals.nodes += sums.nodes
-        totals.rows += written.n_rows
-        self.place.pass_by(block, written.n_rows)
-        self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
         """Raise an error if an interrupted run left files and is not to be resumed."""
@@ -393,13 +399,18 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def _journal(self, corpus: Tables, engines: RowEngines | EnginesByShape) -> Journal:
+    @property
+    def more_settings(self) -> dict[str, Any]:
+        """More settings that must be the same in a resumed run."""
+        return {}
+
+    def _journal(self, corpus: Tables, engines: Any) -> Journal:
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         same = {name: getattr(self.settings, name) for name in SAME_FILES}
-        search["engine"] = engines.identity
+        search["engine"] = engines.identity if engines else None
         box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
-        settings = {**search, **same, "box": box, "inputs": inputs}
+        settings = {**search, **same, **self.more_settings, "box": box, "inputs": inputs}
         settings["columns"] = corpus.columns
         if is_address(self.output):  # the name of the journal holds only its last part
             settings["output"] = self.output
@@ -411,7 +422,7 @@ class FileRun:
         if state is None:
             return None, False
         try:
-            self.totals = Summary(**state["totals"])
+            self.totals = type(self.totals)(**state["totals"])
             self.rows_before = self.totals.rows
             LOG.info("%s goes on after %s", self.output, counted(self.rows_before, "row"))
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])

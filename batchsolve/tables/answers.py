@@ -171,7 +171,7 @@ class AnswerTable:
         status = answers.status(self._limit)
         status[list(batch.faults)] = Status.INVALID
         messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
-        solved = [_Solved.of(grids, answers) for grids in batch.grids]
+        solved = [Solved.of(grids, answers) for grids in batch.grids]
         solutions = [self._column_of(each.grids.shape).of(each.digits, each.has) for each in solved]
         columns: list[Any] = [
             _in_order(solutions, batch),
@@ -213,7 +213,7 @@ class AnswerTable:
         return self._column_of(grids.shape).of(forms, has_form)
 
 
-class _Solved(NamedTuple):
+class Solved(NamedTuple):
     """The solutions of the grids of one shape.
 
     Attributes
@@ -232,7 +232,7 @@ class _Solved(NamedTuple):
     has: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, grids: Grids, answers: Answers) -> _Solved:
+    def of(cls, grids: Grids, answers: Answers) -> Solved:
         """Return the solutions among the answers to the rows of a block."""
         has_all = len(grids.rows) == len(answers)
         covers = answers.covers if has_all else answers.covers_where(grids.holds)
@@ -252,7 +252,7 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
 
 
 def _agreement(
-    batch: Batch, status: npt.NDArray[np.uint8], solved: list[_Solved]
+    batch: Batch, status: npt.NDArray[np.uint8], solved: list[Solved]
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Check given solutions against the unique solution, or else the rules and the clues.
 

@@ -84,6 +84,7 @@ SOLUTION_NAMES = (
     "target",
 )
 T = TypeVar("T")
+FEW_ROWS = 100  # enough to see that a column holds grids
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
 
@@ -202,6 +203,14 @@ class Corpus(Tables):
                     )
                 yield stacks
 
+    @property
+    def unread_columns(self) -> list[str]:
+        """Names of columns with grids of the puzzles' size that are not read, by the first rows."""
+        read, n = (self.column, self.solution_column, *COLUMNS), self.problem.n_digits
+        others = [name for name in self.columns if name not in read and self._has_texts(name)]
+        surveys = ((name, self._grids(name, FEW_ROWS)) for name in others)
+        return [name for name, each in surveys if each and each.size() == n]
+
     def perhaps_numbers(self) -> list[str]:
         """Return the text columns that hold only numbers, judging by the first rows.
 
@@ -268,11 +277,11 @@ class Corpus(Tables):
         grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
 
-    def _grids(self, name: str) -> Survey | None:
+    def _grids(self, name: str, most_rows: int = SAMPLE_ROWS) -> Survey | None:
         """Return a survey of a column if most of its values are grids of one size."""
         try:
             survey = Survey(self._blank)
-            survey.add(_texts(self._sample, name))
+            survey.add(_texts(self._sample.slice(0, most_rows), name))
             size = survey.size()
             if size is None:
                 return None

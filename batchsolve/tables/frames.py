@@ -97,6 +97,41 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     return given.set_axis(labels, axis=1).assign(**dict(answers.items()))
 
 
+def without_views(table: pa.Table) -> pa.Table:
+    """Return a table whose texts are no views, from which Arrow cannot take rows.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": pa.array(["a"], pa.string_view())})
+    >>> without_views(table)["id"].type
+    DataType(string)
+    """
+    return table.cast(pa.schema([field.with_type(_no_view(field.type)) for field in table.schema]))
+
+
+def _no_view(kind: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_string_view(kind):
+        return pa.string()
+    if types.is_binary_view(kind):
+        return pa.binary()
+    if types.is_large_list(kind):
+        return pa.large_list(_no_view(kind.value_type))
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_no_view(field.type)) for field in kind])
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _no_view(kind.value_type))
+    return kind
+
+
+def table_like(made: pa.Table, given: Any) -> Any:
+    """Return a table as one of the library of another, whatever its rows and columns."""
+    library = _library(given)
+    if library == "polars":
+        return type(given)(made)
+    return made.to_pandas() if library == "pandas" else made
+
+
 def text_column(values: Any) -> pa.ChunkedArray | None:
     """Return texts as an Arrow column, or None if the values are not texts.
 

@@ -130,7 +130,10 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
         command = [sys.executable, "-m", "batchsolve", "solve", str(path), "-o", str(out)]
         command += ["--solution-column", named] if named else []
         said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
-        assert f"puzzle column 'puzzle', solution column {taken!r}" in said
+        [unread] = {"prediction", "solution"} - {taken}
+        assert summary.unread_columns == [unread]
+        not_read = f"not read: grids in {unread!r}"
+        assert f"puzzle column 'puzzle', solution column {taken!r}; {not_read}" in said
     table = pacsv.read_csv(
         path,
         convert_options=pacsv.ConvertOptions(

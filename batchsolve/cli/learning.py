@@ -1,0 +1,199 @@
+"""The commands for tables that models learn from: augment and evaluate."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import click
+
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.options import (
+    JsonSummary,
+    Printing,
+    WorkerOptions,
+    argument,
+    meaning,
+    only,
+    option,
+    output_to,
+)
+from batchsolve.settings import FileSettings
+
+NOTATION = ("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column")
+Inputs = Annotated[
+    tuple[str, ...],
+    argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
+]
+Augmented = Annotated[
+    FileSettings,
+    only(*NOTATION, "solution_column", "filename", "chunk", "resume"),
+    meaning("solution_column", help="Name of the column of solutions; found by default."),
+]
+Judged = Annotated[FileSettings, only(*NOTATION, "chunk")]
+
+
+@command(
+    examples=(
+        "batchsolve augment train.csv -n 8 --seed 1 -o augmented.parquet",
+        "batchsolve augment 'train/*.parquet' -n 1000 --original -o augmented/",
+    ),
+    epilog="Exit codes: 0 every row has images; 1 some row is malformed and has none; 2 wrong "
+    "usage, rules that no symmetry keeps, a file that cannot be read or written, or no worker "
+    "left; 130 interrupted, 143 terminated.",
+)
+def augment(
+    inputs: Inputs,
+    output: Annotated[
+        str,
+        output_to(
+            "OUT",
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
+            "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
+        ),
+    ] = "-",
+    *,
+    n: Annotated[
+        int,
+        option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row."),
+    ] = 1,
+    seed: Annotated[
+        int, option(heading="Solutions", metavar="S", help="Seed of the random numbers.")
+    ] = 0,
+    original: Annotated[
+        bool, option(heading="Solutions", help="Write each row itself before its images.")
+    ] = False,
+    workers: WorkerOptions,
+    files: Augmented,
+    printing: JsonSummary,
+) -> int:
+    """Write random images of puzzles: the same puzzles, relabelled, permuted and transposed.
+
+    Every image of a puzzle is equally likely, and none comes twice; a puzzle with fewer images has
+    all of them. Solutions are moved with their puzzles, other columns are copied, and source_row is
+    the number of the source row. Grids with other rules are turned, reflected and relabelled as far
+    as that keeps their rules. The same seed gives the same bytes.
+    """
+    from batchsolve.runs.augment import augment_file
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        summary = augment_file(
+            inputs,
+            output,
+            n,
+            seed=seed,
+            original=original,
+            **asdict(workers),
+            on_progress=on_progress,
+            files=files,
+        )
+    facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
+    facts["rows_per_second"] = round(summary.rows_per_second, 1)
+    printing.summary(facts, summary, summary.columns, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+class _Bounds(click.ParamType):
+    """Numbers with commas between them."""
+
+    name = "bounds"
+
+    def convert(self, value: object, param: object, ctx: object) -> tuple[float, ...]:
+        """Return the numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(map(float, str(value).split(",")))
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is not numbers; write 1,10,100") from None
+
+
+@command(
+    examples=(
+        "batchsolve evaluate predictions.csv",
+        "batchsolve evaluate predictions.parquet --truth solution --by rating --bins 1,10,100",
+        "batchsolve evaluate predictions.csv --prediction guess --truth none --html report.html",
+    ),
+    epilog="Exit codes: 0 every row judged, right or wrong; 1 some row has no truth; 2 wrong "
+    "usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
+    "terminated.",
+)
+def evaluate(
+    inputs: Annotated[
+        tuple[str, ...],
+        argument(
+            metavar="PREDICTIONS...",
+            help="Tables with puzzles and predictions: files, folders, patterns or addresses, as "
+            "of solve.",
+        ),
+    ],
+    *,
+    prediction: Annotated[
+        str | None,
+        option(
+            heading="Input",
+            metavar="NAME",
+            help="Name of the column of predictions; found by default.",
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        option(
+            heading="Input",
+            metavar="NAME",
+            help="Name of the column of true solutions, or none to solve the puzzles; by default "
+            "the column of solutions, if there is one.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        option(metavar="NAME", help="Count each value of this column, such as rating, apart."),
+    ] = None,
+    bins: Annotated[
+        tuple[float, ...],
+        option(
+            metavar="BOUNDS",
+            type=_Bounds(),
+            help="Count ranges of numbers instead of values: 1,10,100 are four of them.",
+        ),
+    ] = (),
+    html: Annotated[
+        str | None,
+        option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
+    ] = None,
+    workers: WorkerOptions,
+    files: Judged,
+    printing: Printing,
+) -> int:
+    """Count the rows, cells, clues and houses that predicted solutions have right.
+
+    With a column of truths, a prediction is right if it is equal to it. Otherwise puzzles are
+    solved, and a prediction is right if it solves its puzzle; if that has several solutions, each
+    of them is right. Malformed and missing predictions are wrong in every cell.
+    """
+    from batchsolve.runs.evaluate import evaluate as evaluation_of, rows_judged_on
+    from batchsolve.runs.progress import ROW_BAR
+    from batchsolve.whole_files import target_of
+
+    if html is not None:
+        target_of(html)  # before the work is done
+    with printing.progress(ROW_BAR, rows_judged_on) as on_progress:
+        evaluation = evaluation_of(
+            inputs,
+            prediction=prediction,
+            truth=truth,
+            by=by,
+            bins=bins,
+            **asdict(workers),
+            on_progress=on_progress,
+            files=files,
+        )
+    if html is not None:
+        evaluation.save(html)
+    if printing.as_json:
+        printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
+    else:
+        print(evaluation)
+        printing.note(evaluation.columns, *evaluation.notes)
+    return 0 if evaluation.complete else EXIT_INCOMPLETE

@@ -1,0 +1,359 @@
+"""Augmentation: random images of puzzles and their solutions, from table to table.
+
+Two passes over the blocks: the first counts the rows of each, so that the second knows the number
+of every row, from which its random numbers come.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Unpack
+
+import pyarrow as pa
+
+from batchsolve.errors import counted, listed
+from batchsolve.runs.corpora import corpus_of, reader_of_numbers
+from batchsolve.runs.destinations import Parts
+from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
+from batchsolve.runs.solve_file import FileRun
+from batchsolve.search.in_order import in_two_passes
+from batchsolve.search.rows import Read
+from batchsolve.settings import (
+    MOST_SEED,
+    FileFields,
+    FileSettings,
+    SearchSettings,
+    path_of,
+    paths_of,
+    settings_of,
+    whole_number,
+)
+from batchsolve.tables.blocks import TASKS, Block, BlockSize
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import arrow_table, table_like, without_views
+from batchsolve.tables.images import Drawing, ImageSums, ImageTable
+from batchsolve.tables.in_place import Encoded
+from batchsolve.tables.inputs import open_all
+from batchsolve.tables.places import files_of
+from batchsolve.tables.sources import TableSource, split_suffixes
+from batchsolve.workers.base import LOG
+from batchsolve.workers.pool import Pool
+
+MOST_IMAGES = 100_000
+"""The upper bound of the images of a row."""
+
+
+@dataclass
+class AugmentSummary:
+    """The result of `augment_file`: its ``--json`` line.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the input.
+    images : int
+        Rows of the output.
+    short : int
+        Rows that have fewer different images than were asked for; all of these are written.
+    invalid : int
+        Malformed rows; they have no images.
+    first_invalid : str
+        The first of them, and its fault.
+    column, solution_column, rule_columns
+        The columns of puzzles, of solutions that are moved with them, and of rules.
+    unread_columns : list of str
+        Other columns that hold grids, which are not moved.
+
+    Examples
+    --------
+    >>> summary = AugmentSummary(rows=3, images=9, invalid=1, first_invalid="row 2: no grid")
+    >>> print(summary)
+    3 rows: 9 images, 1 invalid (row 2: no grid); 0.0 s, 0 rows/s
+    """
+
+    rows: int = 0
+    images: int = 0
+    short: int = 0
+    invalid: int = 0
+    first_invalid: str = ""
+    seconds: float = 0.0
+    rows_per_second: float = 0.0
+    backend: str = "threading"
+    jobs: int = 1
+    column: str = ""
+    solution_column: str | None = None
+    rule_columns: list[str] = field(default_factory=list)
+    unread_columns: list[str] = field(default_factory=list)
+    in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
+
+    @property
+    def complete(self) -> bool:
+        """True if every row has images."""
+        return not self.invalid
+
+    @property
+    def columns(self) -> str:
+        """The columns of the input that were read, in words."""
+        taken = columns_taken(self.column, self.solution_column, self.rule_columns)
+        others = f"; copied as they are: grids in {listed(self.unread_columns)}"
+        return f"{taken}{others if self.unread_columns else ''}"
+
+    def __str__(self) -> str:
+        parts = [counted(self.images, "image")]
+        if self.short:
+            parts.append(f"{self.short:,} rows with all images that they have")
+        if self.invalid:
+            parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
+        return (
+            f"{counted(self.rows, 'row')}: {', '.join(parts)}; {self.seconds:.1f} s, "
+            f"{self.rows_per_second:,.0f} rows/s"
+        )
+
+
+def augment(
+    table: Any,
+    n: int = 1,
+    *,
+    seed: int = 0,
+    original: bool = False,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[FileFields],
+) -> Any:
+    """Return a table with random images of each row: the same puzzle, written otherwise.
+
+    Digits are relabelled; bands, rows within a band, stacks and columns within a stack permuted;
+    and the grid is transposed if its boxes are square. Every image of a puzzle is equally likely,
+    and none comes twice. A given solution is moved as its puzzle is. Grids with other rules are
+    turned, reflected and relabelled as far as that keeps their rules.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    n : int
+        Images of each row. A row with fewer different ones has all of them.
+    seed : int
+        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone.
+    original : bool
+        Write each row itself before its images, which then differ from it, too.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    files : FileSettings, optional
+        The settings of reading: ``column``, ``solution_column``, ``box``, ``rules``, ….
+    **settings
+        The same, field by field.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        A table of the same library, or else of Arrow, with the columns of `table` and then
+        ``source_row``, the number of the source row, counted from 1. Malformed rows have no images;
+        a warning is logged.
+
+    Raises
+    ------
+    ProblemError
+        If no symmetry but the identity keeps the rules of all rows.
+
+    Examples
+    --------
+    >>> table = pa.table({"puzzle": ["1.....2..3.....4"], "id": ["a"]})
+    >>> images = augment(table, 3, seed=7)
+    >>> images["id"].to_pylist(), images["source_row"].to_pylist()
+    (['a', 'a', 'a'], [1, 1, 1])
+    >>> from batchsolve import canonical
+    >>> {canonical(text) for text in images["puzzle"].to_pylist()}
+    {'...1.2....3.4...'}
+    """
+    drawing = _drawing(n, seed, original)
+    how = settings_of(augment, FileSettings, files, settings)
+    size = _size_of_blocks(TASKS, drawing)
+    sources = [TableSource(without_views(arrow_table(table)))]
+    corpus = corpus_of(sources, how, solution_column=how.solution_column, size=size)
+    images, summary = ImageTable(corpus.reader, drawing), AugmentSummary()
+    parts = [images.schema.empty_table()]
+    with Pool(jobs, backend, address) as pool:
+        made = _images_of_blocks(corpus.blocks(), pool, corpus.reader.read, images.rows, 1)
+        for _, (part, sums) in made:
+            parts.append(part)
+            _add(summary, sums)
+            summary.rows += sums.rows
+    if summary.invalid:
+        LOG.warning("%s without images: %s", counted(summary.invalid, "row"), summary.first_invalid)
+    return table_like(pa.concat_tables(parts), table)
+
+
+def augment_file(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    n: int = 1,
+    *,
+    seed: int = 0,
+    original: bool = False,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[FileFields],
+) -> AugmentSummary:
+    r"""Write a table with random images of each row of a corpus; see `augment`.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        As in `solve_file`.
+    output : str or path
+        As in `solve_file`. It holds the columns of the input, then ``source_row``: the number of
+        the source row, counted from 1 through all inputs. The same seed gives the same bytes for
+        every number of workers, and after a resume.
+    n : int
+        As in `augment`.
+    seed : int
+        As in `augment`.
+    original : bool
+        As in `augment`.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    on_progress : callable or True, optional
+        As in `solve_file`.
+    files : FileSettings, optional
+        The settings of reading and writing.
+    **settings
+        The same, field by field.
+
+    Returns
+    -------
+    AugmentSummary
+
+    Raises
+    ------
+    InputError, OutputError, JournalError
+        As in `solve_file`.
+    ProblemError
+        As in `augment`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.txt").write_text("1.....2..3.....4\n................\n")
+    >>> summary = augment_file(folder / "in.txt", folder / "out.csv", 5, seed=1)
+    >>> summary.rows, summary.images, summary.short  # all images of a blank grid are the same
+    (2, 6, 1)
+    """
+    drawing = _drawing(n, seed, original)
+    given = paths_of("the input", inputs)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary: AugmentSummary = AugmentRun(
+            given,
+            files_of(given),
+            path_of("the output", output),
+            SearchSettings(),
+            settings_of(augment_file, FileSettings, files, settings),
+            Pool(jobs, backend, address),
+            tell,
+            drawing=drawing,
+        ).run()
+    LOG.info("%s", summary)
+    return summary
+
+
+def _drawing(n: int, seed: int, original: bool) -> Drawing:
+    n = whole_number("the number of images", n, 1, MOST_IMAGES)
+    return Drawing(n, whole_number("a seed", seed, most=MOST_SEED), bool(original))
+
+
+def _size_of_blocks(size: BlockSize, drawing: Drawing) -> BlockSize:
+    """Return the size of blocks whose images are as large as usual blocks."""
+    n = drawing.n + drawing.original
+    first, most, rows = (max(1, each // n) for each in (size.first, size.most, size.rows))
+    return replace(size, first=first, most=most, rows=rows)
+
+
+def _n_rows(block: Block) -> int:
+    return len(block.rows().table)
+
+
+def _made(read: Read, make: Callable[[Any, int], Any], block: Block, first: int) -> Any:
+    return make(read(block), first)
+
+
+def _images_of_blocks(
+    blocks: Iterator[Block], pool: Pool, read: Read, make: Callable[[Any, int], Any], first: int
+) -> Generator[tuple[Block, Any]]:
+    """Yield each block with what `make` returns of its rows and the number of the first."""
+
+    def count(block: Block, n_rows: int) -> int:
+        nonlocal first
+        first += n_rows
+        return first - n_rows
+
+    yield from in_two_passes(blocks, pool, _n_rows, count, partial(_made, read, make))
+
+
+def _add(summary: AugmentSummary, sums: ImageSums) -> None:
+    """Add the sums of a block, whose rows are counted later."""
+    summary.images += sums.images
+    summary.short += sums.short
+    summary.invalid += sums.invalid
+    if sums.first_invalid and not summary.first_invalid:
+        row, why = sums.first_invalid
+        summary.first_invalid = f"row {summary.rows + row + 1}: {why}"
+
+
+@dataclass
+class AugmentRun(FileRun):
+    """One run of `augment_file`; see `FileRun`."""
+
+    totals: AugmentSummary = field(default_factory=AugmentSummary)
+    drawing: Drawing = field(kw_only=True)
+    kind: ClassVar[str] = "augment"
+
+    @property
+    def more_settings(self) -> dict[str, Any]:
+        """See `FileRun`."""
+        drawing = self.drawing
+        return {"n": drawing.n, "seed": str(drawing.seed), "original": drawing.original}
+
+    def begun(self) -> tuple[Corpus, None]:
+        """See `FileRun`."""
+        settings = self.settings
+        corpus = corpus_of(
+            open_all(self.paths),
+            settings,
+            solution_column=settings.solution_column,
+            filename=settings.filename,
+            size=_size_of_blocks(self.destination.block_size, self.drawing),
+        )
+        return corpus, None
+
+    def table(self, corpus: Any, pool: Pool) -> ImageTable:
+        """See `FileRun`."""
+        is_parquet = split_suffixes(self.output)[0] == ".parquet"
+        is_parquet |= isinstance(self.destination, Parts)
+        reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
+        return ImageTable(reader, self.drawing)
+
+    def worked(
+        self, corpus: Any, blocks: Iterator[Block], engines: Any, read: Read, write: Any
+    ) -> Generator[tuple[Block, Encoded]]:
+        """See `FileRun`."""
+        return _images_of_blocks(blocks, self.pool, read, write, self.totals.rows + 1)
+
+    def add(self, sums: ImageSums) -> None:
+        """See `FileRun`."""
+        _add(self.totals, sums)

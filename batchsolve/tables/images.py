@@ -1,0 +1,182 @@
+"""The output table of augmented puzzles: the input columns of their images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.variants import Variants
+from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
+from batchsolve.tables.answers import GridColumn, with_new_columns
+from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.shapes import Grids
+
+SOURCE = "source_row"
+"""The column of the numbers of source rows."""
+
+NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
+
+
+class ImageSums(NamedTuple):
+    """The sums of some consecutive rows of an input.
+
+    Attributes
+    ----------
+    rows : int
+    images : int
+        Images drawn, with the puzzles themselves if those are written.
+    short : int
+        Valid rows that have fewer different images than were asked for.
+    invalid : int
+        Malformed rows, which have no images.
+    first_invalid : (int, str) or None
+        The first of these, counted from 0, and its fault.
+    """
+
+    rows: int
+    images: int
+    short: int
+    invalid: int
+    first_invalid: tuple[int, str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """The number of images, and their random numbers.
+
+    Attributes
+    ----------
+    n : int
+        Images of each row.
+    seed : int
+    original : bool
+        Write each row itself before its images.
+    """
+
+    n: int
+    seed: int
+    original: bool
+
+
+class ImageTable:
+    """The output table: the input columns of each image, then `SOURCE`.
+
+    Parameters
+    ----------
+    reader : Reader
+    drawing : Drawing
+
+    Attributes
+    ----------
+    reader : Reader
+    schema : pyarrow.Schema
+    has_times : bool
+        False: the rows of a block are always the same.
+
+    Raises
+    ------
+    ProblemError
+        If all rows have rules that no symmetry keeps.
+    """
+
+    has_times = False
+
+    def __init__(self, reader: Reader, drawing: Drawing) -> None:
+        if not reader.main.rules.names:
+            check_symmetric(reader.main.problem)
+        self.reader, self._drawing = reader, drawing
+        self._places = [reader.schema.names.index(reader.column)]
+        if reader.solution_column is not None:
+            self._places.append(reader.schema.names.index(reader.solution_column))
+        schema = reader.schema
+        for place in self._places:
+            field = schema.field(place)
+            kind = GridColumn.like(field.type, reader.main.notation).kind
+            schema = schema.set(place, field.with_type(kind))
+        self.schema = with_new_columns(schema, [(SOURCE, pa.int64())])
+
+    def rows(self, batch: Batch, first: int) -> tuple[pa.Table, ImageSums]:
+        """Return the images of the rows of a batch, and their sums.
+
+        Parameters
+        ----------
+        batch : Batch
+        first : int
+            The number of its first row, counted from 1.
+        """
+        faults = batch.faults | _faults_of_solutions(batch)
+        good = np.ones(len(batch), np.bool_)
+        good[list(faults)] = False
+        drawn = [self._images(grids, first, good) for grids in batch.grids]
+        sources = np.concatenate([images.sources for images in drawn])
+        columns = [self._columns(*each) for each in zip(batch.grids, drawn, strict=True)]
+        grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+        if len(drawn) > 1:
+            order = np.argsort(sources, kind="stable")
+            sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
+        given = batch.table.select(
+            [k for k in range(batch.table.num_columns) if k not in self._places]
+        )
+        each = given.take(pa.array(sources)).columns
+        for place, column in sorted(zip(self._places, grids, strict=True), key=lambda one: one[0]):
+            each.insert(place, column)
+        table = pa.Table.from_arrays([*each, pa.array(first + sources)], schema=self.schema)
+        counts, wanted = np.bincount(sources, minlength=len(batch)), self._drawing.n
+        short = np.count_nonzero(counts[good] < wanted + self._drawing.original)
+        named = min(faults.items(), default=None)
+        return table, ImageSums(len(batch), len(sources), int(short), len(faults), named)
+
+    def _images(self, grids: Grids, first: int, good: npt.NDArray[np.bool_]) -> Images:
+        """Return the images of the good rows of a shape; the sources are rows of the block."""
+        how, found = self._drawing, []
+        solved = grids.puzzles[:, :0] if grids.given is None else grids.given
+        for problem, rows in one_by_one(grids):
+            some = rows[good[rows]]
+            places = grids.places(some)
+            pairs = grids.puzzles[places], solved[places]
+            images = images_of(
+                group_of(problem), *pairs, first + some, how.n, how.seed, how.original
+            )
+            found.append(images._replace(sources=some[images.sources]))
+        if len(found) == 1:
+            return found[0]
+        found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], solved[:0]))
+        sources, drawn, moved = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(sources, kind="stable")
+        return Images(sources[order], drawn[order], moved[order])
+
+    def _columns(self, grids: Grids, images: Images) -> list[pa.Array]:
+        """Return the columns of puzzles and solutions of images, in the form of the input."""
+        shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
+        kinds = [self.schema.field(place).type for place in self._places]
+        columns = [GridColumn.like(kinds[0], shape.notation).of(images.puzzles, every)]
+        if grids.has_given is not None:
+            has = grids.has_given[grids.places(images.sources)]
+            form = GridColumn.like(kinds[1], shape.solution_notation)
+            columns.append(form.of(images.solutions[has], has))
+        return columns
+
+
+def _faults_of_solutions(batch: Batch) -> dict[int, str]:
+    """Return the faults of rows whose given solution cannot be moved."""
+    faults: dict[int, str] = {}
+    for grids in batch.grids:
+        if grids.given is not None and grids.has_given is not None:
+            wrong = grids.rows[grids.has_given & ~grids.given.any(axis=1)]
+            faults |= dict.fromkeys(wrong.tolist(), NO_SOLUTION)
+    return faults
+
+
+def one_by_one(grids: Grids) -> Iterator[tuple[GridProblem, Any]]:
+    """Yield the problems of rows that have rules of their own, and the rows."""
+    for problem, rows in grids.parts:
+        if isinstance(problem, Variants):
+            yield from ((problem.of_row(row), np.array([row])) for row in rows.tolist())
+        else:
+            yield problem, rows

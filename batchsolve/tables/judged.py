@@ -1,0 +1,377 @@
+"""Judging predictions: the counts of the rows of a block, stratum by stratum.
+
+A prediction is any value of a column. One that is not a grid of the puzzle's size is wrong in every
+cell, clue and house; no row is left out of the counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.errors import InputError
+from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
+from batchsolve.problems.rules import Cells
+from batchsolve.tables.answers import Solved
+from batchsolve.tables.images import one_by_one
+from batchsolve.tables.reader import Batch
+from batchsolve.tables.shapes import Grids
+from batchsolve.tables.texts import as_text, in_one_line
+
+NO_VALUE = "(none)"
+"""The stratum of rows without a value, or without a number if strata are ranges."""
+
+MOST_EXAMPLES = 12  # wrong predictions to be shown
+MOST_NAMED = 3  # faults of each kind to be named
+_Z = 1.959964  # of a normal distribution, for intervals of 95 %
+_NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+
+
+@dataclass
+class Stratum:
+    """The counts of the rows of a stratum, or of all.
+
+    Attributes
+    ----------
+    rows : int
+    unjudged : int
+        Rows without a truth: the puzzle is malformed, unsolvable or unfinished, or the given truth
+        does not solve it. No other field counts them.
+    right : int
+        Predictions that are right in every cell.
+    missing, malformed : int
+        Empty predictions, and those that are not a grid of the puzzle's size. They are wrong.
+    other : int
+        Wrong predictions that differ from the given truth, but solve the puzzle.
+    several : int
+        Puzzles with several solutions: every one is right, and cells are not compared.
+    cells, cells_right : int
+        Blank cells of the puzzles with one truth, and those predicted right.
+    clues, clues_kept : int
+        Clues, and those that the predictions kept.
+    keeping : int
+        Rows whose prediction keeps all clues.
+    houses, violated : int
+        Houses, and those that do not hold every digit once.
+    unviolated : int
+        Rows whose prediction violates no house.
+
+    Examples
+    --------
+    >>> stratum = Stratum(rows=10, right=5)
+    >>> stratum.judged, [round(bound, 3) for bound in stratum.interval("right")]
+    (10, [0.237, 0.763])
+    """
+
+    rows: int = 0
+    unjudged: int = 0
+    right: int = 0
+    missing: int = 0
+    malformed: int = 0
+    other: int = 0
+    several: int = 0
+    cells: int = 0
+    cells_right: int = 0
+    clues: int = 0
+    clues_kept: int = 0
+    keeping: int = 0
+    houses: int = 0
+    violated: int = 0
+    unviolated: int = 0
+
+    @property
+    def judged(self) -> int:
+        """Rows that were judged."""
+        return self.rows - self.unjudged
+
+    def interval(self, name: str) -> tuple[float, float]:
+        """Return the Wilson interval, of 95 %, of the share of judged rows that a field counts."""
+        n, k = self.judged, getattr(self, name)
+        if not n:
+            return 0.0, 1.0
+        middle, half = k + _Z**2 / 2, _Z * sqrt(k * (n - k) / n + _Z**2 / 4)
+        return max(0.0, (middle - half) / (n + _Z**2)), min(1.0, (middle + half) / (n + _Z**2))
+
+    def add(self, counts: npt.NDArray[np.int64]) -> None:
+        """Add counts, in the order of the fields."""
+        for name, n in zip(FIELDS, counts.tolist(), strict=True):
+            setattr(self, name, getattr(self, name) + n)
+
+
+FIELDS = tuple(field.name for field in fields(Stratum))
+_PLACE = {name: place for place, name in enumerate(FIELDS)}
+
+
+class Example(NamedTuple):
+    """A wrong prediction, to be shown.
+
+    Attributes
+    ----------
+    row : int
+        Counted from 0 in its block; counted from 1 in the input once it is in an `Evaluation`.
+    stratum : str
+    problem : GridProblem
+    notation : Notation
+    puzzle, predicted, truth : ndarray of uint8, shape (n_cells,)
+        All 0 for a prediction that is not a grid, and for a truth that is not known.
+    """
+
+    row: int
+    stratum: str
+    problem: GridProblem
+    notation: Notation
+    puzzle: npt.NDArray[np.uint8]
+    predicted: npt.NDArray[np.uint8]
+    truth: npt.NDArray[np.uint8]
+
+
+class JudgedRows(NamedTuple):
+    """The counts of a block.
+
+    Attributes
+    ----------
+    n_rows : int
+    strata : dict of str to ndarray of int64
+        Counts in the order of the fields of `Stratum`.
+    named : dict of str to list of (int, str)
+        The first malformed predictions and unjudged rows, counted from 0, and why.
+    examples : list of Example
+    """
+
+    n_rows: int
+    strata: dict[str, npt.NDArray[np.int64]]
+    named: dict[str, list[tuple[int, str]]]
+    examples: list[Example]
+
+
+class _Grades(NamedTuple):
+    """The grades of the grids of one shape; a prediction that is not a grid is all 0."""
+
+    counts: npt.NDArray[np.int64]
+    predicted: npt.NDArray[np.uint8]
+    truth: npt.NDArray[np.uint8]
+    malformed: dict[int, str]
+    unjudged: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The judging of rows; it can be sent to workers.
+
+    Attributes
+    ----------
+    prediction : str
+        The column of predictions.
+    by : str, optional
+        The column of strata.
+    bins : tuple of float
+        Bounds of ranges of numbers, which are the strata then.
+    """
+
+    prediction: str
+    by: str | None = None
+    bins: tuple[float, ...] = ()
+
+    def rows(self, batch: Batch, answers: Answers | None = None) -> JudgedRows:
+        """Judge the rows of a batch.
+
+        Parameters
+        ----------
+        batch : Batch
+        answers : Answers, optional
+            The answers to the puzzles, which are the truth; by default the given solutions are.
+        """
+        text = in_one_line(as_text(batch.table[self.prediction], self.prediction))
+        counts = np.zeros((len(batch), len(FIELDS)), np.int64)
+        counts[:, _PLACE["rows"]] = 1
+        strata, labels = self._strata(batch.table)
+        malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
+        for grids in batch.grids:
+            grades = self._graded(batch, grids, text.take(pa.array(grids.rows)), answers)
+            counts[grids.rows] += grades.counts
+            malformed |= grades.malformed
+            unjudged |= grades.unjudged
+            is_wrong = grades.counts[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+            for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
+                row = int(grids.rows[place])
+                given = batch.row(row)
+                grid = grades.predicted[place], grades.truth[place]
+                wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
+        sums = np.zeros((len(labels), len(FIELDS)), np.int64)
+        np.add.at(sums, strata, counts)
+        named = {
+            name: sorted(faults.items())[:MOST_NAMED]
+            for name, faults in (("malformed", malformed), ("unjudged", unjudged))
+        }
+        examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
+        return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples)
+
+    def _graded(
+        self, batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
+    ) -> _Grades:
+        """Grade the grids of one shape, given their predictions as text."""
+        puzzles, rows = grids.puzzles, grids.rows
+        predicted, is_missing, malformed = _predictions(grids, text)
+        solves = _solves(grids, predicted)
+        if answers is None:
+            truth, unjudged = _given_truth(batch, grids)
+            is_single = np.ones(len(rows), np.bool_)
+            right = (predicted == truth).all(axis=1)
+        else:
+            truth, is_single, unjudged = _found_truth(batch, grids, answers)
+            right = solves
+        judged = ~np.isin(rows, list(unjudged))
+        is_clue, keeps = puzzles > 0, (predicted == puzzles) & (puzzles > 0)
+        compared = ~is_clue & is_single[:, None]
+        n_houses, n_kept = _houses(grids, predicted)
+        graded: dict[str, Any] = {
+            "right": right,
+            "missing": is_missing,
+            "malformed": np.isin(rows, list(malformed)),
+            "other": solves & ~right,
+            "several": ~is_single,
+            "cells": compared.sum(axis=1),
+            "cells_right": (compared & (predicted == truth)).sum(axis=1),
+            "clues": is_clue.sum(axis=1),
+            "clues_kept": keeps.sum(axis=1),
+            "keeping": (keeps == is_clue).all(axis=1) & predicted.any(axis=1),
+            "houses": n_houses,
+            "violated": n_houses - n_kept,
+            "unviolated": n_kept == n_houses,
+        }
+        counts = np.zeros((len(rows), len(FIELDS)), np.int64)
+        for name, values in graded.items():
+            counts[judged, _PLACE[name]] = values[judged]
+        counts[~judged, _PLACE["unjudged"]] = 1
+        named = {row: why for row, why in malformed.items() if row not in unjudged}
+        return _Grades(counts, predicted, truth, named, unjudged)
+
+    def _strata(self, table: pa.Table) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return the number of the stratum of each row, and the names of strata."""
+        if self.by is None:
+            return np.zeros(len(table), np.int64), [""]
+        column = table[self.by]
+        try:
+            text = pc.ascii_trim_whitespace(column.cast(pa.string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise InputError(f"column {self.by!r} has values of {column.type}, not one") from error
+        if self.bins:
+            is_number = pc.match_substring_regex(text, _NUMBER)
+            values = pc.if_else(is_number, text, None).cast(pa.float64())
+            found = np.searchsorted(self.bins, np.asarray(values.fill_null(np.nan)), side="right")
+            found[np.asarray(pc.is_null(values))] = len(self.bins) + 1
+            return found.astype(np.int64), [*_ranges(self.bins), NO_VALUE]
+        text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
+        coded = text.combine_chunks().dictionary_encode()
+        return np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
+
+
+def _ranges(bins: tuple[float, ...]) -> list[str]:
+    """Return the names of the ranges between bounds, lowest first.
+
+    Examples
+    --------
+    >>> _ranges((1, 2.5))
+    ['below 1', '1 to below 2.5', '2.5 and above']
+    """
+    between = [f"{a:g} to below {b:g}" for a, b in pairwise(bins)]
+    return [f"below {bins[0]:g}", *between, f"{bins[-1]:g} and above"]
+
+
+def _predictions(
+    grids: Grids, text: pa.Array
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
+    """Read predictions: as the puzzles are written, or else as numbers, or in the usual way.
+
+    Returns
+    -------
+    predicted : ndarray of uint8, shape (n, n_cells)
+    is_missing : ndarray of bool, shape (n,)
+    malformed : dict of int to str
+        The rows whose prediction is something else, and why.
+    """
+    notation, n = grids.shape.notation, grids.shape.problem.n_digits
+    predicted, wrong = notation.encode(text)
+    others = np.flatnonzero(wrong != FINE)
+    if others.size and not notation.drawing:
+        other = numbers(n) if notation.symbols else usual_notation(n)
+        read, still = other.encode(text.take(pa.array(others)))
+        predicted[others] = read
+        wrong[others[still == FINE]] = FINE
+    trimmed = pc.ascii_trim_whitespace(pc.fill_null(text, ""))
+    is_missing = np.asarray(pc.equal(trimmed, ""))
+    malformed = {
+        int(grids.rows[place]): notation.explain(text[place].as_py(), int(wrong[place]))
+        for place in np.flatnonzero((wrong != FINE) & ~is_missing).tolist()
+    }
+    return predicted, is_missing, malformed
+
+
+def _solves(grids: Grids, found: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Return True for each grid that solves its puzzle, without any engine."""
+    right = np.zeros(len(grids.rows), np.bool_)
+    for problem, rows in grids.parts:
+        places = grids.places(rows)
+        right[places] = problem.at(rows).check(grids.puzzles[places], found[places])
+    return right
+
+
+def _given_truth(batch: Batch, grids: Grids) -> tuple[npt.NDArray[np.uint8], dict[int, str]]:
+    """Return the given solutions, and why rows have none that can be used."""
+    assert grids.given is not None
+    assert grids.has_given is not None
+    why = {row: batch.faults[row] for row in grids.rows.tolist() if row in batch.faults}
+    for place in np.flatnonzero(~_solves(grids, grids.given)).tolist():
+        fault = "the truth does not solve the puzzle" if grids.has_given[place] else "no truth"
+        why.setdefault(int(grids.rows[place]), fault)
+    return grids.given, why
+
+
+def _found_truth(
+    batch: Batch, grids: Grids, answers: Answers
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
+    """Return the unique solutions, where these are, and why rows have no solution."""
+    status = answers.status(2)
+    status[list(batch.faults)] = Status.INVALID
+    solved = Solved.of(grids, answers)
+    truth = np.zeros_like(grids.puzzles)
+    truth[solved.places] = solved.digits
+    mine = status[grids.rows]
+    messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
+    why = {
+        row: messages.get(row) or f"the puzzle is {STATUS_NAMES[status[row]]}"
+        for row in grids.rows[~np.isin(mine, [Status.UNIQUE, Status.MULTIPLE])].tolist()
+    }
+    return truth, mine == Status.UNIQUE, why
+
+
+def _houses(
+    grids: Grids, found: npt.NDArray[np.uint8]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of houses of each grid, and of those that hold every digit once."""
+    n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
+    for problem, rows in one_by_one(grids):
+        places, houses = grids.places(rows), problem.rules.houses
+        n_houses[places] = len(houses)
+        n_kept[places] = _kept(found[places], houses, problem.n_digits)
+    return n_houses, n_kept
+
+
+def _kept(
+    found: npt.NDArray[np.uint8], houses: tuple[Cells, ...], n_digits: int
+) -> npt.NDArray[np.int64]:
+    """Return the number of houses of each grid that hold every digit once."""
+    n_kept = np.zeros(len(found), np.int64)
+    every = np.arange(1, n_digits + 1)
+    for house in houses:
+        n_kept += (np.sort(found[:, house], axis=1) == every).all(axis=1)
+    return n_kept

@@ -1,0 +1,170 @@
+"""Augmented tables: their columns, their order, and the same bytes however they are made."""
+
+import csv
+import json
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import interrupted_after
+
+import batchsolve as bs
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
+SHORT, BLANK = "12", "." * 16
+RIGHT = {"id": "a", "puzzle": PUZZLE, "solution": SOLUTION}
+
+
+def written(path, rows):
+    with open(path, "w", newline="") as file:
+        table = csv.DictWriter(file, ["id", "puzzle", "solution"])
+        table.writeheader()
+        table.writerows(rows)
+    return str(path)
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_columns_are_copied_and_solutions_moved(tmp_path):
+    rows = [RIGHT, {"id": "b", "puzzle": SHORT}, {"id": "c,d", "puzzle": PUZZLE}]
+    rows += [{"id": "e", "puzzle": PUZZLE, "solution": "12"}, {"id": "f", "puzzle": BLANK}]
+    path = written(tmp_path / "in.csv", rows)
+    summary = bs.augment_file(path, tmp_path / "out.csv", 3, seed=4)
+    found = read(tmp_path / "out.csv")
+    assert [row["id"] for row in found] == ["a"] * 3 + ["c,d"] * 3 + ["f"]
+    assert [row["source_row"] for row in found] == ["1"] * 3 + ["3"] * 3 + ["5"]
+    assert (summary.rows, summary.images, summary.short, summary.invalid) == (5, 7, 1, 2)
+    assert summary.first_invalid == "row 2: 2 characters; a 4×4 grid has 16"
+    assert not summary.complete
+    for row in found[:3]:
+        assert bs.solve(row["puzzle"]).solution == row["solution"]
+        assert bs.canonical(row["puzzle"]) == bs.canonical(PUZZLE)
+    assert [row["solution"] for row in found[3:]] == [""] * 4
+    with pytest.raises(bs.InputError, match="row 2: 2 characters"):
+        bs.augment_file(path, tmp_path / "out2.csv", stop_on_invalid=True)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", "/"])
+def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
+    rows = [{**RIGHT, "id": k} for k in range(4000)]
+    rows[17]["puzzle"], rows[18]["puzzle"] = SHORT, BLANK
+    path = written(tmp_path / "in.csv", rows)
+    augment = partial(bs.augment_file, path, n=5, seed=9, original=True)
+
+    def bytes_of(out):
+        files = sorted(out.iterdir()) if out.is_dir() else [out]
+        return [file.read_bytes() for file in files]
+
+    one, out = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
+    augment(output=f"{one}{suffix}" if suffix == "/" else one, jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        augment(output=f"{out}/" if suffix == "/" else out, on_progress=interrupted_after(500))
+    with pytest.raises(bs.JournalError, match="the interrupted run had seed"):
+        bs.augment_file(path, f"{out}/" if suffix == "/" else out, 5, resume=True, original=True)
+    again = augment(output=f"{out}/" if suffix == "/" else out, jobs=2, resume=True)
+    assert bytes_of(out) == bytes_of(one)
+    assert (again.rows, again.images, again.short, again.invalid) == (4000, 3998 * 6 + 1, 1, 1)
+    if suffix == ".csv":
+        augment(output=out, chunk=7, backend="loky", jobs=2)
+        assert bytes_of(out) == bytes_of(one)
+
+
+def test_forms_of_columns_stay(tmp_path):
+    digits = [[int(c) if c != "." else 0 for c in PUZZLE]] * 2
+    table = pa.table(
+        {
+            "puzzle": pa.array(digits, pa.list_(pa.int8())),
+            "solution": pa.array([SOLUTION, None], pa.large_string()),
+            "rating": [1.5, 2.5],
+        }
+    )
+    images = bs.augment(table, 4, seed=3)
+    assert images["puzzle"].type == pa.list_(pa.int8())
+    assert images["rating"].to_pylist() == [1.5] * 4 + [2.5] * 4
+    problem = bs.Sudoku(2, 2)
+    grids = np.array(images["puzzle"].to_pylist()[:4])
+    solved = [problem.parse(text) for text in images["solution"].to_pylist()[:4]]
+    assert problem.check(problem.as_grids(grids), np.array(solved)).all()
+    assert images["solution"].to_pylist()[4:] == [None] * 4
+    pq.write_table(table, tmp_path / "in.parquet")
+    bs.augment_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, seed=3)
+    whole = pq.read_table(tmp_path / "out.parquet")
+    assert whole["puzzle"].to_pylist() == images["puzzle"].to_pylist()
+    assert whole["solution"].to_pylist() == images["solution"].to_pylist()
+
+
+def test_data_frames_stay_data_frames():
+    columns = {"puzzle": [PUZZLE, BLANK], "given": ["x", "y"]}
+    found = bs.augment(pa.table(columns), 2, seed=1).to_pylist()
+    kinds = pl.Categorical, pl.List(pl.String), pl.Struct({"k": pl.String}), pl.Binary
+    values = ["u", "v"], [["q"], ["r"]], [{"k": "z"}, {"k": "w"}], [b"s", b"t"]
+    each = enumerate(zip(values, kinds, strict=True))
+    more = [pl.Series(str(k), some, kind) for k, (some, kind) in each]
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns).with_columns(more)):
+        images = bs.augment(frame, 2, seed=1)
+        assert type(images) is type(frame)
+        assert images["puzzle"].to_list() == [row["puzzle"] for row in found]
+        assert images["source_row"].to_list() == [1, 1, 2]
+    assert images["1"].to_list() == [["q"], ["q"], ["r"]]
+
+
+def test_grids_of_several_sizes_stay_in_order():
+    six = "1.....2..3.....4...." + "." * 16
+    rows = [PUZZLE, six, PUZZLE, six, SHORT]
+    images = bs.augment(pa.table({"puzzle": rows}), 2, seed=1)
+    assert images["source_row"].to_pylist() == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert [len(text) for text in images["puzzle"].to_pylist()] == [16, 16, 36, 36] * 2
+
+
+def test_rows_with_rules_of_their_own_keep_them():
+    regions = ["AAAB ABBB CCCD CDDD".replace(" ", ""), "AABBAABBCCDDCCDD", ""]
+    table = pa.table({"puzzle": ["1" + "." * 15] * 3, "regions": regions})
+    images = bs.augment(table, 8, seed=1)
+    assert images["source_row"].to_pylist() == [1] * 8 + [2] * 8 + [3] * 8
+    moved = [text.translate(str.maketrans("1234", "1111")) for text in images["puzzle"].to_pylist()]
+    ends = {"1" + "." * 15, "." * 15 + "1"}
+    assert set(moved[:8]) == ends  # as they are, or turned by half
+    assert set(moved[8:16]) <= {*ends, "...1" + "." * 12, "." * 12 + "1..."}
+
+
+def test_rules_that_nothing_keeps_are_an_error():
+    table = pa.table({"puzzle": [BLANK]})
+    less = bs.augment(table, 2, rules="x+nonconsecutive")
+    assert less["puzzle"].to_pylist() == [BLANK]
+    lopsided = "AAAB ACBB ACDB CCDD DDEE".replace(" ", "")
+    with pytest.raises(bs.BatchsolveError):
+        bs.augment(table, 2, regions=lopsided)
+
+
+def test_grids_that_are_not_moved_are_named(tmp_path):
+    (tmp_path / "in.csv").write_text(f"puzzle,guess\n{PUZZLE},{SOLUTION}\n")
+    summary = bs.augment_file(tmp_path / "in.csv", tmp_path / "out.csv", 2)
+    assert summary.columns.endswith("no solution column; copied as they are: grids in 'guess'")
+
+
+def test_the_command_says_what_it_took(tmp_path):
+    path = written(tmp_path / "in.csv", [RIGHT])
+    command = [sys.executable, "-m", "batchsolve", "augment", path, "-n", "2", "--seed", "5"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = said.stdout.splitlines()
+    assert lines[0] == "id,puzzle,solution,source_row"
+    assert len(lines) == 3
+    assert "1 row: 2 images; " in said.stderr
+    assert "puzzle column 'puzzle', solution column 'solution'" in said.stderr
+    said = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines() == lines
+    facts = json.loads(said.stderr)
+    assert (facts["images"], facts["solution_column"]) == (2, "solution")
+    wrong = subprocess.run([*command, "-n", "0"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "the number of images is 1 to 100,000, not 0" in wrong.stderr

@@ -1,0 +1,196 @@
+"""Evaluation of predictions: against counts made row by row in Python."""
+
+import json
+import subprocess
+import sys
+from math import sqrt
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import batchsolve as bs
+
+UNIQUE, SEVERAL, NONE = "1.....2..3.....4", "1.....2........4", "12..34....1...2."
+PROBLEM = bs.Sudoku(2, 2)
+
+
+def solutions_of(puzzle):
+    stack = PROBLEM.stack(PROBLEM.parse(puzzle))
+    covers = bs.Stacks.from_lists([cover.tolist() for cover in bs.solutions(PROBLEM, stack)])
+    return [PROBLEM.format(grid) for grid in PROBLEM.grids(covers)]
+
+
+SOLUTIONS = {puzzle: solutions_of(puzzle) for puzzle in (UNIQUE, SEVERAL, NONE)}
+HOUSES = PROBLEM.rules.houses
+
+
+def judged(puzzle, prediction, truth):
+    """Return the counts of one row, or None if it cannot be judged."""
+    solutions = SOLUTIONS.get(puzzle, [])
+    if not solutions or (truth is not None and truth not in solutions):
+        return None
+    text = prediction.strip()
+    is_grid = len(text) == 16 and set(text) <= set("01234.")
+    right = text in solutions if truth is None else text == truth
+    one = truth or (solutions[0] if len(solutions) == 1 else None)
+    cells = [k for k in range(16) if puzzle[k] == "." and one]
+    clues = [k for k in range(16) if puzzle[k] != "."]
+    kept = [k for k in clues if is_grid and text[k] == puzzle[k]]
+    good = [h for h in HOUSES if is_grid and {text[k] for k in h} == set("1234")]
+    return {
+        "right": right,
+        "missing": not text,
+        "malformed": bool(text) and not is_grid,
+        "other": truth is not None and not right and text in solutions,
+        "several": one is None,
+        "cells": len(cells),
+        "cells_right": sum(is_grid and text[k] == one[k] for k in cells),
+        "clues": len(clues),
+        "clues_kept": len(kept),
+        "keeping": is_grid and len(kept) == len(clues),
+        "houses": len(HOUSES),
+        "violated": len(HOUSES) - len(good),
+        "unviolated": len(good) == len(HOUSES),
+    }
+
+
+def expected(rows):
+    total = dict.fromkeys(vars(bs.evaluate(table_of([])).all), 0)
+    for puzzle, prediction, truth, _ in rows:
+        counts = judged(puzzle, prediction, truth)
+        total["rows"] += 1
+        total["unjudged"] += counts is None
+        for name, n in (counts or {}).items():
+            total[name] += n
+    return total
+
+
+def table_of(rows):
+    names = ("puzzle", "prediction", "solution", "level")
+    columns = zip(*rows, strict=True) if rows else [[]] * 4
+    return pa.table(
+        {name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)}
+    )
+
+
+@st.composite
+def tables(draw):
+    """Draw rows of puzzles, predictions of all kinds, truths and levels."""
+    has_truth, rows = draw(st.booleans()), []
+    digits = st.text("01234.", min_size=16, max_size=16)
+    odd = st.sampled_from(["", " ", "12", "1234x" * 4, "1" * 17, "x" * 16])
+    for _ in range(draw(st.integers(0, 12))):
+        puzzle = draw(st.sampled_from([UNIQUE, UNIQUE, SEVERAL, NONE, "11" + "." * 14, "12"]))
+        right = st.sampled_from(SOLUTIONS.get(puzzle) or [SOLUTIONS[UNIQUE][0]])
+        wrong = right.map(lambda text: text[:3] + "1" + text[4:])
+        prediction = draw(st.one_of(right, wrong, digits, odd))
+        truth = draw(st.one_of(right, wrong, st.just(""))) if has_truth else None
+        rows.append((puzzle, prediction, truth, draw(st.sampled_from(["1", "10", "2", ""]))))
+    return has_truth, rows
+
+
+@settings(max_examples=60)
+@given(tables(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
+def test_counts_are_those_of_single_rows(case, chunk, jobs):
+    has_truth, rows = case
+    rows = [(UNIQUE, "12", SOLUTIONS[UNIQUE][0] if has_truth else None, "1"), *rows]
+    how = {"chunk": chunk, "jobs": jobs, "truth": None if has_truth else "none"}
+    found = bs.evaluate(table_of(rows), by="level", **how)
+    assert vars(found.all) == expected(rows)
+    levels = [level for level in ("1", "2", "10", "") if any(row[3] == level for row in rows)]
+    assert list(found.strata) == [level or "(none)" for level in levels]
+    for level in levels:
+        some = [row for row in rows if row[3] == level]
+        assert vars(found.strata[level or "(none)"]) == expected(some)
+    ranges = bs.evaluate(table_of(rows), by="level", bins=[2, 10], **how).strata
+    names = {"below 2": "1", "2 to below 10": "2", "10 and above": "10", "(none)": ""}
+    assert list(ranges) == [name for name, level in names.items() if level in levels]
+    for name, stratum in ranges.items():
+        assert vars(stratum) == expected([row for row in rows if row[3] == names[name]])
+    assert found.facts["all"]["rows"] == len(rows)
+    assert json.loads(json.dumps(found.facts)) == found.facts
+    assert found.html.count("<figure>") == min(12, found.all.judged - found.all.right)
+
+
+def test_faults_are_named_with_their_rows():
+    rows = [(UNIQUE, SOLUTIONS[UNIQUE][0], None, "1")] * 5
+    rows[2] = (UNIQUE, "123", None, "1")
+    rows[4] = (NONE, SOLUTIONS[UNIQUE][0], None, "1")
+    found = bs.evaluate(table_of(rows), truth="none", chunk=2)
+    assert found.named == {
+        "malformed": ["row 3: 3 characters; a 4×4 grid has 16"],
+        "unjudged": ["row 5: the puzzle is unsolvable"],
+    }
+    assert not found.complete
+    assert [example.row for example in found.examples] == [3]
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 10), (7, 10), (10, 10), (500, 1000)])
+def test_intervals_hold_the_shares_that_are_not_rejected(k, n):
+    """The bounds are the shares whose score test is just at its limit (Wilson 1927)."""
+    stratum = bs.evaluate(table_of([])).all
+    stratum.rows, stratum.right = n, k
+    for bound in stratum.interval("right"):
+        if 0 < bound < 1:
+            assert abs(k / n - bound) / sqrt(bound * (1 - bound) / n) == pytest.approx(
+                1.96, abs=1e-3
+            )
+
+
+def test_predictions_may_be_numbers_where_puzzles_are_text():
+    digits = [[int(c) for c in SOLUTIONS[UNIQUE][0]]]
+    table = pa.table({"puzzle": [UNIQUE], "guess": digits})
+    assert bs.evaluate(table, prediction="guess").all.right == 1
+    other = pa.table({"puzzle": digits, "pred": SOLUTIONS[UNIQUE]})
+    assert bs.evaluate(other).all.right == 1
+
+
+def test_rules_of_rows_count():
+    regions = "AAABABBBCCCDCDDD"
+    problem = bs.grid_problem(4, regions=regions)
+    covers = bs.Stacks.from_lists([next(bs.solutions(problem)).tolist()])
+    grid = problem.grids(covers)
+    assert not PROBLEM.follow_rules(grid)[0]
+    columns = dict.fromkeys(("prediction", "truth"), [problem.format(grid[0])] * 2)
+    table = pa.table({"puzzle": ["." * 16] * 2, **columns, "regions": [regions, ""]})
+    found = bs.evaluate(table, truth="truth")
+    assert (found.all.right, found.all.unviolated, found.all.houses) == (1, 1, 12)
+    assert found.named["unjudged"] == ["row 2: the truth does not solve the puzzle"]
+
+
+def test_wrong_columns_are_one_error():
+    table = table_of([(UNIQUE, "12", None, "1")])
+    for how, why in (
+        ({"prediction": "x"}, "unknown column 'x'; choose from 'puzzle'"),
+        ({"by": "x"}, "unknown column 'x'"),
+        ({"prediction": "puzzle"}, "taken as that of puzzles and of predictions"),
+        ({"bins": [1]}, "name it with `by`"),
+        ({"by": "level", "bins": [2, 1]}, "bins ascend"),
+        ({"truth": "x"}, "unknown column 'x'"),
+    ):
+        with pytest.raises(bs.InputError, match=why):
+            bs.evaluate(table, **how)
+    with pytest.raises(bs.InputError, match="say which with `prediction`"):
+        bs.evaluate(table.rename_columns(["puzzle", "a", "solution", "level"]))
+
+
+def test_the_command_prints_a_table_json_and_a_page(tmp_path):
+    path, page = tmp_path / "in.csv", tmp_path / "page.html"
+    right = SOLUTIONS[UNIQUE][0]
+    rows = [(UNIQUE, right, right, "1"), (UNIQUE, right[:-1] + "1", right, "2")]
+    pacsv.write_csv(table_of(rows), path)
+    command = [sys.executable, "-m", "batchsolve", "evaluate", str(path), "--by", "level"]
+    said = subprocess.run([*command, "--html", page], capture_output=True, text=True, check=True)
+    assert [line.split()[:3] for line in said.stdout.splitlines()] == [
+        ["level", "rows", "right"],
+        ["1", "1", "1"],
+        ["2", "1", "0"],
+        ["all", "2", "1"],
+    ]
+    assert "truth: column 'solution', strata in 'level'" in said.stderr
+    assert "row 2, level 2: 1 wrong cell" in page.read_text()
+    said = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    facts = json.loads(said.stdout)
+    assert (facts["all"]["right"], facts["strata"]["2"]["clues_kept"]) == (1, 3)

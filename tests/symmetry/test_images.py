@@ -1,0 +1,137 @@
+"""Random images of puzzles: against all images, found by trying all symmetries."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from oracles import canonical_form, lines_in_all_orders
+from test_canonical import puzzles
+
+import batchsolve as bs
+from batchsolve.problems.rules import Cage, named, plain
+from batchsolve.symmetry.images import ALL_LABELS, NO_LABELS, REVERSED, group_of, images_of
+
+ONE = np.array([1])
+
+
+def orbit(square, box_rows, box_columns):
+    """Return all images of a grid, as tuples, by trying all symmetries."""
+    n, found = len(square), set()
+    squares = [square, square.T] if box_rows == box_columns else [square]
+    for moved in squares:
+        for rows in lines_in_all_orders(n, box_rows):
+            for columns in lines_in_all_orders(n, box_columns):
+                grid = moved[np.ix_(rows, columns)].reshape(-1)
+                for digits in permutations(range(1, n + 1)):
+                    found.add(tuple(np.array((0, *digits))[grid].tolist()))
+    return found
+
+
+def drawn(problem, grids, n, seed=0, solutions=None, numbers=None, **how):
+    grids = np.asarray(grids, np.uint8).reshape(-1, problem.n_cells)
+    solutions = grids[:, :0] if solutions is None else np.asarray(solutions, np.uint8)
+    numbers = np.arange(len(grids)) if numbers is None else numbers
+    return images_of(group_of(problem), grids, solutions, numbers, n, seed, **how)
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from([(1, 2), (2, 1), (1, 3), (2, 2)]).flatmap(
+        lambda box: st.tuples(st.just(box), puzzles(*box))
+    ),
+    st.integers(0, 2**128 - 1),
+    st.booleans(),
+)
+def test_images_are_different_members_of_the_orbit(case, seed, original):
+    box, square = case
+    whole = orbit(square, *box)
+    for n in (1, 5, len(whole), len(whole) + 3):
+        images = drawn(bs.Sudoku(*box), square, n, seed, original=original)
+        found = list(map(tuple, images.puzzles.tolist()))
+        assert len(set(found)) == len(found) == min(n + original, len(whole))
+        assert whole.issuperset(found)
+        assert not original or found[0] == tuple(square.reshape(-1).tolist())
+
+
+@settings(max_examples=4)
+@given(puzzles(2, 3), st.integers(0, 2**64))
+def test_images_of_6x6_puzzles_have_the_same_form(square, seed):
+    images = drawn(bs.Sudoku(2, 3), square, 3, seed)
+    least, _ = canonical_form(square, 2, 3)
+    for image in images.puzzles:
+        assert canonical_form(image, 2, 3)[0] == least
+
+
+@pytest.mark.parametrize("box", [(3, 3), (3, 4), (4, 2), (1, 7), (4, 4)])
+def test_images_have_the_same_form_and_their_solutions_solve_them(box):
+    problem, n = bs.Sudoku(*box), box[0] * box[1]
+    rows = np.arange(n)
+    pattern = (rows[:, None] * box[1] + rows[:, None] // box[0] + rows) % n + 1
+    rng = np.random.default_rng(3)
+    solutions = np.array([pattern.reshape(-1)] * 3, np.uint8)
+    grids = solutions * (rng.random((3, n * n)) < 0.5)
+    images = drawn(problem, grids, 20, 5, solutions)
+    assert images.sources.tolist() == np.repeat(range(3), 20).tolist()
+    assert problem.check(images.puzzles, images.solutions).all()
+    forms = bs.canonical_forms(problem, np.concatenate([grids, images.puzzles]))
+    assert (forms.grids[3:] == forms.grids[images.sources]).all()
+
+
+def test_every_image_is_equally_likely():
+    grid = np.zeros((1, 16), np.uint8)
+    grid[0, [0, 5]] = 1, 2
+    n_images = len(orbit(grid.reshape(4, 4), 2, 2))
+    each = 60
+    grids = np.repeat(grid, each * n_images, axis=0)
+    found = drawn(bs.Sudoku(2, 2), grids, 1, 12).puzzles
+    _, counts = np.unique(found, axis=0, return_counts=True)
+    assert len(counts) == n_images
+    spread = ((counts - each) ** 2 / each).sum() / (n_images - 1)  # near 1
+    assert abs(spread - 1) < 5 * np.sqrt(2 / n_images)
+
+
+def test_images_depend_on_the_seed_the_number_and_the_row_alone():
+    rng = np.random.default_rng(1)
+    grids = (rng.random((40, 81)) < 0.01).astype(np.uint8)
+    whole = drawn(bs.Sudoku(3, 3), grids, 3, 2**100)
+    for k in (0, 7, 39):
+        alone = drawn(bs.Sudoku(3, 3), grids[k], 3, 2**100, numbers=np.array([k]))
+        assert (alone.puzzles == whole.puzzles[whole.sources == k]).all()
+    first = [drawn(bs.Sudoku(3, 3), grids[0], 1, seed, numbers=ONE).puzzles for seed in range(9)]
+    assert len(np.unique(first, axis=0)) > 5
+
+
+RULES = ("x", "windoku", "disjoint", "centerdot", "argyle", "antiknight", "antiking")
+
+
+@pytest.mark.parametrize("rule", [*RULES, "nonconsecutive"])
+def test_groups_keep_named_rules(rule):
+    problem = bs.Variant(plain(3, 3) + named(rule, 3, 3))
+    group = group_of(problem)
+    assert len(group.turns) == 8
+    assert group.labels == (REVERSED if rule == "nonconsecutive" else ALL_LABELS)
+    cover = next(bs.solutions(problem))
+    grid = problem.grids(bs.Stacks.from_lists([cover.tolist()]))
+    images = drawn(problem, np.repeat(grid, 3, axis=0), 5)
+    assert len(images.sources) == 15
+    assert problem.follow_rules(images.puzzles).all()
+
+
+def test_groups_keep_regions_cages_and_layouts():
+    assert len(group_of(bs.grid_problem(4, regions="AAAB ABBB CCCD CDDD")).turns) == 2
+    band = bs.grid_problem(4, regions="AAAABBBBCCCCDDDD")
+    assert len(group_of(band).turns) == 8  # the regions are the rows
+    caged = bs.Variant(plain(2, 2) + bs.Rules(4, plain(2, 2).places, (), cages=(Cage((0, 1), 5),)))
+    assert group_of(caged).labels == NO_LABELS
+    assert group_of(caged).is_trivial
+    less = bs.Rules(4, plain(2, 2).places, (), pairs=((0, 1, "less"),))
+    assert group_of(bs.Variant(plain(2, 2) + less)).is_trivial
+    samurai = bs.grid_problem(9, rules="samurai")
+    assert len(group_of(samurai).turns) == 8
+    assert len(group_of(bs.grid_problem(6, (2, 3), "x")).turns) == 4  # not transposed
+
+
+def test_wrong_digits_do_not_reach_the_kernel():
+    with pytest.raises(ValueError, match="no grids of 16 cells and 4 digits"):
+        drawn(bs.Sudoku(2, 2), [5] * 16, 1)
