@@ -28,7 +28,6 @@ from batchsolve.rating.board import (
     COLUMNS,
     HOUSE,
     MISSING,
-    N,
     N_CELLS,
     N_HOUSES,
     N_OPEN,
@@ -36,6 +35,7 @@ from batchsolve.rating.board import (
     PLACE,
     PLACES,
     SIZE,
+    N,
     begin,
     count,
     first,
@@ -81,7 +81,7 @@ A place in this table is a *level*.
 GUESS = len(LADDER)
 """The level of puzzles that the ladder does not solve."""
 
-NONE, INVALID = 254, 255
+NONE, INVALID = GUESS + 1, 255
 """The levels of grids without blank cells, and of grids whose clues clash."""
 
 _KINDS = np.array([each[2:] for each in LADDER])
@@ -95,7 +95,10 @@ N_SETS = np.count_nonzero(SETS, axis=1)
 
 SHARED = np.array(
     [
-        [sum(1 << k for k in range(N) if house in HOUSE[CELL[other, k]]) for house in range(N_HOUSES)]
+        [
+            sum(1 << k for k in range(N) if house in HOUSE[CELL[other, k]])
+            for house in range(N_HOUSES)
+        ]
         for other in range(N_HOUSES)
     ]
 )

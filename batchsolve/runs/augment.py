@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from batchsolve.errors import counted, listed
-from batchsolve.runs.corpora import corpus_of, reader_of_numbers
-from batchsolve.runs.destinations import Parts
+from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
 from batchsolve.runs.solve_file import FileRun
 from batchsolve.search.in_order import in_two_passes
@@ -38,7 +37,7 @@ from batchsolve.tables.images import Drawing, ImageSums, ImageTable
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import open_all
 from batchsolve.tables.places import files_of
-from batchsolve.tables.sources import TableSource, split_suffixes
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -343,10 +342,7 @@ class AugmentRun(FileRun):
 
     def table(self, corpus: Any, pool: Pool) -> ImageTable:
         """See `FileRun`."""
-        is_parquet = split_suffixes(self.output)[0] == ".parquet"
-        is_parquet |= isinstance(self.destination, Parts)
-        reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-        return ImageTable(reader, self.drawing)
+        return ImageTable(self.reader(corpus, pool), self.drawing)
 
     def worked(
         self, corpus: Any, blocks: Iterator[Block], engines: Any, read: Read, write: Any
