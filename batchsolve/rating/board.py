@@ -33,7 +33,7 @@ _CELL = np.arange(N_CELLS)
 HOUSE = np.stack([_CELL // 9, 9 + _CELL % 9, 18 + _CELL // 27 * 3 + _CELL % 9 // 3], 1)
 """The three houses of each cell."""
 
-CELL = np.stack([np.flatnonzero((house == HOUSE).any(axis=1)) for house in range(N_HOUSES)])
+CELL = np.argsort(HOUSE, axis=0, kind="stable").T.reshape(N_HOUSES, N)
 """The cell at each place of each house."""
 
 PLACE = np.stack([(CELL[HOUSE[cell]] == cell).argmax(axis=1) for cell in range(N_CELLS)])

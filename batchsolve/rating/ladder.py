@@ -93,15 +93,8 @@ for _k in (2, 3, 4):
     SETS[_k, : len(_sets)] = _sets
 N_SETS = np.count_nonzero(SETS, axis=1)
 
-SHARED = np.array(
-    [
-        [
-            sum(1 << k for k in range(N) if house in HOUSE[CELL[other, k]])
-            for house in range(N_HOUSES)
-        ]
-        for other in range(N_HOUSES)
-    ]
-)
+SHARED = (HOUSE[CELL][..., None] == np.arange(N_HOUSES)).any(axis=2)
+SHARED = (SHARED << np.arange(N)[:, None]).sum(axis=1)
 """The places of a house (first index) that lie in another."""
 
 PEERS = np.stack([np.setdiff1d(CELL[HOUSE[cell]], [cell]) for cell in range(N_CELLS)])
@@ -417,52 +410,42 @@ def use(level, board, step, once):
 
 
 @kernel
-def rate_grids(grids, levels):
+def rate_grids(grids, levels, step_levels, patterns, boards):
     """Set the level of each grid: that of the hardest technique that it needs.
 
     Parameters
     ----------
     grids : ndarray of uint8, shape (n, 81)
     levels : ndarray of uint8, shape (n,)
-    """
-    board, step = np.empty(SIZE, np.uint16), np.empty(STEP_SIZE, np.uint16)
-    for k in range(min(len(grids), len(levels))):
-        if not begin(board, grids[k]):
-            levels[k] = INVALID
-            continue
-        levels[k], level = NONE, 0
-        while board[N_OPEN] and level < GUESS:
-            level = 0
-            while level < GUESS and not use(level, board, step, False):
-                level += 1
-            if levels[k] == NONE or level > levels[k]:
-                levels[k] = level
-
-
-@kernel
-def steps_of(grid, levels, patterns, boards):
-    """Find the steps that solve a grid, the easiest technique each time; return their number.
-
-    Parameters
-    ----------
-    grid : ndarray of uint8, shape (81,)
-    levels : ndarray of uint8, shape (m,)
-        The level of each step.
+    step_levels : ndarray of uint8, shape (m,)
+        The level of each step of the last grid, which then is the easiest that helps. Without room
+        for steps, they are not recorded, and several are taken at once.
     patterns : ndarray of uint16, shape (m, `STEP_SIZE`)
         Flags of the cells of each pattern, then its digits.
     boards : ndarray of uint16, shape (m + 1, `SIZE`)
         The board before each step, and after the last.
+
+    Returns
+    -------
+    int
+        The number of steps recorded.
     """
-    board, step, n = np.empty(SIZE, np.uint16), np.empty(STEP_SIZE, np.uint16), 0
-    if not begin(board, grid):
-        return 0
-    boards[0] = board
-    while board[N_OPEN] and n < len(levels):
-        level = 0
-        while level < GUESS and not use(level, board, step, True):
-            level += 1
-        if level == GUESS:
-            break
-        levels[n], patterns[n], boards[n + 1] = level, step, board
-        n += 1
+    board, step = np.empty(SIZE, np.uint16), np.empty(STEP_SIZE, np.uint16)
+    n, once = 0, len(step_levels) > 0
+    for k in range(min(len(grids), len(levels))):
+        levels[k], n = INVALID, 0
+        if not begin(board, grids[k]):
+            continue
+        levels[k], level = NONE, 0
+        if once:
+            boards[0] = board
+        while board[N_OPEN] and level < GUESS:
+            level = 0
+            while level < GUESS and not use(level, board, step, once):
+                level += 1
+            if levels[k] == NONE or level > levels[k]:
+                levels[k] = level
+            if once and level < GUESS and n < len(step_levels):
+                step_levels[n], patterns[n], boards[n + 1] = level, step, board
+                n += 1
     return n

@@ -14,18 +14,24 @@ from batchsolve.rating.board import CELLS, DIGITS, N_CELLS, N_OPEN, SIZE, N
 from batchsolve.rating.guesses import MOST_BACKDOOR, guess_grids
 from batchsolve.rating.ladder import (
     DIGITS_OF_STEP,
+    INVALID,
     LADDER,
+    NONE,
     STEP_SIZE,
     rate_grids,
-    steps_of,
 )
 
 TECHNIQUES = (*(each[0] for each in LADDER), "guess", "none")
 """The names of techniques, the easiest first; then those of puzzles that need a guess, or none."""
 
+SINGLES = ("last cell", "hidden single in box", "hidden single in line")
+"""The techniques that a search without guesses has; naked singles may come after direct ones."""
+
 _RATINGS = np.array([*(each[1] for each in LADDER), np.nan, 0.0])
 _CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]
 _DIGITS = [[digit + 1 for digit in range(N) if bits >> digit & 1] for bits in range(1 << N)]
+_BY_SINGLES = np.zeros(INVALID + 1, np.bool_)
+_BY_SINGLES[[*(TECHNIQUES.index(name) for name in SINGLES), NONE]] = True
 _MOST_STEPS = N_CELLS * N  # each removes a candidate
 
 
@@ -86,13 +92,22 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
             f"grids to rate are uint8 of shape (n, 81), not {grids.dtype} of {grids.shape}"
         )
     n = len(grids)
-    levels, backtracks = np.empty(n, np.uint8), np.empty(n, np.int64)
-    backdoors = np.empty(n, np.int8)
-    guess_grids(grids, backtracks, backdoors, MOST_BACKDOOR if backdoor else -1)
+    levels = np.empty(n, np.uint8)
+    rate_grids(grids, levels, *_room_for_steps(0))
+    backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
+    rest = np.flatnonzero(~_BY_SINGLES[levels])
+    found = backtracks[rest], backdoors[rest]
+    guess_grids(grids[rest], *found, MOST_BACKDOOR if backdoor else -1)
+    backtracks[rest], backdoors[rest] = found
     if (backtracks < 0).any():
-        raise InputError(f"grid {int(np.argmax(backtracks < 0))}: has not one solution")
-    rate_grids(grids, levels)
+        raise InputError(f"grid {int(np.argmax(backtracks < 0))} has not one solution")
     return Ratings(levels, backtracks, backdoors)
+
+
+def _room_for_steps(n: int) -> tuple[Any, Any, Any]:
+    """Return arrays for the levels, the patterns and the boards of n steps."""
+    patterns, boards = np.empty((n, STEP_SIZE), np.uint16), np.empty((n + 1, SIZE), np.uint16)
+    return np.empty(n, np.uint8), patterns, boards
 
 
 def steps_text(grid: npt.NDArray[np.uint8]) -> str:
@@ -103,14 +118,14 @@ def steps_text(grid: npt.NDArray[np.uint8]) -> str:
 
     Examples
     --------
-    >>> steps = json.loads(steps_text(np.array([int(c) for c in "0" + "23456789" + "0" * 72], "u1")))
+    >>> grid = np.array([0, *range(2, 10), *[0] * 72], np.uint8)
+    >>> steps = json.loads(steps_text(grid))
     >>> steps[0]["technique"], steps[0]["fills"]
     ('last cell', {'r1c1': 1})
     """
-    levels = np.empty(_MOST_STEPS, np.uint8)
-    patterns = np.empty((_MOST_STEPS, STEP_SIZE), np.uint16)
-    boards = np.empty((_MOST_STEPS + 1, SIZE), np.uint16)
-    n = steps_of(np.ascontiguousarray(grid), levels, patterns, boards)
+    levels, patterns, boards = room = _room_for_steps(_MOST_STEPS)
+    grids = np.ascontiguousarray(grid, np.uint8).reshape(1, N_CELLS)
+    n = rate_grids(grids, np.empty(1, np.uint8), *room)
     steps = (_step(*each) for each in zip(levels[:n], patterns, boards, boards[1:], strict=False))
     return json.dumps(list(steps), separators=(",", ":"))
 
