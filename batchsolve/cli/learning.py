@@ -30,7 +30,9 @@ Augmented = Annotated[
     only(*NOTATION, "solution_column", "filename", "chunk", "resume"),
     meaning("solution_column", help="Name of the column of solutions; found by default."),
 ]
-Rated = Annotated[FileSettings, only("alphabet", "blank", "column", "filename", "chunk", "resume")]
+Rated = Annotated[
+    FileSettings, only("rule_columns", "alphabet", "blank", "column", "filename", "chunk", "resume")
+]
 Judged = Annotated[FileSettings, only(*NOTATION, "chunk")]
 TableOutput = Annotated[
     str,

@@ -194,7 +194,7 @@ def _fill_third(board, house, other, digit):
 
 
 @helper
-def _locked(board, step, once, houses, direct):
+def locked(board, step, once, houses, direct):
     """Use digits whose places in a house all lie in a second one: pointing and claiming.
 
     The digit has no other place in the second house. If `direct`, fill the only place that this
@@ -399,7 +399,7 @@ def use(level, board, step, once):
     if kind == NAKED:
         return naked_singles(board, step, once)
     if kind == LOCKED:
-        return _locked(board, step, once, which, direct)
+        return locked(board, step, once, which, direct)
     if kind == NAKED_SET:
         return _naked_sets(board, step, once, which)
     if kind == HIDDEN_SET:

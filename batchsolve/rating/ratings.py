@@ -25,7 +25,7 @@ TECHNIQUES = (*(each[0] for each in LADDER), "guess", "none")
 """The names of techniques, the easiest first; then those of puzzles that need a guess, or none."""
 
 SINGLES = ("last cell", "hidden single in box", "hidden single in line")
-"""The techniques that a search without guesses has; naked singles may come after direct ones."""
+"""Techniques of the search; naked singles may come after direct techniques, which it has not."""
 
 _RATINGS = np.array([*(each[1] for each in LADDER), np.nan, 0.0])
 _CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]

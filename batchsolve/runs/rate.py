@@ -113,9 +113,9 @@ def rate(
     Notes
     -----
     The ladder is that of Sudoku Explainer 1.2.1 without techniques that assume a unique solution:
-    see `batchsolve.rating.ladder`. Backtracks are the dead ends of a search that fills naked and
-    hidden singles, tries each candidate of the first cell with the fewest, and proves that there
-    is one solution.
+    see `batchsolve.rating.ladder`. Backtracks are the dead ends of a search that fills singles and
+    uses locked candidates, then tries each candidate of the first cell with the fewest, and proves
+    that there is one solution.
 
     Examples
     --------
