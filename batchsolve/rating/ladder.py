@@ -7,7 +7,8 @@ puzzle: it does not depend on the order of steps, and equivalent puzzles have th
 
 A *direct* technique fills a cell and keeps no eliminations. Techniques that assume a unique
 solution are left out (4.5 to 5.0, and from 5.6 on), and so are aligned exclusion and chains, which
-begin at 6.2.
+begin at 6.2. Direct claiming (1.9) is left out because it is never needed: the cell that it fills
+is a hidden single of its box, or direct pointing (1.7) fills it.
 """
 
 # compiled kernels are typed by their arguments
@@ -55,7 +56,6 @@ LADDER = (
     ("hidden single in box", 1.2, HIDDEN, IN_BOX, False),
     ("hidden single in line", 1.5, HIDDEN, IN_LINE, False),
     ("direct pointing", 1.7, LOCKED, IN_BOX, True),
-    ("direct claiming", 1.9, LOCKED, IN_LINE, True),
     ("direct hidden pair", 2.0, HIDDEN_SET, 2, True),
     ("naked single", 2.3, NAKED, 0, False),
     ("direct hidden triplet", 2.5, HIDDEN_SET, 3, True),

@@ -93,7 +93,7 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
         )
     n = len(grids)
     levels = np.empty(n, np.uint8)
-    rate_grids(grids, levels, *_room_for_steps(0))
+    rate_grids(grids, levels, *room_for_steps(0))
     backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
     rest = np.flatnonzero(~_BY_SINGLES[levels])
     found = backtracks[rest], backdoors[rest]
@@ -104,7 +104,7 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
     return Ratings(levels, backtracks, backdoors)
 
 
-def _room_for_steps(n: int) -> tuple[Any, Any, Any]:
+def room_for_steps(n: int) -> tuple[Any, Any, Any]:
     """Return arrays for the levels, the patterns and the boards of n steps."""
     patterns, boards = np.empty((n, STEP_SIZE), np.uint16), np.empty((n + 1, SIZE), np.uint16)
     return np.empty(n, np.uint8), patterns, boards
@@ -123,7 +123,7 @@ def steps_text(grid: npt.NDArray[np.uint8]) -> str:
     >>> steps[0]["technique"], steps[0]["fills"]
     ('last cell', {'r1c1': 1})
     """
-    levels, patterns, boards = room = _room_for_steps(_MOST_STEPS)
+    levels, patterns, boards = room = room_for_steps(_MOST_STEPS)
     grids = np.ascontiguousarray(grid, np.uint8).reshape(1, N_CELLS)
     n = rate_grids(grids, np.empty(1, np.uint8), *room)
     steps = (_step(*each) for each in zip(levels[:n], patterns, boards, boards[1:], strict=False))

@@ -5,13 +5,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from oracles import Pencilmarks, dead_ends, is_backdoor, rating
 
 import batchsolve as bs
-from batchsolve.rating.board import N_CELLS
-from batchsolve.rating.ladder import LADDER
-from batchsolve.rating.ratings import TECHNIQUES, ratings_of, steps_text
+from batchsolve.rating.board import CELLS, N_CELLS
+from batchsolve.rating.ladder import LADDER, rate_grids
+from batchsolve.rating.ratings import TECHNIQUES, ratings_of, room_for_steps, steps_text
 
 # puzzles made by removing random clues, one for each rating that came up; nan is beyond the ladder
 PUZZLES = """\
@@ -38,6 +38,8 @@ PUZZLES = """\
 TEXTS, VALUES = zip(*(line.split() for line in PUZZLES.splitlines()), strict=True)
 NAMES = {str(each[1]): each[0] for each in LADDER} | {"nan": "guess"}
 RATINGS = {each[0]: each[1] for each in LADDER}
+HIDDEN_QUAD = "...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7."
+HIDDEN_QUAD = np.array([int(c) for c in HIDDEN_QUAD.replace(".", "0")], np.uint8)  # not unique
 GRIDS = np.array([[int(c) for c in text.replace(".", "0")] for text in TEXTS], np.uint8)
 
 
@@ -56,6 +58,25 @@ def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     images = _images(GRIDS[k], seed, 20)
     assert set(ratings_of(images).levels) == set(ratings_of(GRIDS[k : k + 1]).levels)
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
+
+
+@settings(max_examples=10)
+@given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
+@example(len(GRIDS), 0, 0)
+def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
+    grid = [*GRIDS, HIDDEN_QUAD][k].copy()
+    clues = np.flatnonzero(grid)
+    grid[np.random.default_rng(seed).permutation(clues)[:n_removed]] = 0
+    levels, _, boards = room = room_for_steps(N_CELLS * 9)
+    n = rate_grids(grid[None], np.empty(1, np.uint8), *room)
+    marks = Pencilmarks(grid.tolist())
+    while any(technique() for _, technique in marks.ladder()):
+        pass
+    left = {divmod(cell, 9): bits for cell, bits in enumerate(boards[n, CELLS:N_CELLS]) if bits}
+    sets = {cell: sum(1 << d - 1 for d in digits) for cell, digits in marks.candidates.items()}
+    assert left == sets
+    if k == len(GRIDS):
+        assert LADDER[max(levels[:n])][0] == "hidden quad"
 
 
 @pytest.mark.parametrize("value", ["2.3", "3.8", "5.2", "nan"])
