@@ -348,8 +348,9 @@ class Pencilmarks:
             if not (self.sees(pivot, one) and self.sees(pivot, two)):
                 continue
             sets = [self.candidates[cell] for cell in (pivot, one, two)]
-            common = sets[1] & sets[2] - (sets[0] if size == 2 else set())
-            if len(common) != 1 or len(set().union(*sets)) != 3:
+            common = sets[1] & sets[2]
+            is_wing = len(common) == 1 and len(set().union(*sets)) == 3
+            if not is_wing or (common <= sets[0]) != (size == 3):
                 continue
             ends = (one, two) if size == 2 else (pivot, one, two)
             others = {cell for cell in self.candidates if all(self.sees(cell, e) for e in ends)}

@@ -60,7 +60,7 @@ def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
 @example(len(GRIDS), 0, 0)
 def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
@@ -92,7 +92,7 @@ def test_no_smaller_backdoor_exists():
     found = ratings_of(GRIDS, backdoor=True).backdoors.tolist()
     assert 0 in found
     assert 1 in found
-    for grid, size in zip(GRIDS[::8].tolist(), found[::8], strict=True):
+    for grid, size in zip(GRIDS[::16].tolist(), found[::16], strict=True):
         text = bs.solve("".join(map(str, grid))).solution
         digits = {cell: int(text[cell]) for cell in range(N_CELLS) if not grid[cell]}
         sizes = (
