@@ -116,9 +116,9 @@ def _dead_ends(grid, boards, cells, step):
 
 @helper
 def _backdoor(grid, boards, cells, most):
-    """Return the least number of cells to fill so that singles solve the rest, at most `most`.
+    """Return the least number of cells to fill so that singles solve the rest.
 
-    It is -1 if there is no such number. The solution is in ``boards[-1]``.
+    It is -1 if that is more than `most`. The solution is in ``boards[-1]``.
     """
     for size in range(most + 1):
         begin(boards[0], grid)
