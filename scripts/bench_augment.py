@@ -56,15 +56,15 @@ def drawn_per_second(problem: Any, grids: Any, solutions: Any, repeat: int) -> f
 def written(table: pa.Table, n: int, images: int, jobs: int, folder: str) -> dict[str, Any]:
     """Return the time that the command takes to write about so many images."""
     source, out = os.path.join(folder, "in.csv"), os.path.join(folder, "out.csv")
-    times = max(1, images // (n * len(table)))
-    pacsv.write_csv(pa.concat_tables([table] * times), source)
+    wanted = max(1, images // n)
+    pacsv.write_csv(pa.concat_tables([table] * -(-wanted // len(table))).slice(0, wanted), source)
     command = [sys.executable, "-m", "batchsolve", "augment", source, "-n", str(n), "-o", out]
     begin = time.perf_counter()
     process = subprocess.Popen([*command, "--jobs", str(jobs), "-q"])
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - begin
     assert status == 0
-    rows, spent = times * len(table) * n, usage.ru_utime + usage.ru_stime
+    rows, spent = wanted * n, usage.ru_utime + usage.ru_stime
     return {
         "images of a row": n,
         "jobs": jobs,
@@ -72,7 +72,6 @@ def written(table: pa.Table, n: int, images: int, jobs: int, folder: str) -> dic
         "seconds": round(seconds, 3),
         "rows per second": round(rows / seconds),
         "rows per processor second": round(rows / spent),
-        "peak MB": round(usage.ru_maxrss / 1024),
     }
 
 

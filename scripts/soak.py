@@ -59,7 +59,7 @@ BACKENDS = {  # and the weight of each; clusters take seconds to start
 }
 JOBS = (
     *("solve-csv", "solve-gz", "solve-parquet", "solve-jsonl", "solve-folder", "solve-canonical"),
-    *("dedupe", "dedupe-symmetry"),
+    *("augment", "dedupe", "dedupe-symmetry"),
     *("enumerate", "enumerate-bounds", "enumerate-best", "enumerate-symmetry", "count", "scale"),
     *("count-instances", "solve-instances"),
 )

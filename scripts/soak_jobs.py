@@ -58,11 +58,16 @@ def digest(path: Path) -> str:
 
 def solving(inputs: Path, suffix: str, *options: str) -> Job:
     """Return the job that solves a corpus, from a file to one of the same format."""
+    return rewriting("solve", inputs, suffix, "--engine", "dlx", *options)
+
+
+def rewriting(command: str, inputs: Path, suffix: str, *options: str) -> Job:
+    """Return the job of a command that makes a table of a corpus, in the same format."""
 
     def arguments(folder: Path, begun: int) -> list[str]:
         output = str(folder / f"out{suffix}")
-        how = ["--resume", "--engine", "dlx", "--chunk", "100", *options]
-        return ["solve", str(inputs / f"in{suffix}"), "-o", output, *how]
+        how = ["--resume", "--chunk", "100", *options]
+        return [command, str(inputs / f"in{suffix}"), "-o", output, *how]
 
     def result(folder: Path, begun: int, printed: str) -> str:
         return digest(folder / f"out{suffix}")
@@ -198,6 +203,7 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         "solve-jsonl": solving(folder, ".jsonl"),
         "solve-folder": solving_a_folder(folder / "several"),
         "solve-canonical": solving(folder, ".csv", "--canonical"),
+        "augment": rewriting("augment", folder, ".csv", "-n", "5"),
         "dedupe": deduping(folder),
         "dedupe-symmetry": deduping(folder, "--up-to-symmetry", "--mark"),
         "enumerate": enumerating(folder / "grid.txt", "--budget", "8000"),

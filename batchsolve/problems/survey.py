@@ -217,8 +217,12 @@ class Survey:
                 f"no value is a {n_digits}×{n_digits} grid of {n_digits**2} characters or numbers"
             )
         if self.prefers_numbers(n_digits):
-            separator = self._separators.most_common(1)[0][0]
-            return numbers(n_digits, separator).with_blanks(self._named)
+            separator, seen = self._separators.most_common(1)[0][0], 0
+            for _, tokens, mask in self._kinds:
+                seen |= mask if tokens == n_digits**2 else 0
+            blank = next((b for b in self._blanks if b not in "0-" and seen >> ord(b) & 1), "0")
+            notation = replace(numbers(n_digits, separator), blank=blank)
+            return notation.with_blanks(self._named)
         known = [replace(notation, blanks=self._blanks) for notation in notations(n_digits)]
         if self._named is not None:  # then they are not digits
             taken = {*self._named.lower(), *self._named.upper()}

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from batchsolve.errors import counted, listed
-from batchsolve.runs.corpora import corpus_of
+from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.destinations import RowTable
 from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
 from batchsolve.runs.solve_file import FileRun
 from batchsolve.search.in_order import in_two_passes
@@ -30,7 +31,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.blocks import TASKS, Block, BlockSize
+from batchsolve.tables.blocks import TASKS, Block, BlockSize, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, table_like, without_views
 from batchsolve.tables.images import Drawing, ImageSums, ImageTable
@@ -103,7 +104,7 @@ class AugmentSummary:
     def __str__(self) -> str:
         parts = [counted(self.images, "image")]
         if self.short:
-            parts.append(f"{self.short:,} rows with all images that they have")
+            parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
         return (
@@ -283,10 +284,6 @@ def _size_of_blocks(size: BlockSize, drawing: Drawing) -> BlockSize:
     return replace(size, first=first, most=most, rows=rows)
 
 
-def _n_rows(block: Block) -> int:
-    return len(block.rows().table)
-
-
 def _made(read: Read, make: Callable[[Any, int], Any], block: Block, first: int) -> Any:
     return make(read(block), first)
 
@@ -301,7 +298,7 @@ def _images_of_blocks(
         first += n_rows
         return first - n_rows
 
-    yield from in_two_passes(blocks, pool, _n_rows, count, partial(_made, read, make))
+    yield from in_two_passes(blocks, pool, Block.n_rows, count, partial(_made, read, make))
 
 
 def _add(summary: AugmentSummary, sums: ImageSums) -> None:
@@ -322,11 +319,11 @@ class AugmentRun(FileRun):
     drawing: Drawing = field(kw_only=True)
     kind: ClassVar[str] = "augment"
 
-    @property
-    def more_settings(self) -> dict[str, Any]:
+    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
         """See `FileRun`."""
-        drawing = self.drawing
-        return {"n": drawing.n, "seed": str(drawing.seed), "original": drawing.original}
+        how = self.drawing
+        mine = {"n": how.n, "seed": str(how.seed), "original": how.original}
+        return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, None]:
         """See `FileRun`."""
@@ -344,11 +341,13 @@ class AugmentRun(FileRun):
         """See `FileRun`."""
         return ImageTable(self.reader(corpus, pool), self.drawing)
 
-    def worked(
-        self, corpus: Any, blocks: Iterator[Block], engines: Any, read: Read, write: Any
+    def rows(
+        self, corpus: Any, table: RowTable, engines: Any, write: Any, n_parts: int
     ) -> Generator[tuple[Block, Encoded]]:
         """See `FileRun`."""
-        return _images_of_blocks(blocks, self.pool, read, write, self.totals.rows + 1)
+        blocks = numbered(blocks_for(self.pool, corpus, self.begin, self.settings.chunk), n_parts)
+        first = self.totals.rows + 1
+        return _images_of_blocks(blocks, self.pool, table.reader.read, write, first)
 
     def add(self, sums: ImageSums) -> None:
         """See `FileRun`."""

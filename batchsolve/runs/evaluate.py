@@ -34,7 +34,7 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table
+from batchsolve.tables.frames import arrow_table, without_views
 from batchsolve.tables.inputs import open_all
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
@@ -126,22 +126,25 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on predictions and rows that need one."""
-        whole = self.all
+        """The numbers of predictions and rows that need a word, one a line."""
         kinds = {
-            "missing": "missing predictions, which are wrong",
-            "malformed": "malformed predictions, which are wrong",
-            "unjudged": "rows not judged",
-            "several": "puzzles with several solutions: any of them is right, and their cells are "
-            "not compared",
-            "other": "predictions differ from the truth but solve the puzzle; without a truth, "
-            "they would be right",
+            "missing": ("missing predictions", " (wrong in every cell)"),
+            "malformed": ("malformed predictions", " (wrong in every cell)"),
+            "unjudged": ("rows not judged", ""),
+            "several": (
+                "puzzles with several solutions",
+                " (any of them is right, and cells are not compared)",
+            ),
+            "other": (
+                "predictions that differ from the truth but solve the puzzle",
+                " (right without a truth)",
+            ),
         }
         notes = []
-        for name, words in kinds.items():
-            if n := getattr(whole, name):
+        for name, (words, more) in kinds.items():
+            if n := getattr(self.all, name):
                 first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
-                notes.append(f"{n:,} {words}{first}")
+                notes.append(f"{words}: {n:,}{more}{first}")
         return notes
 
     def __str__(self) -> str:
@@ -308,7 +311,7 @@ def evaluate(
     if isinstance(predictions, str | bytes | os.PathLike | list | tuple):
         sources: list[Any] = open_all(files_of(paths_of("the predictions", predictions)))
     else:
-        sources = [TableSource(arrow_table(predictions))]
+        sources = [TableSource(without_views(arrow_table(predictions)))]
     solved = truth == NO_TRUTH
     corpus = corpus_of(sources, how, solution_column=None if solved else truth)
     column = _prediction_column(corpus, prediction)

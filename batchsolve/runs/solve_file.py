@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
@@ -39,7 +39,7 @@ from batchsolve.runs.instances import (
 )
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
-from batchsolve.search.rows import Read, Write, search_rows
+from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     TEXTS_OF_CORPUS,
@@ -303,8 +303,7 @@ class FileRun:
             if journal and written is None and not exists(self.destination.kept):
                 journal.remove()  # nothing was written
             raise
-        blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
-        rows = self.worked(corpus, numbered(blocks, len(parts)), engines, table.reader.read, write)
+        rows = self.rows(corpus, table, engines, write, len(parts))
         try:
             if not finished:
                 self._write_answers(corpus, rows, output, journal)
@@ -320,13 +319,22 @@ class FileRun:
         if journal:
             journal.remove()
 
-    def worked(
-        self, corpus: Any, blocks: Iterator[Block], engines: Any, read: Read, write: Write
-    ) -> Generator[tuple[Block, Encoded]]:
-        """Yield each block with its encoded rows, in order, while workers go on with the next."""
-        size = max(1, self.destination.block_size.most // TASKS.most)
-        how = self.pool, self.search, read, write, size, corpus.waits, self.keep
-        return search_rows(blocks, engines, *how)
+    def rows(
+        self, corpus: Any, table: RowTable, engines: Any, write: Write, n_parts: int
+    ) -> Generator[tuple[Any, Encoded]]:
+        """Return the blocks from `begin` on, each encoded by a worker, in order."""
+        blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
+        return search_rows(
+            numbered(blocks, n_parts),
+            engines,
+            self.pool,
+            self.search,
+            table.reader.read,
+            write,
+            max(1, self.destination.block_size.most // TASKS.most),
+            corpus.waits,
+            self.keep,
+        )
 
     def _check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
@@ -404,19 +412,17 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    @property
-    def more_settings(self) -> dict[str, Any]:
-        """More settings that must be the same in a resumed run."""
-        return {}
-
-    def _journal(self, corpus: Tables, engines: Any) -> Journal:
+    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
+        """Return the settings of the run that must be the same when it is resumed."""
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
-        same = {name: getattr(self.settings, name) for name in SAME_FILES}
         search["engine"] = engines.identity if engines else None
-        box = list(self.settings.box) if self.settings.box else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
-        settings = {**search, **same, **self.more_settings, "box": box, "inputs": inputs}
-        settings["columns"] = corpus.columns
+        return {**search, "inputs": inputs, "columns": corpus.columns}
+
+    def _journal(self, corpus: Any, engines: Any) -> Journal:
+        box = list(self.settings.box) if self.settings.box else None
+        files = {name: getattr(self.settings, name) for name in SAME_FILES}
+        settings = {**self.same(corpus, engines), **files, "box": box}
         if is_address(self.output):  # the name of the journal holds only its last part
             settings["output"] = self.output
         return Journal(self.destination.journal, self.kind, settings)

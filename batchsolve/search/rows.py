@@ -22,7 +22,13 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Group, Searchable
 from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
-from batchsolve.search.open_rows import LatePiece, OpenRows, search_each, with_order_where_left
+from batchsolve.search.open_rows import (
+    LatePiece,
+    OpenRows,
+    search_each,
+    with_first_covers,
+    with_order_where_left,
+)
 from batchsolve.search.pieces import Piece, nodes_at_once
 from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED, SearchSettings
@@ -133,6 +139,7 @@ class RowWork:
         task = replace(task, depth=depth, unordered=unordered)
         task = _beside_others(task, piece.problem)
         outcome = search_each(engine, piece.problem, task)
+        outcome = with_first_covers(outcome, task, engine, piece.problem)
         return with_order_where_left(outcome, piece.stacks, engine, piece.problem)
 
 

@@ -11,8 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after
+from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
+from batchsolve.tables.blocks import Block, Boundary
+from batchsolve.tables.layouts import Delimited
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -116,6 +119,29 @@ def test_data_frames_stay_data_frames():
         assert images["puzzle"].to_list() == [row["puzzle"] for row in found]
         assert images["source_row"].to_list() == [1, 1, 2]
     assert images["1"].to_list() == [["q"], ["q"], ["r"]]
+
+
+LINE = st.sampled_from(["a,b", "", "\r", " ", '"x\ny",z', "1,2,3", "\ufeffa,b", ","])
+
+
+@settings(max_examples=200)
+@given(st.lists(LINE, min_size=1, max_size=6), st.booleans())
+def test_rows_are_counted_as_they_are_parsed(lines, ends):
+    data = ("\n".join(lines) + "\n" * ends).encode()
+    block = Block(data, Delimited(("p", "q"), ","), "in.csv", Boundary(0, len(data)))
+    if data:
+        assert block.n_rows() == len(block.rows().table)
+
+
+@pytest.mark.parametrize("blank", [".", "0", "-", "*"])
+@pytest.mark.parametrize("separator", ["", " ", ","])
+def test_grids_are_written_as_they_were_read(blank, separator):
+    if (blank, separator) in (("-", " "), ("-", ",")):
+        return  # which is also the sign of -1
+    text = separator.join(PUZZLE.replace(".", blank))
+    images = bs.augment(pa.table({"puzzle": [text]}), 3, original=True)["puzzle"].to_pylist()
+    assert images[0] == text
+    assert all(sorted(image) == sorted(text) for image in images)
 
 
 def test_grids_of_several_sizes_stay_in_order():

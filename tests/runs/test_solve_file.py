@@ -568,6 +568,7 @@ def test_json_summary(corpus, tmp_path):
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
     names += " rows_per_second engine backend jobs column solution_column rule_columns"
+    names += " unread_columns"
     assert set(facts) == set(names.split())
     assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")

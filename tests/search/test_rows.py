@@ -11,7 +11,7 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.engines.choice import Handover, RowEngines, engine_for_rows
 from batchsolve.problems.stacks import Group
 from batchsolve.search.in_order import most_ahead
-from batchsolve.search.open_rows import with_order_where_left
+from batchsolve.search.open_rows import with_first_covers, with_order_where_left
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
@@ -259,6 +259,29 @@ def test_only_covers_of_rows_that_are_left_are_put_in_order_of_choice(grids, bud
             assert cover.tolist() == expected[row].tolist()
         else:
             assert cover.tolist() == sorted(expected[row].tolist())
+
+
+def test_rows_that_reach_their_limit_in_any_order_get_their_first_cover():
+    engine, problem = get_engine("lanes"), bs.Sudoku(3, 3)
+    grids = np.zeros((3, 81), np.uint8)
+    grids[1, :9], grids[2, ::9] = range(1, 10), range(1, 10)
+    task = Task.of(problem.stacks(grids), limit=500, keep=1)
+    straight = engine.search(problem, task)
+    task = replace(task, any_order=True, unordered=True)
+    outcome = engine.search(problem, task)
+    reached = np.unique(outcome.frontier.roots)
+    assert reached.size  # otherwise this test tests nothing
+    found = with_first_covers(outcome, task, engine, problem)
+    assert not len(found.frontier)
+    assert found.counts.tolist() == straight.counts.tolist() == [500] * 3
+    assert found.nodes[reached].tolist() == straight.nodes[reached].tolist()
+    covers = [
+        dict(
+            zip(each.solutions.roots.tolist(), problem.grids(each.solutions).tolist(), strict=True)
+        )
+        for each in (found, straight)
+    ]
+    assert covers[0] == covers[1]
 
 
 def test_blocks_are_not_read_far_ahead():

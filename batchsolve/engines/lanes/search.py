@@ -35,6 +35,7 @@ from batchsolve.settings import UNLIMITED
 
 U = uint32
 _OPEN_ENDED = UNLIMITED // 2  # limits and allowances above this will not be reached
+_LONG = 64  # nodes of a root; most grids with several solutions reach a limit earlier
 
 
 @inlined
@@ -284,12 +285,23 @@ def _take_stacks(w, task, lane):
     return k
 
 
+@inlined
+def _may_give(w, task, k):
+    """Tell whether a lane may take over branches below the stacks of a root, of which k is first.
+
+    Lanes that share a root may reach its limit before they have searched all earlier branches, and
+    these must be searched later: only long searches are worth it.
+    """
+    is_open_ended = task.limits[k] >= _OPEN_ENDED
+    return _is_shared(task, k) and (is_open_ended or task.allowances[k] - w.allowance[k] >= _LONG)
+
+
 @helper
 def _find_donor(w, task, busy):
     """Return the lane with the largest branch that another may take over; -1 if none has one."""
     donor, most = -1, 0.0
     for lane in range(w.level.size):
-        if busy >> U(lane) & U(1) == 0 or not _is_shared(task, w.root[lane]):
+        if busy >> U(lane) & U(1) == 0 or not _may_give(w, task, w.root[lane]):
             continue
         s = w.lowest[lane]
         while s < w.level[lane] and w.rest[s, lane] == 0:
