@@ -223,10 +223,10 @@ class RateRun(FileRun):
     steps: bool = field(kw_only=True)
     kind: ClassVar[str] = "rate"
 
-    @property
-    def more_settings(self) -> dict[str, Any]:
+    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
         """See `FileRun`."""
-        return {"backdoor": self.backdoor, "steps": self.steps}
+        mine = {"backdoor": self.backdoor, "steps": self.steps}
+        return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, EnginesByShape]:
         """See `FileRun`."""
