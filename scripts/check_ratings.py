@@ -5,7 +5,7 @@
 
 The files are tables with a column ``rating``, or the text of that bank: ``hash puzzle rating``. Its
 ratings are those of Sukaku Explainer, which has more techniques from 4.0 on (two and more strong
-links) than Sudoku Explainer 1.2.1, whose ladder this package climbs. Ratings up to 4.4 are
+links) than Sudoku Explainer 1.2.1, whose ladder this package has. Ratings up to 4.4 are
 compared; above, techniques that assume a unique solution can make a puzzle easier.
 """
 

@@ -358,6 +358,22 @@ class Pencilmarks:
                 return True
         return False
 
+    def turbot_fish(self) -> bool:
+        for digit in range(1, 10):
+            pairs = [tuple(self.places(house, digit)) for house in self.houses]
+            pairs = [pair for pair in pairs if len(pair) == 2]
+            chains = [
+                (ends[0], others[0])
+                for pair, other in permutations(pairs, 2)
+                for ends, others in product((pair, pair[::-1]), (other, other[::-1]))
+                if self.sees(ends[1], others[1])
+            ]
+            for one, two in chains:
+                seen = [c for c in self.candidates if self.sees(c, one) and self.sees(c, two)]
+                if self.remove(seen, {digit}):
+                    return True
+        return False
+
     def ladder(self):
         """Return the techniques of Sudoku Explainer, without uniqueness, with their ratings."""
         boxes, lines = self.boxes, self.lines
@@ -383,6 +399,7 @@ class Pencilmarks:
             (5.0, lambda: self.naked_set(4)),
             (5.2, lambda: self.fish(4)),
             (5.4, lambda: self.hidden_set(4)),
+            (6.6, self.turbot_fish),
         ]
 
 

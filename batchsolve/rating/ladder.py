@@ -5,10 +5,10 @@ a puzzle by the hardest that it took. Every technique here still helps, or is no
 there are fewer candidates. So the rating is the least level up to which techniques solve the
 puzzle: it does not depend on the order of steps, and equivalent puzzles have the same.
 
-A *direct* technique fills a cell and keeps no eliminations. Techniques that assume a unique
-solution are left out (4.5 to 5.0, and from 5.6 on), and so are aligned exclusion and chains, which
-begin at 6.2. Direct claiming (1.9) is left out because it is never needed: the cell that it fills
-is a hidden single of its box, or direct pointing (1.7) fills it.
+A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it is
+never needed, because the cell that it fills is a hidden single of its box, or direct pointing (1.7)
+fills it. Techniques that assume a unique solution are left out (4.5 to 5.0, and from 5.6 on), and
+so are aligned exclusion (6.2) and chains, but for the shortest chain of one digit (6.6).
 """
 
 # compiled kernels are typed by their arguments
@@ -45,7 +45,7 @@ from batchsolve.rating.board import (
     remove,
 )
 
-LAST, HIDDEN, NAKED, LOCKED, NAKED_SET, HIDDEN_SET, FISH, WING = range(8)
+LAST, HIDDEN, NAKED, LOCKED, NAKED_SET, HIDDEN_SET, FISH, WING, TURBOT = range(9)
 """The kinds of techniques."""
 
 IN_BOX, IN_LINE = BOXES, 0
@@ -72,6 +72,7 @@ LADDER = (
     ("naked quad", 5.0, NAKED_SET, 4, False),
     ("jellyfish", 5.2, FISH, 4, False),
     ("hidden quad", 5.4, HIDDEN_SET, 4, False),
+    ("turbot fish", 6.6, TURBOT, 0, False),
 )
 """The techniques, the easiest first: name, rating, kind, houses or size, and if it is direct.
 
@@ -379,6 +380,41 @@ def _wings(board, step, once, size):
 
 
 @helper
+def _turbot_fish(board, step, once):
+    """Use two houses with two places each of a digit, one of which sees one of the other house.
+
+    One of the other two has the digit, so cells that see both do not: a chain of four cells.
+    """
+    changed = False
+    ends = np.zeros((N_HOUSES, 2), np.int64)
+    for digit in range(N):
+        n = 0
+        for house in range(N_HOUSES):
+            at = np.intp(board[PLACES + N * house + digit])
+            if count(at) == 2:
+                ends[n, 0], ends[n, 1] = CELL[house, first(at)], CELL[house, first(at & (at - 1))]
+                n += 1
+        for j in range(n):
+            for i in range(4 * j):
+                one, near = ends[j, i & 1], ends[j, 1 - (i & 1)]
+                two, far = ends[i >> 2, i >> 1 & 1], ends[i >> 2, 1 - (i >> 1 & 1)]
+                if not IS_PEER[near, far]:
+                    continue
+                helps = False
+                for m in range(N_PEERS):
+                    cell = PEERS[one, m]
+                    if board[cell] >> digit & 1 and IS_PEER[two, cell]:
+                        remove(board, cell, digit)
+                        helps = True
+                changed |= helps
+                if helps and once:
+                    _note(step, 0, 0, 1 << digit)
+                    step[one] = step[near] = step[far] = step[two] = 1
+                    return True
+    return changed
+
+
+@helper
 def use(level, board, step, once):
     """Use the technique of a level; return True if it has changed the board.
 
@@ -406,7 +442,9 @@ def use(level, board, step, once):
         return _hidden_sets(board, step, once, which, direct)
     if kind == FISH:
         return _fish(board, step, once, which)
-    return _wings(board, step, once, which)
+    if kind == WING:
+        return _wings(board, step, once, which)
+    return _turbot_fish(board, step, once)
 
 
 @kernel
