@@ -5,10 +5,10 @@ a puzzle by the hardest that it took. Every technique here still helps, or is no
 there are fewer candidates. So the rating is the least level up to which techniques solve the
 puzzle: it does not depend on the order of steps, and equivalent puzzles have the same.
 
-A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it is
-never needed, because the cell that it fills is a hidden single of its box, or direct pointing (1.7)
-fills it. Techniques that assume a unique solution are left out (4.5 to 5.0, and from 5.6 on), and
-so are aligned exclusion (6.2) and chains, but for the shortest chain of one digit (6.6).
+A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it
+is never needed, because the cell that it fills is a hidden single of its box, or direct pointing
+(1.7) fills it. Techniques that assume a unique solution are left out (4.5 to 5.0, and from 5.6 on),
+and so are aligned exclusion (6.2) and chains, but for the shortest chain of one digit (6.6).
 """
 
 # compiled kernels are typed by their arguments
