@@ -50,7 +50,7 @@ def test_every_technique_has_its_rating():
     assert found.techniques.tolist() == [NAMES[value] for value in VALUES]
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32))
 def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     [image] = _images(GRIDS[k], seed, 1)
@@ -61,7 +61,7 @@ def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
 @example(len(GRIDS), 0, 0)
 def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
