@@ -26,6 +26,9 @@ UNLIMITED = 2**62
 MOST_SEED = 2**128 - 1
 """The largest seed of random numbers."""
 
+PROVES_UNIQUENESS = 2
+"""The limit of solutions that tells unique ones from others."""
+
 GRAPH_MEGABYTES = 1024
 """The default memory of a graph of covers, in megabytes."""
 

@@ -222,7 +222,7 @@ def solve_batch(
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     with Pool(jobs, backend, address) as pool:
-        parts = list(_answered(rows, write, settings, pool))
+        parts = list(answered(rows, write, settings, pool))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -239,7 +239,7 @@ def solve_batch(
     return BatchResult(**joined, messages=messages, notation=rows.notation)
 
 
-def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
+def answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
     engines = EnginesByShape.under(settings.engine, rows.problem, settings.limit or UNLIMITED)
     for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
@@ -463,6 +463,6 @@ def solve_table(
     answers = AnswerTable(corpus.reader, limit, stats, canonical)
     with Pool(jobs, backend, address) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
-        found = list(_answered(rows, answers.rows, settings, pool))
+        found = list(answered(rows, answers.rows, settings, pool))
     parts = [answers.schema.empty_table(), *(part for part, _ in found)]
     return with_columns_of(pa.concat_tables(parts), table)
