@@ -2,8 +2,8 @@
 
 Speeds are rows per second of processor time of one worker. The draw of grids is judged by their
 small rectangles, the weights by the published distribution of clues in minimal 9×9 puzzles.
-`--qqwing` is the program of Debian's package, for comparison. Results go to
-``benchmarks/results/generate.json``.
+`--qqwing` is the program of Debian's package, for comparison; py-sudoku is compared if it is
+installed. Results go to ``benchmarks/results/generate.json``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import argparse
 import json
 import subprocess
 import time
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
@@ -147,6 +149,16 @@ def of_qqwing(program: str, n: int) -> float:
     return round(n / (getrusage(RUSAGE_CHILDREN).ru_utime - before), 1)
 
 
+def of_py_sudoku(n: int) -> dict[str, Any]:
+    """Return the puzzles per second that py-sudoku makes, and how many have one solution."""
+    begin = time.process_time()
+    made = [import_module("sudoku").Sudoku(3, seed=k).difficulty(0.6) for k in range(n)]
+    seconds = time.process_time() - begin
+    grids = np.array([[digit or 0 for row in each.board for digit in row] for each in made])
+    statuses = bs.solve_batch(grids.astype(np.uint8), limit=2).status
+    return {"per_second": round(n / seconds, 1), "unique": f"{sum(statuses == 'unique')} of {n}"}
+
+
 def main() -> None:
     """Measure all, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -160,6 +172,8 @@ def main() -> None:
     result["weighted_clues"] = weighted_clues(arguments.weighted)
     if arguments.qqwing:
         result["qqwing_per_second"] = of_qqwing(arguments.qqwing, 2_000)
+    if find_spec("sudoku"):
+        result["py-sudoku"] = of_py_sudoku(500)
     result["draws"] = draws(arguments.draws)
     result["chances"] = chances(100_000)
     RESULTS.write_text(json.dumps(result, indent=1) + "\n")
