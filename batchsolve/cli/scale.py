@@ -154,6 +154,14 @@ def scale(
             help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        option(
+            heading="Search",
+            metavar="NAME",
+            help="With --weak: measure the rows of each value of this column apart.",
+        ),
+    ] = None,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
     resume: Annotated[bool, option(help="Go on with an interrupted experiment.")] = False,
@@ -174,10 +182,12 @@ def scale(
         directory_for,
         write_experiment,
     )
-    from batchsolve.scaling.measure import Plan, read_workload, run_plan
+    from batchsolve.scaling.measure import Plan, read_workloads, run_plan
 
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
+    if by is not None and weak is None:
+        raise InputError("--by is for the rows of a corpus; give their number with --weak")
     if weak is not None and more:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
     plan = Plan(
@@ -191,9 +201,13 @@ def scale(
         time_limit=search.time_limit,
     )
     several = list(dict.fromkeys(problems))
-    workloads = [read_workload(text, weak, **how_written(puzzles)) for text in several]
+    workloads = [
+        workload
+        for text in several
+        for workload in read_workloads(text, weak, by, **how_written(puzzles))
+    ]
     home = directory_for(output, resume)
-    planned = {"problems": several, "weak": weak, **how_written(puzzles), **asdict(plan)}
+    planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
     experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
     with interrupts():
         try:

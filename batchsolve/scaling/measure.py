@@ -115,6 +115,27 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
     return Workload(text, corpus.problem, stacks, per_worker)
 
 
+def read_workloads(
+    text: str, per_worker: int | None, by: str | None, **reading: Any
+) -> list[Workload]:
+    """Read the workload that `text` names, or one for each value of a column of a corpus.
+
+    Raises
+    ------
+    InputError
+        See `read_workload`; or if there is a column, and no corpus of which workers get rows.
+    """
+    if by is None:
+        return [read_workload(text, per_worker, **reading)]
+    if per_worker is None or not _is_table(text):
+        raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
+    corpus = Corpus([text], **reading)
+    return [
+        Workload(f"{text}, {by} {value or 'missing'}", corpus.problem, stacks, per_worker)
+        for value, stacks in corpus.strata(by).items()
+    ]
+
+
 @contextmanager
 def _naming(workload: str) -> Iterator[None]:
     """Prefix the errors of a workload with its name, unless they begin with the name of its file.

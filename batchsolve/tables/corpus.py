@@ -84,6 +84,7 @@ SOLUTION_NAMES = (
     "target",
 )
 T = TypeVar("T")
+MOST_STRATA = 100  # values of a column by which stacks are parted
 FEW_ROWS = 100  # enough to see that a column holds grids
 SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
 
@@ -192,6 +193,31 @@ class Corpus(Tables):
         InputError
             If rows have several problems, because their stacks are not over one.
         """
+        return (stacks for _, stacks in self._tables_and_stacks())
+
+    def strata(self, by: str) -> dict[str, Stacks]:
+        """Return the stacks of rows for each value of a column, in the order of first rows.
+
+        Raises
+        ------
+        InputError
+            See `stacks`; if the column does not exist, or has more than `MOST_STRATA` values.
+        """
+        if by not in self.columns:
+            raise InputError(f"unknown column {quoted(by)}; choose from {self._names()}")
+        parts: dict[str, list[Stacks]] = {}
+        for table, stacks in self._tables_and_stacks():
+            values = as_text(table[by], by).take(pa.array(stacks.roots)).fill_null("")
+            codes = values.dictionary_encode()
+            indices = codes.indices.to_numpy()
+            for k, value in enumerate(codes.dictionary.to_pylist()):
+                parts.setdefault(value, []).append(stacks.take(indices == k))
+            if len(parts) > MOST_STRATA:
+                raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
+        return {value: Stacks.concatenate(some) for value, some in parts.items()}
+
+    def _tables_and_stacks(self) -> Iterator[tuple[pa.Table, Stacks]]:
+        """Yield the rows of each block, and their stacks."""
         for batch in self.batches():
             for problem, stacks in batch.groups():
                 assert isinstance(problem, GridProblem)
@@ -201,7 +227,7 @@ class Corpus(Tables):
                         f"{names}: its rows have several problems, such as {self.problem!r} and "
                         f"{problem!r}; here, all need the same"
                     )
-                yield stacks
+                yield batch.table, stacks
 
     @property
     def unread_columns(self) -> list[str]:

@@ -26,7 +26,14 @@ from batchsolve.scaling.experiment import (
     write_experiment,
 )
 from batchsolve.scaling.forecast import forecast, measured_costs
-from batchsolve.scaling.measure import Plan, ScalingError, covered, read_workload, run_plan
+from batchsolve.scaling.measure import (
+    Plan,
+    ScalingError,
+    covered,
+    read_workload,
+    read_workloads,
+    run_plan,
+)
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import simulate
 from batchsolve.scaling.speedup import Series, fit
@@ -206,6 +213,20 @@ def test_weak_scaling_gives_every_worker_as_much():
     same = read_workload("queens:6", 3)
     (run,) = (run for run, _ in run_plan([same], Plan(jobs=(2,), repeat=1)))
     assert (run.stacks, run.count) == (6, 6 * 4)
+
+
+def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
+    grids = ["1.....2..3.....4", "1...............", "1.....2..3.....4"]
+    rows = [f"{grid},{rating}" for grid, rating in zip(grids, ("1.2", "", "1.2"), strict=True)]
+    path = tmp_path / "in.csv"
+    path.write_text("\n".join(["puzzle,rating", *rows, ""]))
+    one, other = read_workloads(str(path), 2, "rating")
+    assert (one.name, other.name) == (f"{path}, rating 1.2", f"{path}, rating missing")
+    assert [one.stacks.roots.tolist(), other.stacks.roots.tolist()] == [[0, 2], [1]]
+    with pytest.raises(bs.InputError, match="unknown column 'level'; choose from"):
+        read_workloads(str(path), 2, "level")
+    with pytest.raises(bs.InputError, match="only the rows of a corpus"):
+        read_workloads("queens:6", 2, "level")
 
 
 def test_processes_count_as_threads_do():
@@ -519,6 +540,7 @@ def test_where_and_when_is_known(experiment):
         (["queens:6", "--engine", "steam"], "unknown engine"),
         (["queens:6", "--repeat", "0"], "1 or more"),
         (["queens:6", "--weak", "0"], "1 or more"),
+        (["queens:6", "--by", "rating"], "give their number with --weak"),
         (["queens:6", "--weak", "1", "--forecast-workers", "8"], "leave out"),
         (["queens:6", "--latency", "-1"], "0 to 1,000,000 seconds"),
         (["queens:6", "--latency", "inf"], "0 to 1,000,000 seconds"),
