@@ -549,7 +549,7 @@ def test_where_and_when_is_known(experiment):
         (["queens:6", "--forecast-workers", "8,250001"], "1 to 250,000, not 250,001"),
         (["queens:6", "--scheduler", "tcp://localhost:1"], "takes no address"),
         (["nothing:6"], "no such file"),
-        (["queens:6", "--engine", "lanes"], "Sudoku only"),
+        (["queens:6", "--engine", "lanes"], "grids of digits only"),
     ],
 )
 def test_wrong_usage_is_explained(arguments, message, tmp_path):
