@@ -266,7 +266,7 @@ def engines(printing: Json) -> int:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue
         takes = "any exact cover" if can.bounds else "exact covers without bounds"
-        takes = "Sudoku only" if can.sudoku_only else takes
+        takes = "grids of digits only" if can.sudoku_only else takes
         needs = f"; needs pip install 'batchsolve[{can.extra}]'" if can.extra else ""
         print(f"{name:14}{can.description}; {takes}{needs}")
     return 0

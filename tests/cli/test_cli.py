@@ -109,7 +109,7 @@ def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
     assert list(said) == ["auto", *engine_names()]
     assert [name for name, line in said.items() if "any exact cover" in line] == ["dlx"]
     assert "; exact covers without bounds" in said["bits"]
-    assert "; Sudoku only" in said["lanes"]
+    assert "; grids of digits only" in said["lanes"]
 
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef")])
