@@ -42,6 +42,7 @@ _MODULES = {
     "sample": "graphs",
     "show": "problems",
     "draw": "problems",
+    "convert": "problems",
     "estimate": "problems",
     "engines": "problems",
     "split": "trees",

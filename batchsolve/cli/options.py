@@ -320,8 +320,9 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
 HOW_WRITTEN = ("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column")
 
 PROBLEM = (
-    "A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .json, .npz or .tiling "
-    "file, or a family such as queens:12 or sudoku:2x3."
+    "A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .sets, .json, .npz or "
+    ".tiling file, such a form in a file of any name (dlx:problem.txt, dlx:-), or a family such as "
+    "queens:12 or sudoku:2x3."
 )
 Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
 Puzzles = Annotated[FileSettings, only(*HOW_WRITTEN)]

@@ -1,8 +1,9 @@
-"""The commands that show problems and engines: show, draw, estimate, engines."""
+"""The commands that show problems and engines: show, draw, convert, estimate, engines."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -164,6 +165,48 @@ def _covers_on(bar: Any) -> Callable[[int, int], None]:
         bar.update(covers - bar.n)
 
     return update
+
+
+@command(
+    examples=(
+        "batchsolve convert pentominoes:6x10 -o pentominoes.dlx",
+        "batchsolve convert datasets/many16.csv#3 -o grid.cnf",
+        "batchsolve convert queens:8 -o opb:-",
+    ),
+    epilog="Exit codes: 0 written; 2 wrong usage, a form that cannot hold the problem, or a file "
+    "that cannot be read or written.",
+)
+def convert(
+    problem: Problem,
+    output: Annotated[
+        str,
+        output_to(
+            "FILE",
+            help=".dlx, .ec, .json, .npz, .cnf (DIMACS, for model counters), or .opb "
+            "(pseudo-Boolean, with bounds and costs); dlx:- prints it.",
+        ),
+    ],
+    *,
+    puzzles: Puzzles,
+) -> int:
+    """Write a problem in another form.
+
+    Clues leave out the options that clash with them. In .cnf and .opb, comments name the options of
+    the variables; .npz has no names.
+    """
+    from batchsolve.runs.convert import converted
+    from batchsolve.runs.draw import write_whole
+
+    form, colon, path = output.partition(":")
+    if not (colon and path == "-"):
+        form, path = os.path.splitext(output)[1].lower().removeprefix("."), output
+    with interrupts():
+        content = converted(read(problem, puzzles), form)
+        if path == "-":
+            sys.stdout.buffer.write(content)
+        else:
+            write_whole(path, content)
+    return 0
 
 
 @command(

@@ -19,7 +19,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from batchsolve.engines.contract import (
@@ -28,10 +28,12 @@ from batchsolve.engines.contract import (
     Engine,
     Outcome,
     Registered,
+    Sharing,
     Task,
     check_support,
     engine_names,
     get_engine,
+    new_run,
     registered,
 )
 from batchsolve.engines.frame import prepared
@@ -88,6 +90,17 @@ def _names_for(name: str, problem: ExactCover) -> Iterator[str]:
             yield engine.name
 
 
+def counter_for(name: str, problem: ExactCover) -> str:
+    """Return the name of the engine that may take over a count of all covers; empty if none may.
+
+    It counts equal subtrees once, so it suits problems in which many subtrees are equal.
+    """
+    if name != AUTO or registered(next(_names_for(name, problem))).capabilities.tree != MRV_TREE:
+        return ""
+    each = map(registered, engine_names())
+    return next((e.name for e in each if e.capabilities.counts_only and _takes(e, problem)), "")
+
+
 @dataclass(frozen=True)
 class EngineForEach:
     """The engines that a name stands for when many problems are searched, as one engine.
@@ -95,9 +108,12 @@ class EngineForEach:
     Attributes
     ----------
     name : str
+    run : str
+        The name of the run for engines with a table.
     """
 
     name: str
+    run: str = field(default_factory=new_run, repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -115,7 +131,10 @@ class EngineForEach:
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
         if self.name != AUTO or isinstance(problem, SmallProblems):
-            return self.of(problem).search(problem, task)
+            engine = self.of(problem)
+            if isinstance(engine, Sharing) and isinstance(problem, ExactCover):
+                engine = engine.for_run(self.run, "", problem)
+            return engine.search(problem, task)
         turns = _turns_of(problem)
         engine = get_engine(turns.next())
         begin = time.perf_counter()

@@ -12,6 +12,7 @@ asked for, because that prepares its kernels for compiling.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
@@ -188,6 +189,9 @@ class Outcome:
         progress).
     parents : ndarray of int64, shape (len(frontier),)
         For each stack of the frontier, the place in the task of the stack it descends from.
+    tree_nodes : ndarray of float64, shape (n,), or None
+        The nodes of the tree that was searched below each stack, also of subtrees whose counts were
+        looked up instead; None if the engine visits them all.
     """
 
     counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
@@ -197,6 +201,7 @@ class Outcome:
     frontier: Stacks
     weights: npt.NDArray[np.float64]
     parents: npt.NDArray[np.int64]
+    tree_nodes: npt.NDArray[np.float64] | None = None
 
 
 class Engine(Protocol):
@@ -230,14 +235,26 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Sharing(Protocol):
-    """An engine whose searches in several processes can share a table."""
+    """An engine with a table, which the tasks of a run share."""
 
-    def shared_in(self, folder: str, problem: ExactCover) -> Engine:
-        """Return a copy of the engine that keeps its table in a folder.
+    def for_run(self, run: str, folder: str, problem: ExactCover) -> Engine:
+        """Return a copy of the engine with an empty table, for all tasks of a run.
 
-        Return the engine itself if the folder has no room.
+        Parameters
+        ----------
+        run : str
+            A name that no other run has; see `new_run`.
+        folder : str
+            A folder in which processes of this machine can share the table; empty if there is none.
+            If it has no room, each process has a table of its own.
+        problem : ExactCover
         """
         ...
+
+
+def new_run() -> str:
+    """Return a name that no other run has, on any machine."""
+    return os.urandom(8).hex()
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ of the problem before it begins another, however the items are numbered.
 
 * The *key* is compared as a whole: the hash only says where to look.
 * The *table* is one array of a bounded size, which all threads of a process share. A row is a
-  *version*, a key, a count of 128 bits, and the *effort*, the nodes visited to find it; version 0
+  *version*, a key, a count of 128 bits, and the *size*, the nodes of the whole subtree; version 0
   marks an empty row. A key may lie in any row of a short window; when all those are taken, the row
-  with the least effort gives way.
-* Processes on one machine can share a table, too: a file that they map.
+  of the least size gives way.
+* The sizes of subtrees, visited or looked up, add up to the size of the tree that was searched. So
+  a short search tells how often subtrees repeat: `Outcome.tree_nodes` by `Outcome.nodes`.
+* Processes on one machine can share a table, too: a file that they map. Every run begins with an
+  empty table.
 * No thread waits for a row. A thread that writes one makes its version odd first, and even again
   when all words are there; if another thread has made it odd, it does not write. A thread that
   reads one looks at the version before and after, and takes what it read only if both are the same
@@ -86,7 +89,8 @@ MOST_MEGABYTES = 2**30
 W = uint64
 
 _WINDOW = 8  # rows in which a key may lie
-_BESIDE_KEY = 4  # words of a row: its version before the key; a count of two and the effort behind
+_BESIDE_KEY = 4  # words of a row: its version before the key; a count of two and the size behind
+_MOST_SIZE = 2.0**63
 
 
 class Marks(NamedTuple):
@@ -96,7 +100,7 @@ class Marks(NamedTuple):
     uncovered: np.ndarray  # the items not covered, a bit each
     key: np.ndarray  # room for a key
     sums: np.ndarray  # (levels, 3): level -> the sum on entering its node, lowest word first
-    nodes: np.ndarray  # level -> the nodes visited by then
+    sizes: np.ndarray  # level -> the nodes of its node's subtree, as far as it was searched
     handed: np.ndarray  # level -> the stacks handed back by then; -1 if it was not looked up
 
 
@@ -108,7 +112,7 @@ def _marks_of(problem: ExactCover, words: int) -> Marks:
         np.zeros(words, np.uint64),
         np.zeros(words, np.uint64),
         np.zeros((n_levels, 3), np.uint64),
-        np.zeros(n_levels, np.int64),
+        np.zeros(n_levels, np.float64),
         np.zeros(n_levels, np.int64),
     )
 
@@ -121,7 +125,7 @@ def _first_row(key, table):
 
 @inlined
 def _find(key, table):
-    """Look a key up; return whether it was found, and its count of two words.
+    """Look a key up; return whether it was found, its count of two words, and its size.
 
     A row that another thread writes meanwhile is skipped.
     """
@@ -139,19 +143,21 @@ def _find(key, table):
             while w < words and load_relaxed(flat, at + w) == key[w]:
                 w += W(1)
             if w == words:
-                low, high = load_relaxed(flat, at + words), load_relaxed(flat, at + words + W(1))
+                at += words
+                low, high = load_relaxed(flat, at), load_relaxed(flat, at + W(1))
+                size = load_relaxed(flat, at + W(2))
                 fence_acquire()
                 if load_relaxed(flat, row * width) == version:
-                    return True, low, high
+                    return True, low, high, size
         row += W(1)
         if row == n_rows:
             row = W(0)
-    return False, W(0), W(0)
+    return False, W(0), W(0), W(0)
 
 
 @inlined
-def _store(key, low, high, effort, table):
-    """Write a count into the first empty row of its window, or over the one of least effort.
+def _store(key, low, high, size, table):
+    """Write a count into the first empty row of its window, or over the one of least size.
 
     If another thread is writing that row, the count is not kept.
     """
@@ -177,7 +183,7 @@ def _store(key, low, high, effort, table):
             store_relaxed(flat, at + W(1) + w, key[w])
         store_relaxed(flat, at + words + W(1), low)
         store_relaxed(flat, at + words + W(2), high)
-        store_relaxed(flat, at + words + W(3), effort)
+        store_relaxed(flat, at + words + W(3), size)
         store_release(flat, at, version + W(2))
 
 
@@ -229,13 +235,14 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
     level, entered, visited, _ = position
     depth, allowed = bounds.depth, bounds.allowed
     down, right = links.down, links.right
-    uncovered, key = marks.uncovered, marks.key
+    uncovered, key, sizes = marks.uncovered, marks.key, marks.sizes
     n_items = U(links.left.size - 1)
     while True:
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
                 return frame.SPENT, frame.Position(level, False, visited, 0)
+            sizes[level] = 1.0
             if right[0] == 0:
                 visited += 1
                 _add(total, W(1), W(0))
@@ -247,19 +254,20 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                     visited += 1
                     entered = False
                 elif level == depth:
+                    sizes[level] = 0.0
                     return frame.DEEP, frame.Position(level, False, visited, 0)
                 else:
                     visited += 1
                     marks.handed[level] = -1
                     if best > 1:  # a node with one child is left to that child
                         write_key(key, uncovered, links, marks.n_primary)
-                        is_known, low, high = _find(key, table)
+                        is_known, low, high, size = _find(key, table)
                         if is_known:
                             _add(total, low, high)
+                            sizes[level] = float(size)
                             entered = False
                         else:
                             marks.sums[level] = total
-                            marks.nodes[level] = visited
                             marks.handed[level] = handed
                     if entered:
                         # X4. [Cover i.]
@@ -271,6 +279,7 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                 if level == 0:
                     return frame.DONE, frame.Position(level, False, visited, 0)
                 level -= 1
+                sizes[level] += sizes[level + 1]
                 # X6. [Try again.]
                 flip(choice[level], links, uncovered)
                 uncommit_others(choice[level], links)
@@ -289,13 +298,15 @@ def _walk(links, table, marks, total, choice, position, bounds, handed):
                 low, high, beyond = _difference(total, marks.sums[level])
                 if beyond == 0:
                     write_key(key, uncovered, links, marks.n_primary)
-                    effort = W(visited - marks.nodes[level] + 1)
-                    _store(key, low, high, effort, table)
+                    _store(key, low, high, W(min(sizes[level], _MOST_SIZE)), table)
 
 
 @kernel
-def _search(links, table, marks, totals, task):
-    """Search below every stack of a task; count in `totals`, return no covers and the frontier."""
+def _search(links, table, marks, totals, sizes, task):
+    """Search below every stack of a task; return no covers and the frontier.
+
+    Counts are added to `totals`, and the nodes of the tree that was searched to `sizes`.
+    """
     stacks, clash = task.stacks, task.clash
     found, front = frame.no_covers(), frame.no_stacks()
     n_items = links.left.size - 1
@@ -324,6 +335,8 @@ def _search(links, table, marks, totals, task):
             front = hand_back(links, choice, position.level, stacks, k, choices, front)
         undo(links, choice, position.level)
         frame.end_stack(task, k, position)
+        for level in range(max(position.level, 1)):  # those below were added to their parents
+            sizes[k] += marks.sizes[level]
     return found[:], front[:]
 
 
@@ -335,11 +348,14 @@ class MemoisedCounting:
     ----------
     megabytes : int
         The size of the table of each process; its threads share it.
+    run : str
+        The run whose tasks share the table; empty if all searches of a problem do.
     file : str
         The file that holds the table for several processes; empty if each has its own.
     """
 
     megabytes: int = 256
+    run: str = field(default="", repr=False)
     file: str = field(default="", repr=False)
 
     capabilities = registered("memo").capabilities
@@ -355,23 +371,27 @@ class MemoisedCounting:
         """The name of the engine for `get_engine`."""
         return f"memo:{self.megabytes}"
 
-    def shared_in(self, folder: str, problem: ExactCover) -> MemoisedCounting:
-        """Return the engine with a table in a file of a folder; see `Sharing`.
+    def for_run(self, run: str, folder: str, problem: ExactCover) -> MemoisedCounting:
+        """Return the engine with an empty table; see `Sharing`.
 
-        The whole file is reserved: a process is killed if it writes where the disk has no space.
+        A file is reserved whole: a process is killed if it writes where the disk has no space.
         """
+        own = replace(self, run=run)
+        if not folder:
+            return own
         n_rows, width = _shape_of_table(problem, self.megabytes)
-        file = os.path.join(folder, f"table-{problem.fingerprint[:16]}-{self.megabytes}")
+        name = f"table-{run}-{problem.fingerprint[:16]}-{self.megabytes}"
+        file = os.path.join(folder, name)
         if os.path.exists(file):
-            return replace(self, file=file)
+            return replace(own, file=file)
         try:
             with open(file, "xb") as made:
                 os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
         except (OSError, AttributeError):  # a full disk, or a system that cannot reserve files
             with suppress(OSError):
                 os.remove(file)
-            return self
-        return replace(self, file=file)
+            return own
+        return replace(own, file=file)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
@@ -382,13 +402,15 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         totals = np.zeros((len(task.stacks), 3), np.uint64)
-        with _shared_table(problem, self.megabytes, self.file) as table:
+        sizes = np.zeros(len(task.stacks))
+        with _shared_table(problem, self) as table:
             marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
-            arrays = _links_in_order(problem), table, marks, totals
+            arrays = _links_in_order(problem), table, marks, totals, sizes
             outcome = frame.search_task(_search, arrays, task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
-        return replace(outcome, counts=np.array(counts, np.int64 if fits else object))
+        exact = np.array(counts, np.int64 if fits else object)
+        return replace(outcome, counts=exact, tree_nodes=sizes)
 
 
 @frame.prepared
@@ -428,28 +450,30 @@ class _Table:
     users: int = 0
 
 
-_TABLES: dict[tuple[str, int, str], _Table] = {}
+_TABLES: dict[tuple[str, int, str, str], _Table] = {}
 _TABLES_LOCK = threading.Lock()
 
 
 @contextmanager
 def _shared_table(
-    problem: ExactCover, megabytes: int, file: str = ""
+    problem: ExactCover, engine: MemoisedCounting
 ) -> Iterator[npt.NDArray[np.uint64]]:
     """Lend the table of a problem to a search; others may use it at the same time.
 
-    It keeps its rows until another problem needs a table and no search uses this one.
+    It keeps its rows until another problem or run needs a table and no search uses this one.
     """
-    shape = _shape_of_table(problem, megabytes)
-    kind = (problem.fingerprint, shape[0], file)
+    shape = _shape_of_table(problem, engine.megabytes)
+    kind = (problem.fingerprint, shape[0], engine.run, engine.file)
     with _TABLES_LOCK:
         for other in [each for each in _TABLES if each != kind and not _TABLES[each].users]:
             del _TABLES[other]
         if kind not in _TABLES:
             try:
-                _TABLES[kind] = _Table(_new_table(shape, file))
+                _TABLES[kind] = _Table(_new_table(shape, engine.file))
             except MemoryError as error:
-                raise InputError(f"no memory for a table of {megabytes} MB; name a size") from error
+                raise InputError(
+                    f"no memory for a table of {engine.megabytes} MB; name a size"
+                ) from error
         table = _TABLES[kind]
         table.users += 1
     try:

@@ -141,11 +141,11 @@ class _Formula:
 
         self._tally = tally
         self._problem = problem
-        left = _left_of(problem, stack)
+        left = left_of(problem, stack)
         options = left.options.tolist()
         self._options, self._first = options, dict(zip(options, left.first.tolist(), strict=True))
         self._variable = {o: v for v, o in enumerate(options, 1)}
-        clauses, n_variables = _clauses_of(left)
+        clauses, n_variables = clauses_of(left)
         self._new_variable = count(n_variables + 1)
         self._n_given = len(stack)
         self.solver = Solver(SOLVER, bootstrap_with=clauses)
@@ -234,7 +234,7 @@ def _fits(problem: ExactCover, state: npt.NDArray[np.int64]) -> npt.NDArray[np.b
     return np.logical_and.reduceat(fits, problem.indptr[:-1])
 
 
-class _Left(NamedTuple):
+class Left(NamedTuple):
     """The part of a problem that a stack leaves.
 
     An entry says that an option, counted from 1 among those that are left, has an item which the
@@ -249,7 +249,7 @@ class _Left(NamedTuple):
     is_required: npt.NDArray[np.bool_]  # of the items: whether primary and not covered
 
 
-def _left_of(problem: ExactCover, stack: list[int]) -> _Left:
+def left_of(problem: ExactCover, stack: list[int]) -> Left:
     """Return the part of a problem that a stack leaves."""
     items, state = problem.indices.astype(np.int64), _state_of(problem, stack)
     owners = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
@@ -262,7 +262,7 @@ def _left_of(problem: ExactCover, stack: list[int]) -> _Left:
     number[options] = np.arange(1, options.size + 1)
     kept = np.flatnonzero(is_left[owners] & (state[items] == FREE))
     kept = kept[np.argsort(items[kept], kind="stable")]
-    return _Left(
+    return Left(
         options,
         first[options],
         number[owners[kept]],
@@ -272,7 +272,7 @@ def _left_of(problem: ExactCover, stack: list[int]) -> _Left:
     )
 
 
-def _clauses_of(left: _Left) -> tuple[Iterator[Sequence[int]], int]:
+def clauses_of(left: Left) -> tuple[Iterator[Sequence[int]], int]:
     """Return the clauses of a formula, and the number of their variables."""
     n_variables = left.options.size
     long: list[list[int]] = []

@@ -1,8 +1,8 @@
-"""Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, JSON.
+"""Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, sets, JSON.
 
 Readers take the content of a file. Their errors name the line (or the option, if there are no
-lines); the caller names the file. The readers read the output of `write_dlx` and `write_ec` as the
-same problem.
+lines); the caller names the file. A reader reads the output of its
+writer as the same problem.
 """
 
 from __future__ import annotations
@@ -104,6 +104,36 @@ def read_ec(text: str) -> ExactCover:
     return problem
 
 
+def read_sets(text: str) -> ExactCover:
+    r"""Read sets of numbers: the first line is ``n_items n_options``, then ``size item item …``.
+
+    The items are primary, and numbers from 1. Collections of instances for counting and for set
+    covering have this form.
+
+    Examples
+    --------
+    >>> read_sets("4 2\n2 1 3\n2 2 4\n")
+    ExactCover(n_items=4, n_primary=4, n_options=2)
+    """
+    lines = _lines(text)
+    header, words = next(lines, (1, []))
+    if len(words) != 2:
+        raise InputError(
+            f"line {header}: expected 'n_items n_options', not {' '.join(words)[:60]!r}"
+        )
+    n_items, n_options = (_whole(word, header) for word in words)
+    check_number_of_items(n_items)
+    indptr, indices = [0], list[int]()
+    for number, (size, *items) in lines:
+        if _whole(size, number) != len(items):
+            raise InputError(f"line {number}: {len(items)} items where its size is {size}")
+        indices += _option(items, number, n_items)
+        indptr.append(len(indices))
+    if len(indptr) - 1 != n_options:
+        raise InputError(f"{len(indptr) - 1} options where line {header} says {n_options}")
+    return _of_numbers(indptr, indices, n_items)
+
+
 def read_json(text: str) -> ExactCover:
     """Read an object with ``options``, and perhaps ``items``, ``secondary`` and further fields.
 
@@ -195,6 +225,40 @@ def write_ec(problem: ExactCover) -> str:
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
     lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
     return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
+
+
+def write_json(problem: ExactCover) -> str:
+    """Return a problem as an object of JSON; the inverse of `read_json`.
+
+    Raises
+    ------
+    InputError
+        If two items, or two colours, have one name.
+
+    Examples
+    --------
+    >>> print(write_json(ExactCover.from_options([["a", "x"], ["b"]], secondary=["x"])), end="")
+    {"options": [["a", "x"], ["b"]], "items": ["a", "b", "x"], "secondary": ["x"]}
+    """
+    names = [problem.item_name(i) for i in range(problem.n_items)]
+    used = [] if problem.colors is None else np.unique(problem.colors).tolist()
+    colors = {c: problem.color_name(c) for c in used if c}
+    for each in (names, list(colors.values())):
+        if (name := twice(each)) is not None:
+            raise InputError(f"two names are {quoted(name)}; give them different names")
+    rows = [problem.coloring(o) for o in range(problem.n_options)]
+    fields: dict[str, Any] = {"options": [[names[i] for i in row] for row in rows]}
+    fields |= {"items": names, "secondary": names[problem.n_primary :]}
+    if problem.option_names is not None:
+        fields["option_names"] = problem.option_names
+    if colors:
+        fields["colors"] = [{names[i]: colors[c] for i, c in row.items() if c} for row in rows]
+    if problem.bounds is not None:
+        bounds = zip(names, problem.bounds.tolist(), strict=False)
+        fields["bounds"] = {name: pair for name, pair in bounds if pair != [1, 1]}
+    if problem.costs is not None:
+        fields["costs"] = problem.costs.tolist()
+    return json.dumps(fields) + "\n"
 
 
 def _lines(text: str) -> Iterator[Line]:
@@ -359,8 +423,12 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
         raise InputError("no line is the header, 'p ec n_items'")
     if n_options not in (None, len(indptr) - 1):
         raise InputError(f"{len(indptr) - 1} options where the header says {n_options}")
-    names = list(map(str, range(1, n_items + 1)))  # the numbers in the file
-    return ExactCover(indptr, indices, n_items, item_names=names)
+    return _of_numbers(indptr, indices, n_items)
+
+
+def _of_numbers(indptr: Sequence[int], indices: Sequence[int], n_items: int) -> ExactCover:
+    """Return a problem whose items are called by the numbers in its file."""
+    return ExactCover(indptr, indices, n_items, item_names=list(map(str, range(1, n_items + 1))))
 
 
 def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:

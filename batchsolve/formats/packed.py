@@ -96,6 +96,27 @@ def read_npz(data: bytes) -> ExactCover:
     )
 
 
+def write_npz(problem: ExactCover) -> bytes:
+    """Return a problem as a CSR matrix; the inverse of `read_npz`, which knows no names."""
+    optional: dict[str, Any] = {
+        "colors": problem.colors,
+        "bounds": problem.bounds,
+        "costs": problem.costs,
+    }
+    file = io.BytesIO()
+    np.savez_compressed(
+        file,
+        format=np.array(b"csr"),
+        shape=np.array([problem.n_options, problem.n_items]),
+        indptr=problem.indptr,
+        indices=problem.indices,
+        data=np.ones(problem.n_entries, np.uint8),
+        n_primary=np.array(problem.n_primary),
+        **{name: array for name, array in optional.items() if array is not None},
+    )
+    return file.getvalue()
+
+
 def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:
     if array.size != length or array.dtype.kind not in "iu":
         expected = "one whole number" if length == 1 else f"{length} whole numbers"

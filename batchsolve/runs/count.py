@@ -16,7 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task
-from batchsolve.engines.choice import EngineForEach, RowEngines, engine_for_cheapest, engines_for
+from batchsolve.engines.choice import (
+    EngineForEach,
+    RowEngines,
+    counter_for,
+    engine_for_cheapest,
+    engines_for,
+)
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
@@ -68,6 +74,10 @@ class Count:
     jobs : int
     failures : list of str
         The reasons why subproblems could not be searched; the count leaves these out.
+    hint : str
+        Advice on the engine; empty if there is none.
+    symmetries : int
+        The order of the group under which covers are counted once; 1 if all are counted.
 
     Examples
     --------
@@ -89,13 +99,17 @@ class Count:
     backend: str
     jobs: int
     failures: list[str]
+    hint: str = ""
+    symmetries: int = 1
 
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
+        by = f" by {self.engine}" if self.engine else ""
+        under = f" up to {self.symmetries} symmetries" if self.symmetries > 1 else ""
         return (
-            f"{counted(self.count, 'solution')}, {state}; {counted(self.nodes, 'node')} in "
+            f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')} in "
             f"{counted(self.subproblems, 'subproblem')}, {counted(self.rounds, 'round')}; "
-            f"{self.seconds:.1f} s"
+            f"{self.seconds:.1f} s{by}{'; ' if self.hint else ''}{self.hint}"
         )
 
     def _repr_html_(self) -> str:
@@ -384,7 +398,8 @@ def search_tree(
     if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
-    return TreeSearch(goal, engines_for(settings.engine, problem), pool, render, group)
+    engines, counter = engines_for(settings.engine, problem), counter_for(settings.engine, problem)
+    return TreeSearch(goal, engines, pool, render, group, counter)
 
 
 def _forget(covers: Stacks) -> None:
@@ -433,6 +448,8 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
         pool.backend,
         pool.jobs,
         search.failures,
+        search.hint,
+        search.n_symmetries,
     )
     LOG.info("%s", result)
     for reason in result.failures:

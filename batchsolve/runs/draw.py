@@ -100,10 +100,10 @@ def format_of(path: str) -> str:
     return suffix[1:4] if suffix == ".svg" else "html"
 
 
-def write_whole(path: str, text: str) -> None:
-    """Write a text file; it appears when it is complete."""
+def write_whole(path: str, content: str | bytes) -> None:
+    """Write a file; it appears when it is complete."""
     with disk_errors(path), whole_file(path) as file:
-        file.write(text.encode())
+        file.write(content if isinstance(content, bytes) else content.encode())
 
 
 def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None) -> Picture:

@@ -34,7 +34,7 @@ from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, sp
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
-PROBLEM_SUFFIXES = (".dlx", ".ec", ".npz", ".tiling")
+PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)

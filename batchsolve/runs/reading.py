@@ -36,6 +36,7 @@ from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
     read_json,
+    read_sets,
 )
 from batchsolve.formats.packed import read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
@@ -52,6 +53,9 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
 
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
+
+FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling")
+"""The forms of exact cover problems: each is a suffix of files, and a prefix of other names."""
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 
@@ -123,10 +127,12 @@ def read_problem(
     text : str or path
         * a file with one grid: a line of N² characters or numbers, N lines of N each, or a drawing;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
-        * an exact cover problem: ``.dlx``, ``.ec``, ``.json``, or ``.npz`` with a CSR matrix;
+        * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
+          matrix;
         * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
-        * ``-``: a grid, ``.ec`` with a header ``p ec``, a tiling, JSON or a matrix from standard
-          input;
+        * ``-``: a grid, ``.ec`` with a header ``p ec``, sets, a tiling, JSON or a matrix from
+          standard input;
+        * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
         * if no such file exists, a family: ``queens:12``.
 
         Files can be compressed, such as ``grid.txt.gz``.
@@ -171,6 +177,9 @@ def read_problem(
         if column is not None or rule_columns is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
+    form, _, path = text.partition(":")
+    if form in FORMS and (path == "-" or os.path.exists(path)):
+        return _read_file(path, written, form)
     path, row = _split_row(text)
     if row is not None:
         return _read_row(path, row, column, {**written, "rule_columns": rule_columns})
@@ -348,14 +357,16 @@ def _reading(problem: ExactCover, name: str) -> Reading:
     return Reading(problem, np.empty(0, np.uint32), name, notation)
 
 
-def _read_file(path: str, written: Mapping[str, Any]) -> Reading:
+def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
     with named_errors(name_of(path)):
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    return read_content(data, path, written)
+    return read_content(data, path, written, form)
 
 
-def read_content(data: bytes, path: str, written: Mapping[str, Any] | None = None) -> Reading:
+def read_content(
+    data: bytes, path: str, written: Mapping[str, Any] | None = None, form: str = ""
+) -> Reading:
     """Read the problem in the content of a file.
 
     Parameters
@@ -365,6 +376,8 @@ def read_content(data: bytes, path: str, written: Mapping[str, Any] | None = Non
         The name of the file.
     written : mapping, optional
         For grids: box, alphabet and the others, as for `read_problem`.
+    form : str
+        One of `FORMS`; by default the suffix of the file tells it.
 
     Raises
     ------
@@ -373,12 +386,12 @@ def read_content(data: bytes, path: str, written: Mapping[str, Any] | None = Non
     """
     name, written = name_of(path), written or {}
     with named_errors(name):
-        _, compression = split_suffixes(path)
+        suffix, compression = split_suffixes(path)
         if compression:
             data = unpacked(data, COMPRESSIONS[compression])
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
-        problem = _read_cover(data, split_suffixes(path)[0])
+        problem = _read_cover(data, f".{form}" if form else suffix)
         if problem is None:
             return _read_grid(data, path, name, written)
         if any(each is not None for each in written.values()):
@@ -397,6 +410,8 @@ def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
         return read_ec(text)
     if suffix == SUFFIX or (suffix not in TABLE_SUFFIXES and BEGINNING.search(text)):
         return read_tiling(text)
+    if suffix == ".sets":
+        return read_sets(text)
     if suffix == ".json" or (text.lstrip().startswith("{") and suffix not in TABLE_SUFFIXES):
         return read_json(text)
     return None
@@ -422,14 +437,17 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
                 f"no single grid; if it is a table, name a row, as in {path}#1 or "
                 f"{path}#COLUMN=VALUE; the problems of a table are counted by count -o OUT"
             ) from error
+        if not any(each is not None for each in written.values()):
+            with suppress(InputError):  # sets say how many and how long they are
+                return _reading(read_sets(_text(data)), name)
         is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
-        for suffix, read in () if is_numbers else ((".dlx", read_dlx), (".ec", read_ec)):
+        for form, read in () if is_numbers else (("dlx", read_dlx), ("ec", read_ec)):
             try:
                 read(_text(data))
             except BatchsolveError:
                 continue
             raise InputError(
-                f"{error}; a {suffix} problem is read from a file whose name ends with {suffix}"
+                f"{error}; if it is a .{form} problem, name it {form}:{path}"
             ) from error
         raise
     return Reading(problem, problem.stack(grid), name, notation)

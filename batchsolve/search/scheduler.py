@@ -177,6 +177,12 @@ class Scheduler:
             self._queue.clear()
             return pieces
 
+    def clear(self) -> None:
+        """Drop all pieces that wait."""
+        with self._lock:
+            self._queue.clear()
+            self._suspects.clear()
+
     def __next__(self) -> tuple[int, Any]:
         """Return the number of the next task and the task; stop if there is none just now."""
         with self._lock:

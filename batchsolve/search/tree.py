@@ -5,6 +5,11 @@ are stacks for all workers. Rounds of tasks follow; most searches are one long r
 decides what is wanted of a piece and adds up results; `TreeWork` is the work of a worker; the
 scheduler does the rest. In a `Trial`, engines that search the same tree take turns, and the fastest
 goes on.
+
+A count of all covers may go over to another engine, the *counter*, which counts equal subtrees
+once. After some nodes, and again after ten times as many, the counter visits a few at the top of
+the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
+again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
 """
 
 from __future__ import annotations
@@ -15,7 +20,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from batchsolve.engines import Engine, Sharing, Task
+from batchsolve.engines import Engine, Sharing, Task, get_engine
+from batchsolve.engines.contract import new_run
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -31,6 +37,11 @@ UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
 FAR_BEHIND = 2  # times slower than the fastest
+WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
+WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
+WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
+WEIGHED_A_MEGABYTE = 2_500  # of its table
+LEAST_GAIN = 6  # nodes of the tree for each of the counter
 
 Render = Callable[[Stacks], Any]
 
@@ -73,9 +84,20 @@ class TreeWork:
         return Result(output, n_nodes, seconds, sums, n_covers)
 
 
-def _shared(engine: Engine, folder: str, problem: ExactCover) -> Engine:
-    """Return an engine that shares its memory with other processes, if it can."""
-    return engine.shared_in(folder, problem) if isinstance(engine, Sharing) else engine
+def _for_run(engine: Engine, folder: str, problem: ExactCover) -> Engine:
+    """Return an engine with an empty table, if it has one, which processes share if they can."""
+    if isinstance(engine, Sharing):
+        return engine.for_run(new_run(), folder, problem)
+    return engine
+
+
+def _gain_of(name: str, goal: TreeGoal, n_nodes: int) -> float:
+    """Return for how many nodes of the tree each node of an engine stands, near the top."""
+    megabytes = 1 + n_nodes // WEIGHED_A_MEGABYTE
+    engine = _for_run(get_engine(f"{name}:{megabytes}"), "", goal.problem)
+    outcome = engine.search(goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
+    assert outcome.tree_nodes is not None
+    return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
 
 
 class Trial:
@@ -148,6 +170,8 @@ class TreeSearch:
         Renders covers for output, in workers.
     symmetries : Symmetries, optional
         If given, only the canonical cover of each orbit is wanted.
+    counter : str
+        The engine that may take over a count of all covers; empty if none may.
 
     Attributes
     ----------
@@ -157,6 +181,8 @@ class TreeSearch:
         The reasons why stacks could not be searched; they stay outstanding for a later run.
     rates : dict of str to float
         Nodes per second of every engine tried; empty if no trial was made.
+    hint : str
+        Advice on the engine, once the search has found that another would count faster.
     """
 
     def __init__(
@@ -166,10 +192,10 @@ class TreeSearch:
         pool: Pool,
         render: Render | None = None,
         symmetries: Symmetries | None = None,
+        counter: str = "",
     ) -> None:
         problem, settings = goal.problem, goal.settings
-        if pool.folder:
-            engines = [_shared(engine, pool.folder, problem) for engine in engines]
+        engines = [_for_run(engine, pool.folder, problem) for engine in engines]
         engine = engines[0]
         if engine.capabilities.counts_only and (goal.collect or settings.limit is not None):
             raise InputError(
@@ -185,11 +211,18 @@ class TreeSearch:
         self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(goal.start)
         self.rates: dict[str, float] = {}
+        self._counter, self._successor, self.hint = counter, "", ""
+        self._weigh_at = WEIGH_AFTER
 
     @property
     def engine(self) -> str:
         """The name of the engine in use."""
         return self._work.engine.name
+
+    @property
+    def n_symmetries(self) -> int:
+        """The number of symmetries under which covers are counted once: the order of the group."""
+        return 1 if self._work.symmetries is None else len(self._work.symmetries)
 
     @property
     def outstanding(self) -> Piece:
@@ -215,13 +248,18 @@ class TreeSearch:
             scheduler.set_rate()  # the split includes the preparation of the engine
             try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
             untried = len(self._engines) > 1
-            while not scheduler.is_empty and not goal.enough:
+            while not goal.enough:
+                if self._goes_over():
+                    untried = False
+                    yield from self._begin_again()
+                if scheduler.is_empty:
+                    break
                 scheduler.most_nodes = UNTRIED_NODES if untried else UNLIMITED
                 for done in self._round():
                     yield done
-                    if untried and time.monotonic() >= try_at:
+                    if self._goes_over() or (untried and time.monotonic() >= try_at):
                         scheduler.most_nodes = 0  # this ends the round without losing a task
-                if scheduler.most_nodes == 0:
+                if scheduler.most_nodes == 0 and not self._goes_over():
                     untried = False
                     yield from self._try_engines()
         finally:
@@ -264,6 +302,35 @@ class TreeSearch:
         assert begun is not None, "a limit is reached, so there is nothing to expand"
         task = self._scheduler.hand_out(piece, budget), replace(begun[1], depth=depth)
         yield from self._round(iter([task]), here=True)
+
+    def _goes_over(self) -> bool:
+        """Tell whether the counter takes over; weigh it when the search has visited enough nodes.
+
+        Give a hint instead if the counter cannot do what is wanted.
+        """
+        goal, settings = self._goal, self._goal.settings
+        while self._counter and goal.n_nodes > self._weigh_at:
+            gain = _gain_of(self._counter, goal, self._weigh_at // WEIGH_SHARE)
+            self._weigh_at *= WEIGH_AGAIN
+            if gain >= LEAST_GAIN:
+                name, self._counter = self._counter, ""
+                limits = settings.limit, settings.node_limit
+                if goal.collect or limits != (None, None):
+                    self.hint = f"many subproblems are equal; --engine {name} would count them once"
+                else:
+                    self._successor = name
+        return bool(self._successor) and not self.failures
+
+    def _begin_again(self) -> Iterator[Done]:
+        """Begin the search anew with the counter."""
+        engine = _for_run(get_engine(self._successor), self._pool.folder, self._goal.problem)
+        self._successor, self._engines = "", [engine]
+        self._work = replace(self._work, engine=engine)
+        again = self._goal.begin_again(self.outstanding)
+        self._scheduler.clear()
+        self._scheduler.add(again)
+        yield from self._split()
+        self._scheduler.set_rate()
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at the top of the queue; go on with the fastest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -82,6 +82,7 @@ class TreeGoal:
     ) -> None:
         self.problem, self.settings, self.start, self.collect = problem, settings, start, collect
         self.totals = totals or Totals()
+        self._before = self.totals.count, self.totals.nodes
         self._keep = keep
         self._cover_bytes = 4 * longest_cover(problem)
         self.open_weight = float(start.weights.sum())
@@ -147,6 +148,29 @@ class TreeGoal:
         """Record that a piece cannot be searched; it is left for a later run."""
         self.failures.append(reason)
         return []
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes visited since the search began, without those of earlier searches."""
+        return self.totals.nodes - self._before[1]
+
+    def begin_again(self, outstanding: Piece) -> Piece:
+        """Drop all results since the search began; return its first stacks, now outstanding.
+
+        Parameters
+        ----------
+        outstanding : Piece
+            The stacks that are outstanding instead of them. None may have failed.
+        """
+        start = self.start
+        again = replace(start, ids=self._next_id + np.arange(len(start)))
+        self._consistent = False
+        self._next_id += len(start)
+        self.totals.count, self.totals.nodes = self._before
+        self.open_weight = float(start.weights.sum())
+        self._changes.add(outstanding.ids, again)
+        self._consistent = True
+        return again
 
     def keep_if_due(self) -> None:
         """Keep the changes if a second has passed or much output waits."""

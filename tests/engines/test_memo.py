@@ -129,7 +129,7 @@ def _hammer(table, n_keys, rounds, seed):
         key[0] = (x >> np.uint64(33)) % np.uint64(n_keys)
         key[1] = key[0] * np.uint64(7)
         low, high = key[0] * np.uint64(0x9E3779B97F4A7C15), ~key[0]
-        is_known, a, b = memo._find(key, table)
+        is_known, a, b, _ = memo._find(key, table)
         found += is_known
         wrong += is_known and (a != low or b != high)
         memo._store(key, low, high, x >> np.uint64(60), table)
@@ -191,9 +191,9 @@ def test_two_threads_count_what_one_does():
 
 def test_a_table_in_use_outlives_a_search_of_another_problem():
     one, other = family("dominoes:4x4"), family("dominoes:4x6")
-    with memo._shared_table(one, 1) as rows:
+    with memo._shared_table(one, get_engine("memo:1")) as rows:
         get_engine("memo:1").search(other, Task.of(WHOLE))
-        with memo._shared_table(one, 1) as again:
+        with memo._shared_table(one, get_engine("memo:1")) as again:
             assert again is rows
     get_engine("memo:1").search(other, Task.of(WHOLE))
     assert [kind[0] for kind in memo._TABLES] == [other.fingerprint]
@@ -209,9 +209,9 @@ def test_worker_processes_share_a_table():
 
 def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, monkeypatch):
     engine, problem = get_engine("memo:1"), family("dominoes:4x4")
-    assert engine.shared_in(str(tmp_path / "nowhere"), problem) is engine
-    shared = engine.shared_in(str(tmp_path), problem)
-    assert shared.shared_in(str(tmp_path), problem) == shared != engine
+    assert engine.for_run("r", str(tmp_path / "nowhere"), problem).file == ""
+    shared = engine.for_run("r", str(tmp_path), problem)
+    assert shared.for_run("r", str(tmp_path), problem) == shared != engine
     assert (tmp_path / shared.file).stat().st_size <= memo.MEGABYTE
     assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [36]
     memo._TABLES.clear()
@@ -224,7 +224,7 @@ def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(memo.os, "posix_fallocate", full)
-    assert engine.shared_in(str(tmp_path), problem) is engine
+    assert engine.for_run("r", str(tmp_path), problem).file == ""
     assert not list(tmp_path.iterdir())
 
 

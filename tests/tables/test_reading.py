@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import sys
 import tempfile
 from contextlib import suppress
 from itertools import combinations
@@ -20,7 +21,16 @@ from batchsolve import ExactCover, InputError, Sudoku
 from batchsolve.cli import app
 from batchsolve.formats import packed
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, write_dlx, write_ec
+from batchsolve.formats.exact_cover_files import (
+    read_dlx,
+    read_ec,
+    read_json,
+    read_sets,
+    write_dlx,
+    write_ec,
+    write_json,
+)
+from batchsolve.formats.packed import read_npz, write_npz
 from batchsolve.problems.families import family
 from batchsolve.problems.notation import default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku
@@ -469,6 +479,8 @@ def test_json_and_matrices_hold_the_same_problem(problem):
     if problem.costs is not None:
         fields["costs"] = problem.costs.tolist()
     assert same(read_json(json.dumps(fields)), problem)
+    assert same(read_json(write_json(problem)), problem)
+    assert read_npz(write_npz(problem)).fingerprint == problem.fingerprint
     assert same(read_json(json.dumps(fields | {"items": names})), problem)
 
 
@@ -510,6 +522,29 @@ def test_ec_with_numbers_names_items_as_the_file_does():
     assert problem.item_names == ("1", "2", "3")
     assert covers(problem) == {frozenset({0, 1})}
     assert read_ec("p ec 3 0\n").n_options == 0
+
+
+def test_sets_say_how_long_they_are(save, monkeypatch):
+    text = "4 3\n2 1 3\n2 2 4\n\n1 4\n"
+    problem = read_sets(text)
+    assert problem.item_names == ("1", "2", "3", "4")
+    assert covers(problem) == {frozenset({0, 1})}
+    for name in (save("a.sets", text), save("a.txt", text), "sets:" + save("b.dlx", text)):
+        assert same(read_problem(name).problem, problem)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert same(read_problem("-").problem, problem)
+    with pytest.raises(InputError, match="only grids have a box"):
+        read_problem(save("a.sets", text), box=(2, 2))
+
+
+def test_a_form_before_a_name_tells_how_to_read_it(save, monkeypatch):
+    text = "a b | x\na x\nb\n"
+    for name in ("dlx:" + save("a", text), "dlx:" + save("a.ec", text)):
+        assert same(read_problem(name).problem, read_dlx(text))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert same(read_problem("dlx:-").problem, read_dlx(text))
+    with pytest.raises(InputError, match="dlx:nothing: no such file"):
+        read_problem("dlx:nothing")
 
 
 def test_blank_lines_of_ec_are_no_options():
@@ -637,8 +672,13 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is not a primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
-    ("a", "a b\na |$3\nb\n", "no grid: .* a .dlx problem is read from a file whose name ends"),
-    ("a", "2 1\na b\na b\n", "no grid: .* a .ec problem is read from a file whose name ends"),
+    ("a", "a b\na |$3\nb\n", "no grid: .* name it dlx:"),
+    ("a", "2 1\na b\na b\n", "no grid: .* name it ec:"),
+    ("a.sets", "2\n", "line 1: expected 'n_items n_options', not '2'"),
+    ("a.sets", "2 1\n2 1\n", "line 2: 1 items where its size is 2"),
+    ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
+    ("a.sets", "2 1\n1 3\n", "line 2: there is no item 3; items are 1 to 2"),
+    ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.txt", b"PK\3\4 broken", "not an .npz file"),

@@ -1,0 +1,166 @@
+"""Exact cover problems written in other forms, also in those of solvers.
+
+In the forms of solvers, the options that are not in every cover are the variables, numbered from 1;
+comments name them. A ``.cnf`` file has the headers of the Model Counting Competition: if some
+variables are auxiliary, the models are to be counted over the others (``c p show``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from batchsolve.engines.sat import Left, clauses_of, left_of
+from batchsolve.errors import InputError, listed, named_errors
+from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
+from batchsolve.formats.packed import write_npz
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.runs.reading import Puzzle, reading_of
+
+_COMMENTS = {"cnf": "c", "opb": "*"}
+
+
+def converted(problem: Puzzle, form: str) -> bytes:
+    """Return a problem as the content of a file in another form.
+
+    Parameters
+    ----------
+    problem : ExactCover, Reading or str
+        As for `count`. Of options that clash with the clues of a grid, none is written.
+    form : str
+        One of `WRITERS`.
+
+    Raises
+    ------
+    InputError
+        If the form is unknown, or cannot hold the problem.
+
+    Examples
+    --------
+    >>> options = [["a", "b"], ["a"], ["b"]]
+    >>> print(converted(ExactCover.from_options(options), "cnf").decode(), end="")
+    c 1 a b
+    c 2 a
+    c 3 b
+    c t mc
+    p cnf 3 4
+    1 2 0
+    1 3 0
+    -1 -2 0
+    -1 -3 0
+    """
+    reading = reading_of(problem)
+    if form not in WRITERS:
+        raise InputError(f"unknown form {form!r}; choose from {listed(WRITERS)}")
+    with named_errors(reading.name):
+        text = WRITERS[form](reading.problem, reading.stack.tolist())
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _of_the_rest(
+    write: Callable[[ExactCover], str | bytes],
+) -> Callable[[ExactCover, list[int]], str | bytes]:
+    """Return a function that writes a problem without the options that clash with a stack."""
+
+    def written(problem: ExactCover, stack: list[int]) -> str | bytes:
+        if not stack:
+            return write(problem)
+        kept = sorted([*stack, *left_of(problem, stack).options.tolist()])
+        sizes = np.diff(problem.indptr)
+        entries = np.repeat(np.isin(np.arange(problem.n_options), kept), sizes)
+        colors, names = problem.colors, problem.option_names
+        rest = ExactCover(
+            np.concatenate([[0], np.cumsum(sizes[kept])]),
+            problem.indices[entries],
+            problem.n_items,
+            problem.n_primary,
+            [problem.item_name(i) for i in range(problem.n_items)],
+            names and [names[o] for o in kept],
+            None if colors is None else colors[entries],
+            problem.color_names,
+            problem.bounds,
+            None if problem.costs is None else problem.costs[kept],
+        )
+        return write(rest)
+
+    return written
+
+
+def _write_cnf(problem: ExactCover, stack: list[int]) -> str:
+    """Return the formula of a problem, as of the engine `sat`."""
+    for what, values in {"bounds": problem.bounds, "costs": problem.costs}.items():
+        if values is not None:
+            raise InputError(f"a .cnf file cannot hold {what}; write .opb")
+    left = left_of(problem, stack)
+    formula, n_variables = clauses_of(left)
+    clauses = [" ".join(map(str, (*clause, 0))) for clause in formula]
+    shown = range(1, left.options.size + 1)
+    show = [] if n_variables == len(shown) else [" ".join(map(str, ("c p show", *shown, 0)))]
+    head = [f"c t {'pmc' if show else 'mc'}", f"p cnf {n_variables} {len(clauses)}"]
+    return _text_of(chain(_names_of(problem, left, "cnf"), head, show, clauses))
+
+
+def _write_opb(problem: ExactCover, stack: list[int]) -> str:
+    """Return the linear constraints of a problem, and the sum of costs as the objective."""
+    left = left_of(problem, stack)
+    lines = list(_constraints(problem, left))
+    n_variables = left.options.size or min(1, len(lines))
+    head = f"* #variable= {n_variables} #constraint= {len(lines)}"
+    costs = [] if problem.costs is None else problem.costs[left.options].tolist()
+    terms = [f"{cost:+} x{v}" for v, cost in enumerate(costs, 1) if cost]
+    objective = [f"min: {' '.join(terms)} ;"] if terms else []
+    return _text_of(chain([head], _names_of(problem, left, "opb"), objective, lines))
+
+
+def _constraints(problem: ExactCover, left: Left) -> Iterator[str]:
+    """Yield the constraints of the items that a stack leaves."""
+    ends = np.cumsum(left.sizes).tolist()
+    begins = [0, *ends]
+    for i, (begin, end) in enumerate(zip(begins, ends, strict=False)):
+        variables = left.owners[begin:end].tolist()
+        if left.is_required[i]:
+            least, most = (1, 1) if problem.bounds is None else problem.bounds[i].tolist()
+            terms = " ".join(f"+1 x{v}" for v in variables)
+            if least > len(variables):  # nothing makes both true
+                yield from ("+1 x1 >= 1 ;", "-1 x1 >= 0 ;")
+                continue
+            if least == most:
+                yield f"{terms} = {least} ;"
+                continue
+            if least > 0:
+                yield f"{terms} >= {least} ;"
+            if most < len(variables):
+                yield f"{terms.replace('+', '-')} >= -{most} ;"
+            continue
+        colors = [0] * len(variables) if left.colors is None else left.colors[begin:end].tolist()
+        if not any(colors):
+            if len(variables) > 1:
+                yield f"{' '.join(f'-1 x{v}' for v in variables)} >= -1 ;"
+            continue
+        for k, one in enumerate(variables):
+            for other, color in zip(variables[k + 1 :], colors[k + 1 :], strict=True):
+                if not colors[k] or colors[k] != color:
+                    yield f"-1 x{one} -1 x{other} >= -1 ;"
+
+
+def _names_of(problem: ExactCover, left: Left, form: str) -> Iterator[str]:
+    """Yield the comments that name the options of variables."""
+    for v, o in enumerate(left.options.tolist(), 1):
+        yield f"{_COMMENTS[form]} {v} {' '.join(problem.option_name(o).split())}"
+
+
+def _text_of(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+WRITERS: dict[str, Callable[[ExactCover, list[int]], Any]] = {
+    "dlx": _of_the_rest(write_dlx),
+    "ec": _of_the_rest(write_ec),
+    "json": _of_the_rest(write_json),
+    "npz": _of_the_rest(write_npz),
+    "cnf": _write_cnf,
+    "opb": _write_opb,
+}

@@ -1,0 +1,133 @@
+"""Problems in the forms of solvers have the covers as their models."""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import bounded_problems, problems, problems_with_costs
+from hypothesis import given
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.engines import sat
+from batchsolve.runs.convert import WRITERS, converted
+
+
+def covers_of(problem):
+    """Return all covers: those sets of options with primary items that `verify` takes."""
+    first = np.minimum.reduceat(problem.indices, problem.indptr[:-1]) if problem.n_options else []
+    options = [o for o, item in enumerate(first) if item < problem.n_primary]
+    found = set()
+    for chosen in product([False, True], repeat=len(options)):
+        cover = [o for o, is_in in zip(options, chosen, strict=True) if is_in]
+        try:
+            problem.verify(cover)
+        except bs.ProblemError:
+            continue
+        found.add(tuple(cover))
+    return options, found
+
+
+def models(n, holds):
+    """Return the sets of true variables, from 1 on, for which a formula holds."""
+    values = product([False, True], repeat=n)
+    return {tuple(np.flatnonzero(v).tolist()) for v in values if holds((None, *v))}
+
+
+def holds_cnf(text):
+    lines = [line.split() for line in text.splitlines() if line[0] not in "cp"]
+    clauses = [list(map(int, words[:-1])) for words in lines]
+    return lambda v: all(any(v[abs(x)] == (x > 0) for x in clause) for clause in clauses)
+
+
+def holds_opb(text):
+    lines = [line for line in text.splitlines() if line[0] not in "*m"]
+    term, end = re.compile(r"([+-]\d+) x(\d+)"), re.compile(r"(>=|=) (-?\d+) ;$")
+    rows = [(term.findall(line), *end.search(line).groups()) for line in lines]
+
+    def holds(v):
+        sums = [sum(int(c) * v[int(x)] for c, x in terms) for terms, _, _ in rows]
+        ends = [(sign, int(bound)) for _, sign, bound in rows]
+        return all(
+            s == b if sign == "=" else s >= b for s, (sign, b) in zip(sums, ends, strict=True)
+        )
+
+    return holds
+
+
+@given(problem=problems(5, 8, 2))
+def test_the_models_of_a_formula_are_the_covers(problem):
+    options, found = covers_of(problem)
+    text = converted(problem, "cnf").decode()
+    assert re.search(rf"^p cnf {len(options)} ", text, re.MULTILINE)
+    named = {tuple(options[v] for v in model) for model in models(len(options), holds_cnf(text))}
+    assert named == found
+
+
+@given(problem=problems(5, 8, 2) | problems_with_costs() | bounded_problems())
+def test_the_models_of_linear_constraints_are_the_covers(problem):
+    options, found = covers_of(problem)
+    text = converted(problem, "opb").decode()
+    n = int(re.match(r"\* #variable= (\d+)", text)[1])
+    assert n == len(options) or n == 1
+    named = {tuple(options[v] for v in model) for model in models(n, holds_opb(text))}
+    assert named == found
+    costs = [] if problem.costs is None else [int(problem.costs[o]) for o in options]
+    terms = re.findall(r"([+]\d+) x(\d+)", "".join(re.findall("min: .*", text)))
+    assert [(int(c), int(v)) for c, v in terms] == [(c, v) for v, c in enumerate(costs, 1) if c]
+
+
+def test_auxiliary_variables_are_not_shown(monkeypatch):
+    monkeypatch.setattr(sat, "MOST_IN_PAIRS", 2)
+    problem = bs.ExactCover.from_options([["a", k] for k in range(4)], ["a"], range(4))
+    text = converted(problem, "cnf").decode()
+    n = int(re.search(r"p cnf (\d+)", text)[1])
+    assert n > 4
+    assert f"c t pmc\np cnf {n} " in text
+    shown = re.search("^c p show (.*) 0$", text, re.MULTILINE)[1].split()
+    assert shown == ["1", "2", "3", "4"]
+    holds = holds_cnf(text)
+    found = {tuple(v[1:5]) for v in ((None, *v) for v in product([0, 1], repeat=n)) if holds(v)}
+    assert found == {tuple(int(k == one) for k in range(4)) for one in range(4)}
+
+
+@pytest.mark.parametrize("form", ["dlx", "ec", "json", "npz"])
+def test_clues_leave_out_what_clashes_with_them(form, tmp_path):
+    (tmp_path / "grid.txt").write_text("1.......2.......")
+    reading = bs.read_problem(tmp_path / "grid.txt")
+    (tmp_path / f"again.{form}").write_bytes(converted(reading, form))
+    again = bs.read_problem(tmp_path / f"again.{form}")
+    assert again.problem.n_options < reading.problem.n_options
+    assert bs.count(again).count == bs.count(reading).count > 0
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_the_command_writes_every_form(form, tmp_path):
+    path = tmp_path / f"queens.{form}"
+    run = CliRunner().invoke(app, ["convert", "queens:4", "-o", str(path)])
+    assert (run.exit_code, run.output) == (0, "")
+    assert path.read_bytes() == converted("queens:4", form)
+    printed = CliRunner().invoke(app, ["convert", "queens:4", "-o", f"{form}:-"])
+    assert printed.stdout_bytes == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "output", "message"),
+    [
+        ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
+        ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
+        ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
+        ({}, "dlx", "unknown form ''; choose from 'dlx', 'ec'"),
+    ],
+)
+def test_what_a_form_cannot_hold_is_an_error(options, output, message, tmp_path):
+    problem = bs.ExactCover.from_options([["a"]], **options)
+    (tmp_path / "a.json").write_bytes(converted(problem, "json"))
+    run = CliRunner().invoke(
+        app, ["convert", str(tmp_path / "a.json"), "-o", str(tmp_path / output)]
+    )
+    assert run.exit_code == 2
+    assert message in run.stderr
+    assert not (tmp_path / output).exists()

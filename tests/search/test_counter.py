@@ -1,0 +1,145 @@
+"""`auto` goes over to the engine that counts equal subtrees once, and says so."""
+
+import pytest
+from conftest import coloured_problems, problems
+from hypothesis import given, settings, strategies as st
+from oracles import covers
+
+import batchsolve as bs
+from batchsolve.engines import Task, get_engine
+from batchsolve.engines.contract import new_run
+from batchsolve.problems.families import family
+from batchsolve.runs import run as runs
+from batchsolve.runs.count import count
+from batchsolve.search import tree
+
+WHOLE = bs.Stacks.from_lists([[]])
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Weigh the engines after a few nodes."""
+    monkeypatch.setattr(tree, "WEIGH_AFTER", 200)
+    monkeypatch.setattr(tree, "WEIGH_SHARE", 1)
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Go over after a few nodes, whether subtrees repeat or not."""
+    monkeypatch.setattr(tree, "WEIGH_AFTER", 5)
+    monkeypatch.setattr(tree, "WEIGH_SHARE", 2)
+    monkeypatch.setattr(tree, "LEAST_GAIN", 0)
+
+
+@pytest.mark.parametrize("chosen", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "backend": "loky"}])
+def test_tilings_are_counted_by_subtrees(chosen):
+    result = count("dominoes:10x10", **chosen)
+    assert (result.count, result.complete, result.engine) == (258_584_046_368, True, "memo:256")
+    assert result.nodes < tree.WEIGH_AFTER  # only those of the engine that counted
+    assert str(result).endswith(" s by memo:256")
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("name", ["queens:8", "langford:8", "pentominoes:3x20"])
+def test_where_subtrees_are_different_nothing_changes(name):
+    by_dlx = count(name, engine="dlx", jobs=1)
+    for jobs in (1, 2):
+        result = count(name, jobs=jobs)
+        assert (result.count, result.nodes) == (by_dlx.count, by_dlx.nodes)
+        assert result.engine != "memo:256"
+        assert not result.hint
+
+
+def test_small_problems_are_not_weighed(monkeypatch):
+    monkeypatch.setattr(tree, "get_engine", None)
+    assert count("dominoes:6x6").count == 6728
+
+
+@pytest.mark.usefixtures("always")
+@settings(max_examples=60)
+@given(problem=problems() | coloured_problems(), budget=st.none() | st.integers(1, 9))
+def test_a_count_that_begins_again_is_exact(problem, budget):
+    for jobs in (1, 2):
+        found = count(problem, jobs=jobs, budget=budget)
+        assert (found.count, found.complete) == (len(covers(problem)), True)
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_search_that_cannot_go_over_gives_a_hint(tmp_path):
+    for limits in ({"limit": 5000}, {"node_limit": 3000}):
+        found = count("dominoes:6x6", **limits)
+        assert "--engine memo" in found.hint
+        assert found.hint in str(found)
+        assert found.engine != "memo:256"
+    with runs.Run(tmp_path / "run", "dominoes:6x6", collect=True) as run:
+        found = run.search()
+    assert (found.count, found.engine in ("dlx", "bits", "cells")) == (6728, True)
+    assert "--engine memo" in found.hint
+    assert not count("dominoes:6x6", engine="dlx", limit=5000).hint
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("stop", [1, 2, 3, 5, 8])
+def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
+    stop, tmp_path, monkeypatch
+):
+    """Every result is kept; the search ends after some of them, before and after it began again."""
+    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", -1)
+    steps = iter(range(stop))
+
+    def interrupt(search):
+        if next(steps, None) is None:
+            raise KeyboardInterrupt
+
+    rounds = 0
+    while rounds < 100:
+        with runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run:
+            steps = iter(range(stop))
+            try:
+                found = run.search(jobs=1, budget=300, on_progress=interrupt)
+            except KeyboardInterrupt:
+                rounds += 1
+                if rounds > 3:
+                    stop = 10**6  # from now on without interrupts
+                continue
+            break
+    assert rounds == 4
+    assert (found.count, found.complete, found.engine) == (12_988_816, True, "memo:256")
+
+
+def test_nodes_do_not_depend_on_earlier_calls():
+    chosen = {"engine": "memo", "jobs": 1, "budget": 500}
+    nodes = [count("dominoes:8x8", **chosen).nodes for _ in range(3)]
+    assert len(set(nodes)) == 1
+    rows = [count(["dominoes:8x8"], **chosen)[0].nodes for _ in range(3)]
+    assert len(set(rows)) == 1
+
+
+@given(problem=problems() | coloured_problems(), budget=st.integers(1, 9))
+def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
+    """Nodes that are visited one at a time, each with an empty table, are never looked up."""
+    engine = get_engine("memo:1")
+
+    def searched(stack, **how):
+        run = engine.for_run(new_run(), "", problem)
+        return run.search(problem, Task.of(bs.Stacks.from_lists([stack]), **how))
+
+    size, stacks = 0, [[]]
+    while stacks:
+        each = searched(stacks.pop(), depth=1)
+        assert each.tree_nodes.sum() == each.nodes.sum()
+        size += each.nodes.sum()
+        stacks += [stack.tolist() for stack in each.frontier]
+    assert searched([]).tree_nodes.sum() == size
+    parts, stacks, run = 0, WHOLE, engine.for_run(new_run(), "", problem)
+    while len(stacks):
+        part = run.search(problem, Task.of(stacks, budget=budget))
+        parts, stacks = parts + part.tree_nodes.sum(), part.frontier
+    assert parts == size
+
+
+def test_the_size_of_a_tree_is_that_of_the_plain_search():
+    for name in ("dominoes:6x6", "matchings:5", "latin:4"):
+        problem = family(name)
+        outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
+        assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
