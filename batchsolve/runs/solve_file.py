@@ -66,7 +66,6 @@ JOURNAL_SECONDS = 1.0
 SAME_SEARCH = ("limit", "node_limit", "time_limit", "engine")
 NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
 SAME_FILES = (*TEXTS_OF_CORPUS, *NO_ARRAY)  # settings that must be the same in a resumed run
-PROVES_UNIQUENESS = 2  # the default limit of solutions
 
 
 def solve_file(
@@ -141,15 +140,13 @@ def solve_file(
     <BLANKLINE>
     """
     chosen, how = settings_of_corpus(solve_file, search, files, settings)
-    if chosen.time_limit is not None:
-        raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     given = paths_of("the input", inputs)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         summary = FileRun(
             given,
             files_of(given),
             path_of("the output", output),
-            replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
+            chosen.of_rows(),
             how,
             Pool(jobs, backend, address),
             tell,

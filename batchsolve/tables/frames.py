@@ -135,7 +135,7 @@ def _without_squares(frame: Any) -> Any:
     """Return a data frame of pandas whose arrays of two dimensions are lists of arrays."""
     squares = {}
     for place, kind in enumerate(frame.dtypes):
-        cells = frame.iloc[:, place] if kind == object else ()
+        cells = frame.iloc[:, place] if str(kind) == "object" else ()
         first = next((cell for cell in cells if cell is not None), None)
         if isinstance(first, np.ndarray) and first.ndim == 2:
             squares[place] = [None if cell is None else list(cell) for cell in cells]
