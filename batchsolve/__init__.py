@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     from batchsolve.runs.draw import Picture as Picture, draw as draw
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
     from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
+    from batchsolve.runs.generate import (
+        Puzzle as Puzzle,
+        generate as generate,
+        generate_file as generate_file,
+        generate_table as generate_table,
+    )
     from batchsolve.runs.graphs import (
         Samples as Samples,
         sample as sample,
@@ -66,6 +72,7 @@ if TYPE_CHECKING:
     from batchsolve.runs.split import Split as Split, split as split
     from batchsolve.settings import (
         FileSettings as FileSettings,
+        PuzzleSettings as PuzzleSettings,
         SearchSettings as SearchSettings,
     )
     from batchsolve.symmetry.canonical import (
@@ -99,6 +106,7 @@ _NAMES = {
     "runs.draw": ("Picture", "draw"),
     "runs.estimate": ("Estimate", "estimate"),
     "runs.evaluate": ("Evaluation", "evaluate"),
+    "runs.generate": ("Puzzle", "generate", "generate_file", "generate_table"),
     "runs.graphs": ("Samples", "sample", "solution_graph"),
     "runs.progress": ("Progress", "Summary"),
     "runs.reading": ("Reading", "read_problem"),
@@ -106,7 +114,7 @@ _NAMES = {
     "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_stream", "solve_table"),
     "runs.solve_file": ("solve_file",),
     "runs.split": ("Split", "split"),
-    "settings": ("FileSettings", "SearchSettings"),
+    "settings": ("FileSettings", "PuzzleSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),
     "symmetry.symmetries": ("Symmetries", "symmetries"),
 }

@@ -43,6 +43,9 @@ TEXTS_OF_CORPUS = (
 )
 """The settings of a corpus that are text."""
 
+SYMMETRIES = ("none", "rotation", "quarter-turn", "mirror", "diagonal")
+"""The symmetries that the places of clues can have."""
+
 MOST_FORECAST_WORKERS = 250_000
 """The upper bound of simulated workers; the simulation then takes two minutes and 2 GB."""
 
@@ -248,11 +251,22 @@ def settings_of_corpus(
     each: Mapping[str, object],
 ) -> tuple[SearchSettings, FileSettings]:
     """Return both settings of a run over a corpus; see `settings_of`."""
-    names = {declared.name for declared in fields(SearchSettings)}
-    of_search = {name: value for name, value in each.items() if name in names}
+    return settings_and_files(caller, SearchSettings, search, files, each)
+
+
+def settings_and_files(
+    caller: Callable[..., object],
+    kind: type[_Settings],
+    given: _Settings | None,
+    files: FileSettings | None,
+    each: Mapping[str, object],
+) -> tuple[_Settings, FileSettings]:
+    """Return the settings of a kind, and those of files; see `settings_of`."""
+    names = {declared.name for declared in fields(kind)}  # type: ignore[arg-type]
+    of_kind = {name: value for name, value in each.items() if name in names}
     of_files = {name: value for name, value in each.items() if name not in names}
     return (
-        settings_of(caller, SearchSettings, search, of_search),
+        settings_of(caller, kind, given, of_kind),
         settings_of(caller, FileSettings, files, of_files),
     )
 
@@ -433,6 +447,99 @@ class FileSettings:
         object.__setattr__(self, "box", checked_box(self.box, **texts))
 
 
+@dataclass(frozen=True)
+class PuzzleSettings:
+    """The puzzles that are to be made.
+
+    Attributes
+    ----------
+    seed : int
+        The seed of the random numbers.
+    clues : (int, int), optional
+        The bounds of the number of clues. Unless puzzles are minimal, each number is aimed at
+        equally often. By default, clues are taken away as long as one solution is left.
+    minimal : bool
+        Make puzzles with a second solution without any one of their clues.
+    pattern : str, optional
+        A character for each cell; no clue stands where it is one of ``.0_-``.
+    symmetry : str
+        The symmetry of the places of clues: ``rotation`` by half a turn, ``quarter-turn``,
+        ``mirror`` from left to right, ``diagonal``, or ``none``.
+    weights : bool
+        Write the column ``weight``, by which means over minimal puzzles are those over all minimal
+        puzzles of the grids: see the guide.
+    unlike : tuple of str
+        Files; no puzzle is equal up to symmetry to one in them.
+    node_limit : int
+        Nodes after which a row has failed, and with it the run.
+
+    Examples
+    --------
+    >>> PuzzleSettings(clues=(30, 24))
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: clues are a pair such as (22, 26), fewest first, not (30, 24)
+    """
+
+    seed: int = setting(0, "Seed of the random numbers.")
+    clues: tuple[int, int] | None = setting(
+        None,
+        "Number of clues; by default as few as the order of removal leads to.",
+        metavar="A..B",
+    )
+    minimal: bool = setting(False, "No clue can be left out.")
+    pattern: str | None = setting(
+        None,
+        "File with a character for each cell; clues stand only where it is none of .0_-.",
+        metavar="FILE",
+    )
+    symmetry: str = setting(
+        "none", "Symmetry of the places of clues.", metavar="|".join(SYMMETRIES)
+    )
+    weights: bool = setting(
+        False, "Add a column by which minimal puzzles stand for all that there are."
+    )
+    unlike: tuple[str, ...] = setting(
+        (),
+        "No puzzle is equal up to symmetry to one of FILE; can be given several times.",
+        metavar="FILE",
+    )
+    node_limit: int = setting(1_000_000, "Nodes after which a row has failed.", least=1)
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
+        if self.pattern is not None:
+            text_of("a pattern", self.pattern)
+        if self.symmetry not in SYMMETRIES:
+            raise InputError(
+                f"unknown symmetry {quoted(self.symmetry)}; choose from {', '.join(SYMMETRIES)}"
+            )
+        if self.weights and not (self.minimal and self.symmetry == "none"):
+            raise InputError("`weights` are those of `minimal` puzzles without a symmetry")
+        object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
+        if self.clues is not None:
+            kind = "clues are a pair such as (22, 26), fewest first"
+            with argument_errors(kind, self.clues):
+                fewest, most = map(operator.index, self.clues)
+            if not 0 <= fewest <= most:
+                raise InputError(f"{kind}, not {self.clues}")
+            object.__setattr__(self, "clues", (fewest, most))
+
+
+class PuzzleFields(TypedDict, total=False):
+    """The fields of `PuzzleSettings`, as keywords of functions."""
+
+    seed: int
+    clues: tuple[int, int] | None
+    minimal: bool
+    pattern: str | None
+    symmetry: str
+    weights: bool
+    unlike: tuple[str, ...]
+    node_limit: int
+
+
 class SearchFields(TypedDict, total=False):
     """The fields of `SearchSettings`, as keywords of functions."""
 
@@ -465,3 +572,7 @@ class FileFields(TypedDict, total=False):
 
 class CorpusFields(SearchFields, FileFields, total=False):
     """The fields of both."""
+
+
+class GenerateFields(PuzzleFields, FileFields, total=False):
+    """The fields of `PuzzleSettings` and `FileSettings`."""

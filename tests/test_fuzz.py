@@ -129,7 +129,7 @@ def test_a_wrong_total_is_found():
 @pytest.fixture
 def unsealed(monkeypatch):
     """Make the seals of all journals equal, and let runs resume with another input."""
-    monkeypatch.setattr(solve_file.FileRun, "_check_read", lambda run, corpus: None)
+    monkeypatch.setattr(solve_file.FileRun, "check_read", lambda run, corpus: None)
     monkeypatch.setattr(journal, "_checksum", lambda row: 0)
     monkeypatch.setattr(journal, "_stack_checksum", lambda *row: 0)
     for begun in (script.kept.search, script.kept.corpus):

@@ -32,6 +32,7 @@ COLUMN = 24  # characters, of the flags in a help text
 _MODULES = {
     "solve": "rows",
     "dedupe": "rows",
+    "generate": "generate",
     "augment": "learning",
     "evaluate": "learning",
     "count": "trees",

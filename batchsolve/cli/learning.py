@@ -67,7 +67,7 @@ def augment(
     files: Augmented,
     printing: JsonSummary,
 ) -> int:
-    """Write random images of puzzles: the same puzzles, relabelled, permuted and transposed.
+    """Write random images of puzzles: relabelled, permuted, transposed.
 
     Every image of a puzzle is equally likely, and none comes twice; a puzzle with fewer images has
     all of them. Solutions are moved with their puzzles, other columns are copied, and source_row is
@@ -112,8 +112,8 @@ class _Bounds(click.ParamType):
 @command(
     examples=(
         "batchsolve evaluate predictions.csv",
-        "batchsolve evaluate predictions.parquet --truth solution --by rating --bins 1,10,100",
-        "batchsolve evaluate predictions.csv --prediction guess --truth none --html report.html",
+        "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
+        "batchsolve evaluate predictions.csv --truth none --html report.html",
     ),
     epilog="Exit codes: 0 every row judged, right or wrong; 1 some row has no truth; 2 wrong "
     "usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
@@ -166,11 +166,12 @@ def evaluate(
     files: Judged,
     printing: Printing,
 ) -> int:
-    """Count the rows, cells, clues and houses that predicted solutions have right.
+    """Count what predicted solutions have right.
 
-    With a column of truths, a prediction is right if it is equal to it. Otherwise puzzles are
-    solved, and a prediction is right if it solves its puzzle; if that has several solutions, each
-    of them is right. Malformed and missing predictions are wrong in every cell.
+    Rows, cells, clues and houses are counted. With a column of truths, a prediction is right if it
+    is equal to it. Otherwise puzzles are solved, and a prediction is right if it solves its puzzle;
+    if that has several solutions, each of them is right. Malformed and missing predictions are
+    wrong in every cell.
     """
     from batchsolve.runs.evaluate import evaluate as evaluation_of, rows_judged_on
     from batchsolve.runs.progress import ROW_BAR

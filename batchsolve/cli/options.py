@@ -30,7 +30,7 @@ from click import BadParameter
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import printable
 from batchsolve.interrupts import check_interrupt
-from batchsolve.settings import FileSettings, SearchSettings, setting
+from batchsolve.settings import SYMMETRIES, FileSettings, PuzzleSettings, SearchSettings, setting
 
 Note = Callable[[str, Any, Any], click.Parameter]
 """The declaration of a parameter: it makes click's of a name, a type and a default."""
@@ -209,11 +209,30 @@ def box_shape(text: str) -> tuple[int, int]:
 
 def regions_of_file(name: str) -> str:
     """Return the text of a file of regions."""
+    return text_of_file(name, "the region of each cell")
+
+
+def text_of_file(name: str, what: str) -> str:
+    """Return the text of a file that an option names."""
     try:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "is not UTF-8 text"
-        raise BadParameter(f"{name}: {why}; name a file with the region of each cell") from error
+        raise BadParameter(f"{name}: {why}; name a file with {what}") from error
+
+
+def pattern_of_file(name: str) -> str:
+    """Return the text of a file with a pattern."""
+    return text_of_file(name, "a character for each cell")
+
+
+def number_range(text: str) -> tuple[int, int]:
+    """Return the bounds of a range such as ``22..26``, or twice a number."""
+    fewest, dots, most = text.partition("..")
+    most = most if dots else fewest
+    if not (fewest.isdecimal() and most.isdecimal()):
+        raise BadParameter(f"{text!r} is not a range; write FEWEST..MOST, such as 22..26")
+    return int(fewest), int(most)
 
 
 def depth_or_auto(text: str) -> int | None:
@@ -228,6 +247,7 @@ def depth_or_auto(text: str) -> int | None:
 _HEADINGS = {
     FileSettings: "Input",
     SearchSettings: "Search",
+    PuzzleSettings: "Search",
     WorkerOptions: "Workers",
     Printing: "Output",
 }
@@ -240,6 +260,9 @@ _ADDED: dict[str, dict[str, Any]] = {
     "box": {"type": box_shape},
     "regions": {"type": regions_of_file},
     "split_depth": {"type": depth_or_auto},
+    "clues": {"type": number_range},
+    "pattern": {"type": pattern_of_file},
+    "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }
 

@@ -287,7 +287,7 @@ class FileRun:
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
-        self._check_read(corpus)
+        self.check_read(corpus)
         parts = journal.parts() if journal else []
         try:
             write, output = self.destination.open(table, written, parts, self.pool)
@@ -304,7 +304,7 @@ class FileRun:
         except BaseException as error:
             if journal and "-" not in self.paths and exists(self.destination.kept):
                 kept = self.destination.kept
-                error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
+                error.add_note(f"the rows done are kept in {kept}; {self.how_to_go_on(error)}")
             raise
         finally:
             output.close()
@@ -328,7 +328,7 @@ class FileRun:
             self.keep,
         )
 
-    def _check_read(self, corpus: Tables) -> None:
+    def check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
         if self.begin is not None and sums_before(corpus, self.begin, self.pool) != self.read:
             several = counted(len(self.paths), "input file")
@@ -338,7 +338,7 @@ class FileRun:
                 f"{self.destination.kept} and {self.destination.journal} to begin again"
             )
 
-    def _how_to_go_on(self, error: BaseException) -> str:
+    def how_to_go_on(self, error: BaseException) -> str:
         """Return advice after an error; a corrected input cannot be resumed, because it differs."""
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"

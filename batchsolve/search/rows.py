@@ -51,7 +51,7 @@ class Batch(Protocol):
 Read = Callable[[Any], Batch]
 """The part of a task that reads a block; it raises `InputError` if that cannot be read."""
 
-Write = Callable[[Any, Answers], Any]
+Write = Callable[[Any, Any], Any]
 """The part of a task that turns a batch and its answers into the finished output of a block."""
 
 

@@ -153,7 +153,7 @@ class LaneOutput(NamedTuple):
         return LaneOutput(self.result, covers, frontier, following)
 
 
-def _aligned(n: int, kind: np.dtype) -> np.ndarray:
+def aligned(n: int, kind: np.dtype) -> np.ndarray:
     """Return an array of n integers that begins where a cache line does."""
     n_bytes = n * kind.itemsize
     memory = np.zeros(n_bytes + 64, np.uint8)
@@ -212,9 +212,9 @@ def _new_lanes(form: Form) -> Lanes:
     n_levels = n_cells + 1
     whole, none = np.zeros(width, np.int64), np.empty(0)
     return Lanes(
-        grid=_aligned(n, kind),
-        regions=_aligned(n_regions, kind),
-        branch=_aligned(width, kind),
+        grid=aligned(n, kind),
+        regions=aligned(n_regions, kind),
+        branch=aligned(width, kind),
         saved=np.empty((n_levels, width, n_cells), kind),
         rest=np.zeros((n_levels, width), kind),
         path=np.zeros((width, n_levels), np.uint32),

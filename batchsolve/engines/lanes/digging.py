@@ -1,0 +1,635 @@
+"""Puzzles dug out of solved grids, many side by side in the lanes of vector registers.
+
+A lane makes one puzzle after another. An *attempt* at a row is a solved grid, filled at random, and
+an order of the cells. The lane takes clues away in that order, one after another, and keeps each
+clue without which the puzzle would have a second solution. A *trial* takes several clues at once:
+if the puzzle still has one solution, so has it with any of them. If it has a second one, this tells
+the first clue of the trial that has to stay, should all before it go: the last one where the
+solutions differ. So trials save searches, and change no puzzle.
+
+An attempt depends on the seed, the row and its number alone. A lane searches as in `search`, with
+the same propagation and the same branch cells; a fill guesses at random and begins again at a
+contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over its
+guesses. Of `Wish.n_fills` grids the attempt takes one, with chances that make up for this.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import uint32, uint64
+
+from batchsolve.engines.frame import prepared
+from batchsolve.engines.intrinsics import borrowed, popcount
+from batchsolve.engines.lanes import best_width
+from batchsolve.engines.lanes.form import Form, form_of
+from batchsolve.engines.lanes.memory import aligned, kind_of_lanes
+from batchsolve.engines.lanes.search import _is_filled, _n_cells, _n_digits
+from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
+from batchsolve.kernels import inlined, kernel
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
+
+U, W = uint32, uint64
+
+# The reasons why an attempt fails: clues only where they may stand leave several solutions; the
+# number of clues; a clue that could be taken away, or the search for that was too long; and one
+# that callers find: the puzzle is known already.
+SEVERAL, NUMBER, SPARE, KNOWN = range(4)
+_NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attempt
+_WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE = range(6)  # what a lane does next
+_LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
+_STAYS = 2**30  # the place in the order of a clue that is still there
+_OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
+
+
+class Wish(NamedTuple):
+    """The puzzles that are wanted.
+
+    Attributes
+    ----------
+    begins : ndarray of int64, shape (n_units + 1,)
+        The place in `cells` where each unit begins.
+    cells : ndarray of uint16
+        The cells of units, whose clues are taken away together, unit by unit.
+    outside : ndarray of uint16
+        The other cells: no clue may stand there.
+    free : ndarray of uint16
+        The cells of houses that no rule joins, house by house. A fill begins with all digits in
+        each of them, in random orders.
+    fewest, most : int
+        The bounds of the number of clues.
+    is_minimal : bool
+        No clue can be taken away.
+    is_weighed : bool
+        Find the weights of puzzles, which are minimal, with a unit for each cell.
+    n_fills : int
+        Solved grids from which an attempt takes one.
+    row_nodes, trial_nodes : int
+        Nodes after which a row has failed, and after which clues stay although no second solution
+        was found.
+    """
+
+    begins: np.ndarray
+    cells: np.ndarray
+    outside: np.ndarray
+    free: np.ndarray
+    fewest: int
+    most: int
+    is_minimal: bool
+    is_weighed: bool
+    n_fills: int
+    row_nodes: int
+    trial_nodes: int
+
+
+class Diggers(NamedTuple):
+    """The working memory of n lanes."""
+
+    grid: np.ndarray  # n · cell + lane -> candidates
+    regions: np.ndarray  # empty
+    branch: np.ndarray  # lane -> its branch cell, where it is stuck
+    saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
+    rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
+    guessed: np.ndarray  # level, lane -> that cell
+    level: np.ndarray  # lane -> number of guesses
+    phase: np.ndarray
+    row: np.ndarray  # lane -> the place of its row among those of the task
+    random: np.ndarray  # lane -> the state of its random numbers
+    n_filled: np.ndarray  # lane -> grids filled in this attempt
+    weight: np.ndarray  # lane -> of the grid that it fills
+    weights: np.ndarray  # lane -> the sum over the grids filled before
+    solution: np.ndarray  # lane, cell -> digit, from 0
+    gone: np.ndarray  # lane, cell -> the place in the order at which its clue has gone; or `_STAYS`
+    order: np.ndarray  # lane, place -> unit
+    begin: np.ndarray  # lane -> the place of the first unit of the trial
+    end: np.ndarray  # lane -> the place after its last unit
+    stays: np.ndarray  # lane -> the unit at `end` stays if the trial succeeds
+    n_clues: np.ndarray  # lane -> clues, without those of the trial
+    target: np.ndarray  # lane -> the number of clues at which it stops
+    is_proved: np.ndarray  # lane -> no search was too long
+    place: np.ndarray  # lane -> the place in the order at which it searches
+    without: np.ndarray  # lane -> the cell that holds another digit in its search, or -1
+    nodes: np.ndarray  # lane -> nodes of the row
+    trial_nodes: np.ndarray  # lane -> nodes of the trial
+    n_blocked: np.ndarray  # lane, place -> clues that have to stay from that place on
+
+
+class Made(NamedTuple):
+    """The puzzles of rows.
+
+    Attributes
+    ----------
+    puzzles, solutions : ndarray of uint8, shape (n, n_cells)
+    attempts : ndarray of int64, shape (n,)
+        The first attempt to make; then the one that succeeded.
+    nodes : ndarray of int64, shape (n,)
+        Nodes of all attempts.
+    reasons : ndarray of int64, shape (n, 4)
+        The number of attempts that failed for each reason.
+    fewest, most : ndarray of int64, shape (n,)
+        The fewest and the most clues of those that failed by their number.
+    weights : ndarray of float64, shape (n,)
+        The mean weight of the grids filled: 1 / (the chance of the one that is taken), on average.
+        If puzzles are weighed, times `_weight`.
+    """
+
+    puzzles: np.ndarray
+    solutions: np.ndarray
+    attempts: np.ndarray
+    nodes: np.ndarray
+    reasons: np.ndarray
+    fewest: np.ndarray
+    most: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of_rows(cls, n: int, n_cells: int) -> Made:
+        """Return rows that are not made yet."""
+        grids, numbers = np.zeros((2, n, n_cells), np.uint8), np.zeros((4, n), np.int64)
+        numbers[2] = n_cells
+        reasons = np.zeros((n, 4), np.int64)
+        return cls(*grids, *numbers[:2], reasons, *numbers[2:], np.zeros(n))
+
+
+# ---- random numbers: SplitMix64 (Steele, Lea and Flood 2014), a stream for every attempt --------
+
+_STEP = W(0x9E3779B97F4A7C15)
+
+
+@inlined
+def _mixed(x):
+    """Return the word that SplitMix64 makes of another."""
+    x = (x ^ (x >> W(30))) * W(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> W(27))) * W(0x94D049BB133111EB)
+    return x ^ (x >> W(31))
+
+
+@inlined
+def _below(w, lane, n):
+    """Return a random number below n, which is less than 2³¹."""
+    w.random[lane] += _STEP
+    return np.int64(((_mixed(w.random[lane]) >> W(32)) * W(n)) >> W(32))
+
+
+@inlined
+def _fraction(w, lane):
+    """Return a random number from 0 to 1."""
+    w.random[lane] += _STEP
+    return np.float64(_mixed(w.random[lane]) >> W(11)) / 2.0**53
+
+
+# ---- attempts -----------------------------------------------------------------------------------
+
+
+@inlined
+def _begin_attempt(w, keys, rows, made, lane):
+    k = w.row[lane]
+    stream = _mixed(keys[0] + W(rows[k]) * _STEP)
+    w.random[lane] = _mixed(stream ^ (keys[1] + W(made.attempts[k]) * _STEP))
+    w.n_filled[lane], w.weights[lane], w.is_proved[lane] = 0, 0.0, 1
+    w.phase[lane] = _FILL
+
+
+@inlined
+def _fail(w, made, lane, reason):
+    made.reasons[w.row[lane], reason] += 1
+    made.attempts[w.row[lane]] += 1
+    return _RETRY
+
+
+@inlined
+def _all_digits(form):
+    return U((W(1) << W(_n_digits(form))) - W(1))
+
+
+@inlined
+def _begin_fill(form, n, w, wish, lane):
+    w.weight[lane] = _LEAST_WEIGHT
+    all_digits = _all_digits(form)
+    for cell in range(_n_cells(form)):
+        w.grid[U(cell) * n + lane] = all_digits
+    n_digits = np.int64(_n_digits(form))
+    for x in range(wish.free.size):
+        first = x - x % n_digits  # of the house; each cell trades places with one of those before
+        other = first + _below(w, lane, x - first + 1)
+        cell, from_cell = U(wish.free[x]), U(wish.free[other])
+        w.grid[cell * n + lane] = w.grid[from_cell * n + lane]
+        w.grid[from_cell * n + lane] = U(1) << U(x - first)
+
+
+@inlined
+def _guess_at_random(n, w, lane):
+    cell = U(w.branch[lane])
+    candidates = U(w.grid[cell * n + lane])
+    n_candidates = np.int64(popcount(candidates))
+    for _ in range(_below(w, lane, n_candidates)):
+        candidates &= U(candidates - U(1))
+    w.grid[cell * n + lane] = U(1) << lowest_bit(candidates)
+    w.weight[lane] *= n_candidates
+
+
+@inlined
+def _take_filled(form, n, w, lane):
+    """Take a filled grid as the solution, with a chance by its weight."""
+    w.n_filled[lane] += 1
+    w.weights[lane] += w.weight[lane]
+    if w.n_filled[lane] == 1 or _fraction(w, lane) * w.weights[lane] < w.weight[lane]:
+        for cell in range(_n_cells(form)):
+            w.solution[lane, cell] = lowest_bit(U(w.grid[U(cell) * n + lane]))
+
+
+# ---- digging ------------------------------------------------------------------------------------
+
+
+@inlined
+def _begin_digging(form, w, wish, lane):
+    """Draw the order of units and the number of clues; leave the clues that may stand."""
+    for x in range(wish.begins.size - 1):
+        y = _below(w, lane, x + 1)
+        w.order[lane, x] = w.order[lane, y]
+        w.order[lane, y] = x
+    w.target[lane] = 0 if wish.is_minimal else wish.fewest
+    if not wish.is_minimal and wish.most < _n_cells(form):
+        w.target[lane] += _below(w, lane, wish.most - wish.fewest + 1)
+    w.gone[lane, :] = _STAYS
+    for cell in wish.outside:
+        w.gone[lane, cell] = -1
+    w.begin[lane] = w.end[lane] = w.stays[lane] = 0
+    w.n_clues[lane] = _n_cells(form) - wish.outside.size
+
+
+@inlined
+def _begin_trial(form, w, wish, lane, size):
+    """Take away the clues of the next units, `size` of them or as many as a trial should.
+
+    Returns False if none is left to take.
+    """
+    n_units = wish.begins.size - 1
+    fewest = 0 if wish.is_minimal else wish.fewest
+    if size == 0:
+        size = max(1, (w.n_clues[lane] * 16 - _n_cells(form) * 7) // 16)
+    begin = x = w.begin[lane]
+    while x < n_units and x < begin + size and w.n_clues[lane] > w.target[lane]:
+        unit = w.order[lane, x]
+        n_cells = wish.begins[unit + 1] - wish.begins[unit]
+        if w.n_clues[lane] - n_cells >= fewest:
+            for y in range(wish.begins[unit], wish.begins[unit + 1]):
+                w.gone[lane, wish.cells[y]] = x
+            w.n_clues[lane] -= n_cells
+        elif x == begin:
+            begin += 1  # the unit is larger than the number of clues that may go
+        else:
+            break
+        x += 1
+    w.begin[lane], w.end[lane], w.stays[lane] = begin, x, 0
+    return x > begin
+
+
+@inlined
+def _single_of_trial(w, wish, lane):
+    """Return the cell of a trial that takes one clue away, else -1."""
+    begin = w.begin[lane]
+    unit = w.order[lane, begin]
+    first, last = wish.begins[unit], wish.begins[unit + 1]
+    is_single = w.end[lane] == begin + 1 and last == first + 1
+    return np.int64(wish.cells[first]) if is_single else -1
+
+
+@inlined
+def _end_trial(n, w, wish, lane, found):
+    """Draw the conclusion from a trial.
+
+    Returns the size of the next one, 0 if that is open, or -1 if the trial goes on with fewer
+    units.
+    """
+    begin, end = w.begin[lane], w.end[lane]
+    if found == _ONE:
+        w.begin[lane] = end + w.stays[lane]
+        return 0
+    last = begin
+    if found == _TWO:
+        last = _last_difference(n, w, wish, lane)
+    for x in range(last, end):
+        unit = w.order[lane, x]
+        for y in range(wish.begins[unit], wish.begins[unit + 1]):
+            w.gone[lane, wish.cells[y]] = _STAYS
+        w.n_clues[lane] += wish.begins[unit + 1] - wish.begins[unit]
+    w.end[lane] = last
+    if last > begin:
+        w.stays[lane] = 1
+        return -1
+    if found == _TWO or end == begin + 1:
+        w.is_proved[lane] &= found == _TWO
+        w.begin[lane] += 1
+        return 0
+    return (end - begin) // 2
+
+
+@inlined
+def _last_difference(n, w, wish, lane):
+    """Return the place of the last unit of the trial where the second solution differs."""
+    for x in range(w.end[lane] - 1, w.begin[lane], -1):
+        unit = w.order[lane, x]
+        for y in range(wish.begins[unit], wish.begins[unit + 1]):
+            if _differs(n, w, lane, np.int64(wish.cells[y])):
+                return x
+    return w.begin[lane]
+
+
+@inlined
+def _differs(n, w, lane, cell):
+    """Tell whether the solution that is found has another digit in a cell."""
+    return U(w.grid[U(cell) * n + lane]) != U(1) << U(w.solution[lane, cell])
+
+
+# ---- the search for a second solution -----------------------------------------------------------
+
+
+@inlined
+def _begin_search(form, n, w, lane):
+    """Fill the grid with the clues that are still there at `place`, in the order of units.
+
+    The cell `without`, unless it is -1, holds another digit than in the solution.
+    """
+    all_digits = _all_digits(form)
+    place, without = w.place[lane], w.without[lane]
+    for cell in range(_n_cells(form)):
+        clue = U(1) << U(w.solution[lane, cell])
+        w.grid[U(cell) * n + lane] = clue if w.gone[lane, cell] >= place else all_digits
+    if without >= 0:
+        w.grid[U(without) * n + lane] = all_digits ^ (U(1) << U(w.solution[lane, without]))
+    w.level[lane] = w.trial_nodes[lane] = 0
+
+
+@inlined
+def _search(form, n, w, wish, lane, is_bad, is_solved):
+    """Go on from a node that is propagated."""
+    w.trial_nodes[lane] += 1
+    level = w.level[lane]
+    if is_solved:
+        for cell in range(_n_cells(form)):
+            if _differs(n, w, lane, cell):
+                return _TWO
+    if w.trial_nodes[lane] > wish.trial_nodes:
+        return _LONG
+    if not is_bad and not is_solved:
+        chosen = U(w.branch[lane])
+        w.guessed[level, lane] = chosen
+        w.rest[level, lane] = w.grid[chosen * n + lane]
+        for cell in range(_n_cells(form)):
+            w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
+        level += 1
+    else:
+        while level > 0 and w.rest[level - 1, lane] == 0:
+            level -= 1
+        if level == 0:
+            return _ONE
+        for cell in range(_n_cells(form)):
+            w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
+    candidates = U(w.rest[level - 1, lane])
+    w.rest[level - 1, lane] = U(candidates & U(candidates - U(1)))
+    w.grid[U(w.guessed[level - 1, lane]) * n + lane] = U(1) << lowest_bit(candidates)
+    w.level[lane] = level
+    return _OPEN
+
+
+# ---- weights ------------------------------------------------------------------------------------
+
+
+@inlined
+def _bound(form, n, w, lane, found):
+    """Narrow the bounds of the place from which on the clue of `begin` has to stay.
+
+    It is above `stays` and at most `end`. Returns True while these are apart.
+    """
+    if found == _ONE:
+        w.stays[lane] = w.place[lane]
+    else:  # the clue has to stay as soon as all others that tell the solutions apart have gone
+        last = np.int64(-1)
+        for cell in range(_n_cells(form)):
+            if cell != w.begin[lane] and _differs(n, w, lane, cell):
+                last = max(last, np.int64(w.gone[lane, cell]))
+        w.end[lane] = last + 1
+    w.place[lane] = (w.stays[lane] + w.end[lane]) // 2
+    if w.end[lane] - w.stays[lane] > 1:
+        return True
+    w.n_blocked[lane, w.end[lane]] += 1
+    return False
+
+
+@inlined
+def _weight(w, wish, lane):
+    """Return an estimate of 1 / (the chance of a minimal puzzle to be dug out of its grid).
+
+    Its mean over all ways to dig the puzzle is exact: C(n, k) times the product, over all steps, of
+    the share of the clues that could go. Berthier's controlled-bias generator (2009)
+    takes away any clue and gives up where that leaves several solutions, so it makes each minimal
+    puzzle of k clues with the chance 1 / C(n, k). This one takes away one of those that can go.
+    """
+    n_units = wish.begins.size - 1
+    weight, n_clues, n_blocked = 1.0, n_units, 0
+    for x in range(n_units):
+        n_blocked += w.n_blocked[lane, x]
+        if w.gone[lane, wish.cells[w.order[lane, x]]] != _STAYS:
+            weight *= (n_clues - n_blocked) / n_clues
+            n_clues -= 1
+    for x in range(1, n_clues + 1):
+        weight *= (n_units - n_clues + x) / x
+    return weight
+
+
+# ---- the control of a lane ----------------------------------------------------------------------
+
+
+@inlined
+def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
+    """Go on with a lane whose grid is propagated; return what it does next."""
+    if w.phase[lane] == _NEW:
+        return _NEXT
+    size = 0
+    k = w.row[lane]
+    w.nodes[lane] += 1
+    if k >= left[1]:  # a row before it has failed
+        return _IDLE
+    if w.nodes[lane] > wish.row_nodes:
+        made.nodes[k], left[1] = w.nodes[lane], k
+        return _IDLE
+    w.without[lane] = -1
+    if w.phase[lane] == _FILL:
+        if is_bad:
+            return _REFILL
+        if not is_solved:
+            _guess_at_random(n, w, lane)
+            return _WAIT
+        _take_filled(form, n, w, lane)
+        if w.n_filled[lane] < wish.n_fills:
+            return _REFILL
+        _begin_digging(form, w, wish, lane)
+        w.phase[lane], w.place[lane] = _DIG, _STAYS
+        if wish.outside.size > 0:
+            w.phase[lane] = _BEGIN
+            return _SEARCH
+    else:
+        found = _search(form, n, w, wish, lane, is_bad, is_solved)
+        if found == _OPEN:
+            return _WAIT
+        if w.phase[lane] == _DIG:
+            size = _end_trial(n, w, wish, lane, found)
+            if size < 0:
+                w.without[lane] = _single_of_trial(w, wish, lane)
+                return _SEARCH
+        elif w.phase[lane] == _BEGIN:
+            if found != _ONE:
+                return _fail(w, made, lane, SEVERAL)
+            w.phase[lane] = _DIG
+        elif found == _LONG or (w.phase[lane] == _REVIEW and found == _ONE):
+            return _fail(w, made, lane, SPARE)
+        elif w.phase[lane] == _WEIGH and _bound(form, n, w, lane, found):
+            w.without[lane] = w.begin[lane]
+            return _SEARCH
+        else:
+            w.begin[lane] += 1
+    if w.phase[lane] == _DIG:
+        if _begin_trial(form, w, wish, lane, size):
+            w.without[lane] = _single_of_trial(w, wish, lane)
+            return _SEARCH
+        n_clues = w.n_clues[lane]
+        if not wish.fewest <= n_clues <= wish.most:
+            made.fewest[k] = min(made.fewest[k], n_clues)
+            made.most[k] = max(made.most[k], n_clues)
+            return _fail(w, made, lane, NUMBER)
+        if wish.is_minimal and not w.is_proved[lane]:
+            return _fail(w, made, lane, SPARE)
+        w.phase[lane], w.begin[lane] = _WEIGH if wish.is_weighed else _REVIEW, 0
+        w.n_blocked[lane, :] = 0
+        if not wish.is_weighed and (not wish.is_minimal or wish.begins.size > wish.cells.size):
+            w.begin[lane] = _n_cells(form)  # there is nothing to review
+    for cell in range(w.begin[lane], _n_cells(form)):
+        if w.gone[lane, cell] == _STAYS:
+            w.begin[lane] = w.without[lane] = cell
+            if w.phase[lane] == _WEIGH:
+                w.stays[lane], w.end[lane] = -1, wish.begins.size - 1
+                w.place[lane] = (w.end[lane] - 1) // 2
+            return _SEARCH
+    for cell in range(_n_cells(form)):
+        digit = w.solution[lane, cell] + 1
+        made.solutions[k, cell] = digit
+        made.puzzles[k, cell] = digit if w.gone[lane, cell] == _STAYS else 0
+    made.weights[k] = w.weights[lane] / _LEAST_WEIGHT / wish.n_fills
+    if wish.is_weighed:
+        made.weights[k] *= _weight(w, wish, lane)
+    made.nodes[k] = w.nodes[lane]
+    return _NEXT
+
+
+@kernel
+def _dig(form, rules, w, wish, keys, rows, made, left):
+    """Make puzzles.
+
+    ``left`` holds the next row that no lane has taken, and the end of the rows: the first row that
+    has failed, if any has.
+    """
+    rules, w, wish, made = borrowed(rules), borrowed(w), borrowed(wish), borrowed(made)
+    n = U(len(form.lanes))
+    bad, solved = U(0), U(0)
+    busy = events = U((W(1) << W(n)) - W(1))
+    while True:
+        while events != 0:
+            lane = lowest_bit(events)
+            bit = U(U(1) << lane)
+            events &= U(events - U(1))
+            is_solved = solved & bit != 0
+            is_bad = bad & bit != 0 or (is_solved and not _is_filled(form, n, w.grid, lane))
+            is_solved &= not is_bad
+            what = _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved)
+            if what == _NEXT:
+                what = _IDLE
+                if left[0] < left[1]:
+                    w.row[lane], w.nodes[lane] = left[0], made.nodes[left[0]]
+                    left[0] += 1
+                    what = _RETRY
+            if what == _RETRY:
+                _begin_attempt(w, keys, rows, made, lane)
+                what = _REFILL
+            if what == _REFILL:
+                _begin_fill(form, n, w, wish, lane)
+            elif what == _SEARCH:
+                _begin_search(form, n, w, lane)
+            elif what == _IDLE:
+                busy &= ~bit
+        if busy == 0:
+            break
+        while events == 0:
+            bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
+            stuck = U(stuck & busy)
+            events = U(U(bad | solved) & busy)
+            # one choice serves all that are stuck, and costs half as much as a pass
+            if 8 * popcount(stuck) >= popcount(busy):
+                events = U(events | stuck)
+            else:
+                stuck = U(0)
+        if stuck != 0:
+            bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
+
+
+def dig_rows(
+    problem: GridProblem, wish: Wish, seed: int, rows: npt.NDArray[np.int64], made: Made
+) -> int:
+    """Make the puzzles of some rows.
+
+    Parameters
+    ----------
+    problem : GridProblem
+        A `Sudoku`, or a `Variant` without cages and marks; see `Capabilities` of ``lanes``.
+    wish : Wish
+    seed : int
+        0 or more.
+    rows : ndarray of int64, shape (n,)
+        The numbers of the rows.
+    made : Made
+        Receives the puzzles.
+
+    Returns
+    -------
+    int
+        The place of the first row for which no puzzle was found, or n.
+    """
+    form = _form_of(problem)
+    keys = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+    left = np.array([0, len(rows)], np.int64)
+    w = _diggers(form, len(wish.begins) - 1)
+    _dig(form.shape, form.rules, w, wish, keys, rows, made, left)
+    return int(left[1])
+
+
+@prepared
+def _form_of(problem: ExactCover) -> Form:
+    assert isinstance(problem, GridProblem)
+    return form_of(problem, best_width(problem.n_digits))
+
+
+def _diggers(form: Form, n_units: int) -> Diggers:
+    """Return memory for lanes."""
+    kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
+    n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
+    whole = np.zeros((14, n), np.int64)
+    return Diggers(
+        aligned(n * n_cells, kind),
+        aligned(0, kind),
+        aligned(n, kind),
+        np.empty((n_levels, n, n_cells), kind),
+        np.zeros((n_levels, n), kind),
+        np.zeros((n_levels, n), np.uint16),
+        *whole[:3],
+        np.zeros(n, np.uint64),
+        whole[3],
+        *np.zeros((2, n)),
+        np.zeros((n, n_cells), np.uint8),
+        np.zeros((n, n_cells), np.int32),
+        np.zeros((n, n_units), np.int64),
+        *whole[4:],
+        np.zeros((n, n_units + 1), np.int64),
+    )

@@ -1,0 +1,370 @@
+"""Generation of puzzles with one solution: into a file, a table, or one after another.
+
+The source of a run is a range of row numbers; workers make the rows of a block and encode them
+(`batchsolve.runs.puzzles`). Files are written, recorded and resumed as those of `solve_file`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from itertools import count
+from typing import Any, ClassVar, NamedTuple, Unpack
+
+import numpy as np
+import pyarrow as pa
+
+from batchsolve.engines.choice import EnginesByShape, RowEngines
+from batchsolve.engines.contract import registered
+from batchsolve.errors import InputError
+from batchsolve.problems.answers import Status
+from batchsolve.problems.notation import Notation, default_box, usual_notation
+from batchsolve.problems.overlaps import drawn_notation
+from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.destinations import Parts, RowTable
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys, rows_of_block
+from batchsolve.runs.solve_file import FileRun
+from batchsolve.search.in_order import in_one_pass
+from batchsolve.search.rows import Write
+from batchsolve.settings import (
+    FileSettings,
+    GenerateFields,
+    PuzzleSettings,
+    SearchSettings,
+    path_of,
+    settings_and_files,
+    whole_number,
+)
+from batchsolve.tables.answers import RowSums
+from batchsolve.tables.inputs import Tables
+from batchsolve.tables.places import files_of
+from batchsolve.tables.shapes import BOX
+from batchsolve.workers.base import LOG
+from batchsolve.workers.pool import Pool
+
+USED = ("box", "rules", "regions", "alphabet", "blank", "chunk", "resume")  # settings of files
+PART_BLOCKS = 16  # of a part of a folder
+FEW_ROWS = 256  # of a block of an iterator, which hands out the first puzzles early
+
+
+class Puzzle(NamedTuple):
+    """A puzzle.
+
+    Attributes
+    ----------
+    puzzle, solution : str
+    clues : int
+        The number of clues.
+    weight : float
+        1 unless weights are wanted.
+    """
+
+    puzzle: str
+    solution: str
+    clues: int
+    weight: float = 1.0
+
+
+def generate_file(
+    output: str | os.PathLike[str],
+    n: int,
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    wanted: PuzzleSettings | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[GenerateFields],
+) -> Summary:
+    """Make puzzles, each with one solution, and write a table of them.
+
+    Parameters
+    ----------
+    output : str or path
+        As in `solve_file`, without ``.npy``. It holds the columns ``puzzle``, ``solution`` and
+        ``clues``; and, for other rules than the usual ones of the size, the columns ``box``,
+        ``rules`` and ``regions``, by which `solve_file` knows them.
+    n : int
+        Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    on_progress : callable or True, optional
+        As in `solve_file`.
+    wanted : PuzzleSettings, optional
+        The puzzles that are wanted.
+    files : FileSettings, optional
+        The grids and their notation: ``box``, ``rules``, ``regions``, ``alphabet``, ``blank``; and
+        ``chunk`` and ``resume``.
+    **settings
+        The fields of `wanted` and `files`: ``seed=7``, ``minimal=True``, ….
+
+    Returns
+    -------
+    Summary
+        All rows are ``unique``.
+
+    Raises
+    ------
+    InputError
+        If such puzzles cannot exist, or none is found for a row; ``OUT.partial`` keeps the rows
+        before it.
+    OutputError, JournalError
+        See `batchsolve.errors`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> out = pathlib.Path(tempfile.mkdtemp()) / "puzzles.csv"
+    >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
+    100
+    """
+    what, how = _checked(generate_file, wanted, files, settings)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary = GenerateRun(
+            [],
+            [],
+            path_of("the output", output),
+            SearchSettings(),
+            how,
+            Pool(jobs, backend, address),
+            tell,
+            n=whole_number("n", n),
+            wanted=what,
+        ).run()
+    LOG.info("%s", summary)
+    return summary
+
+
+def generate_table(
+    n: int,
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    wanted: PuzzleSettings | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[GenerateFields],
+) -> pa.Table:
+    """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
+
+    Examples
+    --------
+    >>> table = generate_table(3, seed=7)
+    >>> table.column_names, len(table)
+    (['puzzle', 'solution', 'clues'], 3)
+    """
+    what, how = _checked(generate_table, wanted, files, settings)
+    n = whole_number("n", n)
+    tables = _tables(n, None, Pool(jobs, backend, address), what, how)
+    schema, *each = tables
+    return pa.concat_tables([schema, *each]).combine_chunks()
+
+
+def generate(
+    n: int | None = None,
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    wanted: PuzzleSettings | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[GenerateFields],
+) -> Iterator[Puzzle]:
+    """Make puzzles, each with one solution, one after another; see `generate_file`.
+
+    Parameters
+    ----------
+    n : int, optional
+        Number of puzzles; by default the iterator has no end.
+
+    Yields
+    ------
+    Puzzle
+
+    Examples
+    --------
+    >>> puzzles = generate(seed=7, box=(2, 2))
+    >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
+    True
+    """
+    what, how = _checked(generate, wanted, files, settings)
+    n = None if n is None else whole_number("n", n)
+    tables = _tables(n, FEW_ROWS, Pool(jobs, backend, address), what, how)
+    names = Puzzle._fields if what.weights else Puzzle._fields[:-1]
+    return (
+        Puzzle(*row)
+        for table in tables
+        for row in zip(*(table[name].to_pylist() for name in names), strict=True)
+    )
+
+
+def _checked(
+    caller: Callable[..., object],
+    wanted: PuzzleSettings | None,
+    files: FileSettings | None,
+    each: Mapping[str, object],
+) -> tuple[PuzzleSettings, FileSettings]:
+    """Return the settings; raise `InputError` if one of them has no meaning here."""
+    what, how = settings_and_files(caller, PuzzleSettings, wanted, files, each)
+    for declared in fields(FileSettings):
+        if declared.name not in USED and getattr(how, declared.name) != declared.default:
+            raise InputError(f"{declared.name}: puzzles that are made have none; leave it out")
+    return what, how
+
+
+def _tables(
+    n: int | None, size: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
+) -> Generator[pa.Table]:
+    """Yield an empty table, then the puzzles block by block."""
+    maker = Maker.of(files, wanted)
+    table = PuzzleTable.of(maker, files)
+    yield table.schema.empty_table()
+    size = files.chunk or size or rows_of_block(maker.problem.n_cells)
+    firsts = count(0, size) if n is None else range(0, n, size)
+    blocks = (RowRange(k, k + size if n is None else min(k + size, n)) for k in firsts)
+    with pool:
+        maker = with_known(maker, files, pool)
+        with closing(in_one_pass(blocks, pool, partial(_table, maker, table))) as made:
+            yield from made
+
+
+def _table(maker: Maker, table: PuzzleTable, block: RowRange) -> pa.Table:
+    return table.rows(block, maker.make(block))[0]
+
+
+def _made(maker: Maker, write: Write, block: RowRange) -> tuple[RowRange, Any]:
+    return block, write(block, maker.make(block))
+
+
+def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
+    """Return a maker of puzzles that are unlike those of files."""
+    each = [maker.known]
+    for path in files_of(maker.wanted.unlike):
+        corpus, n_before = corpus_of([path], FileSettings(box=files.box)), 0
+        read = partial(known_keys, corpus.reader, maker.problem.n_digits)
+        with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
+            for keys, n_rows, wrong in found:
+                if wrong is not None:
+                    raise InputError(
+                        f"{path}: row {n_before + wrong + 1} is invalid or has no canonical form, "
+                        f"so no puzzle can be compared with it; leave it out"
+                    )
+                each.append(keys)
+                n_before += n_rows
+    return replace(maker, known=np.unique(np.concatenate(each)))
+
+
+@dataclass(eq=False)
+class PuzzleTable:
+    """The output table of a run that makes puzzles; see `RowTable`.
+
+    Attributes
+    ----------
+    notation : Notation
+    more : dict of str to str
+        The columns that have the same value in all rows.
+    schema : pyarrow.Schema
+    """
+
+    notation: Notation
+    more: dict[str, str]
+    schema: pa.Schema
+    has_times: bool = False
+    reader: None = None
+
+    @classmethod
+    def of(cls, maker: Maker, files: FileSettings) -> PuzzleTable:
+        """Return the table of the puzzles of a maker."""
+        rules, n = maker.problem.rules, maker.problem.n_digits
+        if maker.problem.n_cells != n * n:
+            notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
+        elif files.alphabet is not None:
+            notation = Notation.from_name(files.alphabet, n, files.blank)
+        else:
+            notation = usual_notation(n).with_blanks(files.blank)
+        said = {"rules": files.rules, "regions": files.regions}
+        if files.box is not None and files.box != default_box(n):
+            said[BOX] = "x".join(map(str, files.box))
+        more = {name: value for name, value in said.items() if value is not None}
+        kinds = {"puzzle": pa.string(), "solution": pa.string(), "clues": pa.int64()}
+        if maker.wanted.weights:
+            kinds["weight"] = pa.float64()
+        return cls(notation, more, pa.schema({**kinds, **dict.fromkeys(more, pa.string())}))
+
+    def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
+        """Return the rows of a block, and their sums."""
+        n, where = len(batch), np.ones(len(batch), np.bool_)
+        columns = {
+            "puzzle": self.notation.decode(answers.grids, where),
+            "solution": self.notation.decode(answers.solutions, where),
+            "clues": pa.array(np.count_nonzero(answers.grids, axis=1)),
+            "weight": pa.array(answers.weights),
+            **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
+        }
+        tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
+        table = pa.table([columns[name] for name in self.schema.names], self.schema)
+        return table, RowSums(tally, 0, answers.n_nodes, None)
+
+
+@dataclass(kw_only=True)
+class GenerateRun(FileRun):
+    """One run of `generate_file`; see `FileRun`.
+
+    Attributes
+    ----------
+    n : int
+    wanted : PuzzleSettings
+    """
+
+    n: int
+    wanted: PuzzleSettings
+    kind: ClassVar[str] = "generate"
+
+    def begun(self) -> tuple[RowNumbers, RowEngines]:
+        """See `FileRun`."""
+        self.maker = Maker.of(self.settings, self.wanted)
+        self.unlike = files_of(self.wanted.unlike)
+        size = rows_of_block(self.maker.problem.n_cells)
+        size *= PART_BLOCKS if isinstance(self.destination, Parts) else 1
+        return RowNumbers(self.n, size), RowEngines(registered("lanes"))
+
+    def table(self, corpus: Any, pool: Pool) -> RowTable:
+        """See `FileRun`."""
+        return PuzzleTable.of(self.maker, self.settings)
+
+    def rows(
+        self,
+        corpus: RowNumbers,
+        table: RowTable,
+        engines: RowEngines | EnginesByShape,
+        write: Write,
+        n_parts: int,
+    ) -> Generator[tuple[Any, Any]]:
+        """See `FileRun`."""
+        maker = with_known(self.maker, self.settings, self.pool)
+        blocks = corpus.blocks(self.begin, self.settings.chunk, n_parts)
+        return in_one_pass(blocks, self.pool, partial(_made, maker, write))
+
+    def check_read(self, corpus: Tables) -> None:
+        """See `FileRun`; numbers cannot change."""
+
+    def how_to_go_on(self, error: BaseException) -> str:
+        """See `FileRun`."""
+        if isinstance(error, InputError):
+            left = f"{self.destination.kept} and {self.destination.journal}"
+            return f"delete {left} to begin again with other wishes"
+        return super().how_to_go_on(error)
+
+    def same(self, corpus: Any, engines: RowEngines | EnginesByShape) -> dict[str, Any]:
+        """See `FileRun`."""
+        wanted = {**asdict(self.wanted), "clues": list(self.wanted.clues or [])}
+        return {**wanted, "n": self.n, "unlike": [self.identity_of(p) for p in self.unlike]}

@@ -1,0 +1,169 @@
+"""Measure the generation of puzzles: speed, the draw of solved grids, the weights.
+
+Speeds are rows per second of processor time of one worker. The draw of grids is judged by their
+small rectangles, the weights by the published distribution of clues in minimal 9×9 puzzles.
+`--qqwing` is the program of Debian's package, for comparison. Results go to
+``benchmarks/results/generate.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import time
+from itertools import combinations
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import batchsolve as bs
+from batchsolve.runs import puzzles
+from batchsolve.scaling.machine import machine
+from batchsolve.settings import FileSettings, PuzzleSettings
+
+RESULTS = Path(__file__).parent.parent / "benchmarks" / "results" / "generate.json"
+WISHES: dict[str, tuple[int, dict[str, Any]]] = {
+    "9x9 minimal": (20_000, {"minimal": True}),
+    "9x9 minimal, weights": (5_000, {"minimal": True, "weights": True}),
+    "9x9 minimal, 22 or 23 clues": (1_000, {"minimal": True, "clues": (22, 23)}),
+    "9x9, 30 clues": (20_000, {"clues": (30, 30)}),
+    "9x9, rotation": (10_000, {"symmetry": "rotation"}),
+    "9x9 minimal, diagonals": (2_000, {"minimal": True, "rules": "x"}),
+    "16x16 minimal": (512, {"minimal": True, "box": (4, 4)}),
+    "25x25, 300 clues": (32, {"box": (5, 5), "clues": (300, 300)}),
+}
+SHAPES = {"4x4": (2, 2), "6x6": (2, 3), "9x9": (3, 3), "16x16": (4, 4)}
+
+
+def speeds(repeat: int) -> dict[str, Any]:
+    """Time each wish in turn; return rows per second, and the mean number of clues."""
+    times: dict[str, list[float]] = {name: [] for name in WISHES}
+    found: dict[str, Any] = {}
+    for seed in range(-1, repeat):  # the first round compiles
+        for name, (n, wish) in WISHES.items():
+            begin = time.process_time()
+            table = bs.generate_table(n, seed=max(seed, 0), jobs=1, **wish)
+            if seed >= 0:
+                times[name].append(time.process_time() - begin)
+            found[name] = float(np.mean(table["clues"]))
+    return {
+        name: {
+            "rows": n,
+            "rows_per_second": round(n / median(times[name]), 1),
+            "mean_clues": round(found[name], 2),
+        }
+        for name, (n, _) in WISHES.items()
+    }
+
+
+def draws(n: int) -> dict[str, dict[str, float]]:
+    """Draw 9×9 grids, one of several fills; return their mean number of small rectangles.
+
+    Such a rectangle has two digits, each in two corners, in two boxes; it stands for all that
+    depends on grids. ``equal`` is the weighted mean, as if all grids had the same chance.
+    """
+    found = {}
+    for n_fills in (1, 2, 4, 8, 16, 32):
+        puzzles.N_FILLS = n_fills
+        begin = time.process_time()
+        drawn = solved((3, 3), n)
+        seconds = time.process_time() - begin
+        counts = rectangles(drawn.solutions.reshape(-1, 9, 9))
+        found[str(n_fills)] = {
+            "mean": round(float(counts.mean()), 3),
+            "standard_error": round(float(counts.std() / n**0.5), 3),
+            "equal": round(float((counts * drawn.weights).sum() / drawn.weights.sum()), 3),
+            "microseconds": round(seconds / n * 1e6, 2),
+        }
+    return found
+
+
+def rectangles(grids: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Count the rectangles of two digits in two boxes, shape (n,), of grids of shape (n, 9, 9)."""
+    counts = np.zeros(len(grids), np.int64)
+    for turned in (grids, grids.transpose(0, 2, 1)):
+        for r, s in combinations(range(9), 2):
+            for c, d in combinations(range(9), 2):
+                if r // 3 == s // 3 and c // 3 != d // 3:
+                    one = turned[:, r, c] == turned[:, s, d]
+                    counts += one & (turned[:, r, d] == turned[:, s, c])
+    return counts
+
+
+def solved(box: tuple[int, int], n: int) -> puzzles.Puzzles:
+    """Return solved grids."""
+    cells = (box[0] * box[1]) ** 2
+    maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
+    return maker.make(puzzles.RowRange(0, n))
+
+
+def chances(n: int) -> dict[str, float]:
+    """Return the spread of the chances with which grids are filled, for each shape.
+
+    This is 1 / (1 + variance of weights / mean²): the share of independent draws that n fills are
+    worth, 1 if all grids have the same chance.
+    """
+    puzzles.N_FILLS = 1
+    found = {}
+    for name, box in SHAPES.items():
+        weights = solved(box, n).weights
+        weights = weights / weights.max()
+        found[name] = round(float(weights.mean() ** 2 / (weights**2).mean()), 4)
+    return found
+
+
+def weighted_clues(n: int) -> dict[str, Any]:
+    """Return the distribution of clues of minimal 9×9 puzzles, as made and weighted."""
+    table = bs.generate_table(n, minimal=True, weights=True)
+    clues, weights = np.array(table["clues"]), np.array(table["weight"])
+    weights = weights / solved((3, 3), n).weights.mean()
+    shares = {
+        str(k): {
+            "made": round(float((clues == k).mean()), 5),
+            "weighted": round(float(weights[clues == k].sum() / weights.sum()), 5),
+        }
+        for k in range(clues.min(), clues.max() + 1)
+    }
+    return {
+        "rows": n,
+        "mean_made": round(float(clues.mean()), 3),
+        "mean_weighted": round(float((clues * weights).sum() / weights.sum()), 3),
+        "effective_rows": round(float(weights.sum() ** 2 / (weights**2).sum())),
+        "minimal_puzzles_of_a_grid": float(weights.mean()),
+        "standard_error": float(weights.std() / n**0.5),
+        "shares": shares,
+    }
+
+
+def of_qqwing(program: str, n: int) -> float:
+    """Return the puzzles per second of processor time that qqwing makes."""
+    before = getrusage(RUSAGE_CHILDREN).ru_utime
+    subprocess.run([program, "--generate", str(n), "--one-line"], stdout=subprocess.DEVNULL)
+    return round(n / (getrusage(RUSAGE_CHILDREN).ru_utime - before), 1)
+
+
+def main() -> None:
+    """Measure all, and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=200_000)
+    parser.add_argument("--weighted", type=int, default=1_000_000)
+    parser.add_argument("--qqwing", help="the program, to compare speeds with")
+    arguments = parser.parse_args()
+    result: dict[str, Any] = {"machine": machine(), "batchsolve": bs.__version__}
+    result["speeds"] = speeds(arguments.repeat)
+    result["weighted_clues"] = weighted_clues(arguments.weighted)
+    if arguments.qqwing:
+        result["qqwing_per_second"] = of_qqwing(arguments.qqwing, 2_000)
+    result["draws"] = draws(arguments.draws)
+    result["chances"] = chances(100_000)
+    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
