@@ -58,6 +58,11 @@ if TYPE_CHECKING:
         solution_graph as solution_graph,
     )
     from batchsolve.runs.progress import Progress as Progress, Summary as Summary
+    from batchsolve.runs.rate import (
+        RateSummary as RateSummary,
+        rate as rate,
+        rate_file as rate_file,
+    )
     from batchsolve.runs.reading import Reading as Reading, read_problem as read_problem
     from batchsolve.runs.run import Run as Run
     from batchsolve.runs.solve import (
@@ -109,6 +114,7 @@ _NAMES = {
     "runs.generate": ("Puzzle", "generate", "generate_file", "generate_table"),
     "runs.graphs": ("Samples", "sample", "solution_graph"),
     "runs.progress": ("Progress", "Summary"),
+    "runs.rate": ("RateSummary", "rate", "rate_file"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
     "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_stream", "solve_table"),

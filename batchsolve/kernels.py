@@ -1,77 +1,68 @@
-"""Compiled kernels, kept on disk until a source file that may be part of them changes.
+"""The decorators of compiled kernels and their helpers.
 
-Numba keeps the machine code of a function on disk, and compiles the function again when the file
-that defines it has changed. But helpers from other files are part of that machine code too:
-inlined, linked, or emitted by an ``@intrinsic``. A `kernel` is also compiled again when any source
-file has changed in its own folder of this package, or in one that its module has compiled helpers
-from.
-
-When several processes need a kernel that is not on disk yet, as workers that start together do,
-one compiles it and the others wait.
+A *kernel* is called from Python; its machine code is kept on disk (`batchsolve.kernel_files`). A
+*helper* is a part of the kernels that call it.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import logging
 import multiprocessing
-import os
-import pickle
 import signal
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from numba import config, njit, types
-from numba.core import boxing, pythonapi
+from numba import njit, types
+from numba.core import boxing, event, ir, pythonapi
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.runtime import rtsys
+from numba.core.compiler_machinery import register_pass
+from numba.core.dispatcher import Dispatcher
+from numba.core.typed_passes import NativeLowering
+
+from batchsolve.kernel_files import KernelFiles
 
 LOG = logging.getLogger("batchsolve.compiling")
 COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
 _has_said = False
-_PACKAGE = Path(__file__).parent
-CHECKS_BOUNDS = bool(getattr(config, "BOUNDSCHECK", None))
-"""True if kernels check indices, those of vectors too: ``NUMBA_BOUNDSCHECK=1``, for tests."""
-
-MOST_SECONDS = 120.0  # how long to wait for another process, which may have been stopped
-LOOK_SECONDS = 0.02  # between two looks at it
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called; it runs without the interpreter's lock.
+    """Compile a function when it is first called; it runs without the interpreter's lock."""
+    compiled: Any = njit(nogil=True)(function)
+    if not isinstance(compiled, Dispatcher):  # without a compiler, for `NUMBA_DISABLE_JIT`
+        return compiled
+    files = KernelFiles(function, _CTRL_C.pass_on, _say_that_it_compiles)
+    compile_: Any = compiled.compile
 
-    Its machine code is kept beside the source files or, where that is not allowed, in the user's
-    cache folder.
-    """
-    compiled: Any = njit(cache=True, nogil=True)(function)
-    # Numba has no public way to say what a cache depends on. If a version of it has other names
-    # for these attributes, the cache depends on the function's own file alone.
-    with suppress(AttributeError):
-        file = compiled._cache._cache_file
-        # otherwise code without checks would be loaded in place of code with them
-        stamps = CHECKS_BOUNDS, _stamp(Path(__file__)), *map(_stamp, _folders(function))
-        file._source_stamp = (file._source_stamp, *stamps)
-    with suppress(AttributeError):
-        _share_on_disk(compiled)
+    def compile_alone(signature: Any) -> Any:
+        with (
+            global_compiler_lock,  # one thread at a time
+            _CTRL_C.between_passes(),
+            _arrays_without_python(),
+        ):
+            try:
+                entry = compile_(signature)
+            finally:
+                files.end_turn()
+            _check_returned(compiled)
+            result = list(compiled.overloads.values())[-1]
+            for environment in result._find_referenced_environments():  # those of helpers, too
+                result.codegen.set_env(environment.env_name, environment)
+            return entry
+
+    vars(compiled).update(_cache=files, compile=compile_alone)
     return compiled
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    """Compile a function as a part of every kernel that calls it; Python cannot call it.
-
-    It has no wrappers for Python, which would take half of the time to compile, and no machine code
-    of its own on disk.
-    """
-    return njit(**_NOT_FOR_PYTHON)(function)
+    """Compile a function as a part of every kernel that calls it; Python cannot call it."""
+    return njit(pipeline_class=_HelperCompiler, **_NOT_FOR_PYTHON)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -80,48 +71,70 @@ def inlined(function: Callable[..., Any]) -> Any:
     LLVM inlines it. With ``inline="always"`` numba would, and would infer types anew at every call:
     a search then took twice as long to compile.
     """
-    return njit(forceinline=True, **_NOT_FOR_PYTHON)(function)
+    return njit(pipeline_class=_HelperCompiler, forceinline=True, **_NOT_FOR_PYTHON)(function)
 
 
-def _share_on_disk(compiled: Any) -> None:
-    """Make a function load its machine code fast, and compile it in one process at a time.
+class _HelperCode(JITCodeLibrary):
+    """The code of a helper, which becomes machine code in kernels alone.
 
-    Numba fills its registries before it loads a function, which takes a tenth of a second and is
-    left out here; its compiler fills them by itself. And numba reads and writes its index of the
-    files on disk as a whole: if two processes add to it at once, one of the entries is lost.
+    Numba would make machine code of each helper, together with all those that it calls.
     """
-    cache, compile_ = compiled._cache, compiled.compile
-    load, guard = cache._load_overload, cache._guard_against_spurious_io_errors
-    file = cache._cache_file
-    load_index, turn = file._load_index, _Turn(file._index_path + ".lock")
 
-    def load_readable_index() -> Any:
-        try:
-            return load_index()
-        except (ImportError, AttributeError, EOFError, pickle.UnpicklingError):
-            return {}  # another version wrote it, with types from modules that are gone
+    @property
+    def codegen(self) -> Any:
+        """The object to which numba gives the constants of a function: this one."""
+        return self
 
-    def load_overload(signature: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)  # reference counts of arrays
-        with guard():
-            found = load(signature, target_context)
-            if found is None and turn.wait():
-                found = load(signature, target_context)
-            if found is None:
-                _say_that_it_compiles()
-            return found
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Do nothing; a kernel gets the constants of its helpers when it is compiled."""
 
-    def compile_alone(signature: Any) -> Any:
-        with global_compiler_lock, _CTRL_C, _arrays_without_python():  # one thread at a time
-            try:
-                entry = compile_(signature)
-            finally:
-                turn.end()
-            _check_returned(compiled)
-            return entry
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return that there is no machine code."""
+        return 0
 
-    file._load_index = load_readable_index
-    cache.load_overload, compiled.compile = load_overload, compile_alone
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _HelperLowering(NativeLowering):
+    """The pass that writes the code of a helper.
+
+    It leaves out the counts of the references to arrays, where the helper has no lists and neither
+    makes nor returns arrays: its caller holds them.
+    """
+
+    _name = "helper_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        """Write the code into `_HelperCode`."""
+        context = state.targetctx
+        state.library = _HelperCode(context.codegen(), state.func_id.func_qualname)
+        kinds = [state.return_type]
+        for each, signature in state.calltypes.items():
+            if getattr(each, "op", "") == "call":
+                kinds.append(signature.return_type)
+            elif isinstance(each, ir.SetItem | ir.StaticSetItem):
+                kinds.append(signature.args[-1])  # numba may copy what is assigned
+        holds = any(context.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
+        if not (holds or any(isinstance(kind, types.List) for kind in state.typemap.values())):
+            state.targetctx = context.subtarget(enable_nrt=False)
+        return bool(super().run_pass(state))
+
+
+class _HelperCompiler(Compiler):
+    """The compiler of helpers."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's passes, with that for helpers in its place."""
+        [passes] = super().define_pipelines()
+        passes.passes = [
+            (_HelperLowering if each is NativeLowering else each, text)
+            for each, text in passes.passes
+        ]
+        passes.finalize()
+        return [passes]
 
 
 @contextmanager
@@ -171,10 +184,25 @@ def _say_that_it_compiles() -> None:
     _has_said = True
 
 
+class _BeforeEach(event.Listener):
+    """A listener to numba's events that calls a function when one begins."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call = call
+
+    def on_start(self, event: Any) -> None:
+        """Call the function."""
+        self._call()
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
 class _CtrlC:
     """A guard that holds Ctrl-C back while numba works, because numba's callbacks lose exceptions.
 
-    A second Ctrl-C is not held back, nor is anything in other threads, which receive no signals.
+    It is raised before the next pass of the compiler. A second Ctrl-C is not held back, nor is
+    anything in other threads, which receive no signals.
     """
 
     def __init__(self) -> None:
@@ -205,6 +233,12 @@ class _CtrlC:
                 signal.signal(signal.SIGINT, self._hear)
             self.pass_on()
 
+    @contextmanager
+    def between_passes(self) -> Iterator[None]:
+        """Hold Ctrl-C back until the next pass of the compiler begins, or all are done."""
+        with self, event.install_listener("numba:run_pass", _BeforeEach(self.pass_on)):
+            yield
+
     def pass_on(self) -> None:
         """Raise a Ctrl-C that was held back, here where it is not lost."""
         if self._is_held and threading.current_thread() is threading.main_thread():
@@ -213,60 +247,3 @@ class _CtrlC:
 
 
 _CTRL_C = _CtrlC()
-
-
-class _Turn:
-    """The right to compile a function, which one process has at a time."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._file: int | None = None
-
-    def wait(self) -> bool:
-        """Wait for the turn, or until `MOST_SECONDS` have passed.
-
-        Returns
-        -------
-        bool
-            True if another process may have compiled the function meanwhile.
-        """
-        if self._file is not None:
-            return False
-        with suppress(OSError):  # no file or no lock is possible there: go without a turn
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-            end = time.monotonic() + MOST_SECONDS
-            while time.monotonic() < end:
-                with suppress(BlockingIOError):
-                    fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                _CTRL_C.pass_on()
-                time.sleep(LOOK_SECONDS)
-        return self._file is not None
-
-    def end(self) -> None:
-        """End the turn, if it has come."""
-        if self._file is not None:
-            file, self._file = self._file, None
-            os.close(file)
-
-
-def _folders(function: Callable[..., Any]) -> list[Path]:
-    """Return the folders of the package that hold a function and its helpers."""
-    known = vars(sys.modules[function.__module__]).values()
-    helpers = [value.py_func for value in known if hasattr(value, "py_func")]
-    modules = {helper.__module__ for helper in [function, *helpers]}
-    return sorted({_PACKAGE.joinpath(*module.split(".")[1:2]) for module in modules})
-
-
-@cache
-def _stamp(folder: Path) -> str:
-    """Return a hash of a source file, or of those in a folder and below it."""
-    digest = hashlib.sha256(folder.read_bytes() if folder.is_file() else b"")
-    for path, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                with open(os.path.join(path, name), "rb") as file:
-                    digest.update(name.encode() + hashlib.sha256(file.read()).digest())
-    return digest.hexdigest()

@@ -10,7 +10,7 @@ usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [-
                             [--out DIR]
 
 Makes the figures of docs/performance.md: sets up a virtual environment, runs scripts/bench_engines.py,
-bench_search.py, bench_corpus.py, bench_canonical.py, bench_augment.py, bench_variants.py and bench_instances.py and "batchsolve scale", and leaves
+bench_search.py, bench_corpus.py, bench_canonical.py, bench_augment.py, bench_rate.py, bench_variants.py and bench_instances.py and "batchsolve scale", and leaves
 the results in --out.
 
   --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, bell12.ec, matching8.ec and
@@ -118,6 +118,7 @@ run python scripts/bench_canonical.py "${corpora[@]}" datasets/sudoku{6,16}.csv 
     --memory-rows "${rows[@]}" "${in_memory[@]}" --out "$out/canonical.json"
 run python scripts/bench_augment.py "${corpora[@]}" datasets/sudoku16.csv "${in_memory[@]}" \
     --out "$out/augment.json"
+run python scripts/bench_rate.py datasets/{sudoku,hard}9.csv --out "$out/rate.json"
 run python scripts/bench_variants.py -o "$out/variants.json"
 run python scripts/bench_instances.py --puzzles 10 --copies 100 -o "$out/instances.json"
 echo "done: $out/*.json and $out/*/report.html"

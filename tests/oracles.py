@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import chain, combinations, permutations, product
 
 import numpy as np
@@ -231,3 +232,221 @@ def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
 
     fill(0)
     return found
+
+
+class Pencilmarks:
+    """The candidates of a 9×9 puzzle as sets, and techniques that use them one step at a time."""
+
+    def __init__(self, grid) -> None:
+        self.candidates = {cell: set(range(1, 10)) for cell in product(range(9), repeat=2)}
+        lines = [[(i, j) for j in range(9)] for i in range(9)]
+        lines += [[(i, j) for i in range(9)] for j in range(9)]
+        corners = product((0, 3, 6), repeat=2)
+        self.boxes = [[(r + i, c + j) for i, j in product(range(3), repeat=2)] for r, c in corners]
+        self.lines, self.houses = lines, [*self.boxes, *lines]
+        for cell, digit in zip(product(range(9), repeat=2), grid, strict=True):
+            if digit:
+                self.fill(cell, digit)
+
+    def sees(self, one, two) -> bool:
+        return one != two and any(one in house and two in house for house in self.houses)
+
+    def fill(self, cell, digit) -> bool:
+        del self.candidates[cell]
+        for other in self.candidates:
+            if self.sees(cell, other):
+                self.candidates[other].discard(digit)
+        return True
+
+    def remove(self, cells, digits) -> bool:
+        before = sum(map(len, self.candidates.values()))
+        for cell in cells:
+            self.candidates[cell] -= set(digits)
+        return sum(map(len, self.candidates.values())) < before
+
+    def open(self, house):
+        return [cell for cell in house if cell in self.candidates]
+
+    def places(self, house, digit):
+        return {cell for cell in self.open(house) if digit in self.candidates[cell]}
+
+    def has_places(self, house) -> bool:
+        cells = self.open(house)
+        return len(set().union(*(self.candidates[cell] for cell in cells))) >= len(cells)
+
+    def last_cell(self) -> bool:
+        single = [self.open(house) for house in self.houses if len(self.open(house)) == 1]
+        return bool(single) and self.fill(single[0][0], min(self.candidates[single[0][0]]))
+
+    def hidden_single(self, houses) -> bool:
+        for house, digit in product(houses, range(1, 10)):
+            if len(places := self.places(house, digit)) == 1:
+                return self.fill(*places, digit)
+        return False
+
+    def naked_single(self) -> bool:
+        single = [cell for cell, digits in self.candidates.items() if len(digits) == 1]
+        return bool(single) and self.fill(single[0], *self.candidates[single[0]])
+
+    def locked(self, houses, others, direct=False) -> bool:
+        for house, other, digit in product(houses, others, range(1, 10)):
+            places = self.places(house, digit)
+            if len(places) < 2 or not places <= set(other):
+                continue
+            if not direct:
+                if self.remove(set(self.open(other)) - places, {digit}):
+                    return True
+                continue
+            for third in houses:
+                at = self.places(third, digit)
+                if third != house and len(at) > 1 and len(at - set(other)) == 1:
+                    return self.fill(*(at - set(other)), digit)
+        return False
+
+    def naked_set(self, size) -> bool:
+        for house in self.houses:
+            for cells in combinations(self.open(house), size):
+                digits = set().union(*(self.candidates[cell] for cell in cells))
+                others = set(self.open(house)) - set(cells)
+                if len(digits) == size and self.remove(others, digits):
+                    return True
+        return False
+
+    def hidden_set(self, size, direct=False) -> bool:
+        for house in self.houses:
+            missing = set().union(*(self.candidates[cell] for cell in self.open(house)))
+            for digits in combinations(sorted(missing), size):
+                cells = set().union(*(self.places(house, digit) for digit in digits))
+                if len(cells) != size:
+                    continue
+                if not direct:
+                    if self.remove(cells, missing - set(digits)):
+                        return True
+                    continue
+                for digit in missing - set(digits):
+                    at = self.places(house, digit)
+                    if len(at) > 1 and len(at - cells) == 1:
+                        return self.fill(*(at - cells), digit)
+        return False
+
+    def fish(self, size) -> bool:
+        for lines, crossing in ((self.lines[:9], self.lines[9:]), (self.lines[9:], self.lines[:9])):
+            for digit, chosen in product(range(1, 10), combinations(lines, size)):
+                at = [self.places(line, digit) for line in chosen]
+                crossed = [line for line in crossing if any(set(line) & some for some in at)]
+                if all(at) and len(crossed) == size:
+                    union = set().union(*at)
+                    others = {cell for line in crossed for cell in self.open(line)} - union
+                    if self.remove(others, {digit}):
+                        return True
+        return False
+
+    def wing(self, size) -> bool:
+        pairs = [cell for cell, digits in self.candidates.items() if len(digits) == 2]
+        pivots = [cell for cell, digits in self.candidates.items() if len(digits) == size]
+        for pivot, (one, two) in product(pivots, combinations(pairs, 2)):
+            if not (self.sees(pivot, one) and self.sees(pivot, two)):
+                continue
+            sets = [self.candidates[cell] for cell in (pivot, one, two)]
+            common = sets[1] & sets[2]
+            is_wing = len(common) == 1 and len(set().union(*sets)) == 3
+            if not is_wing or (common <= sets[0]) != (size == 3):
+                continue
+            ends = (one, two) if size == 2 else (pivot, one, two)
+            others = {cell for cell in self.candidates if all(self.sees(cell, e) for e in ends)}
+            if self.remove(others, common):
+                return True
+        return False
+
+    def turbot_fish(self) -> bool:
+        for digit in range(1, 10):
+            pairs = [tuple(self.places(house, digit)) for house in self.houses]
+            pairs = [pair for pair in pairs if len(pair) == 2]
+            chains = [
+                (ends[0], others[0])
+                for pair, other in permutations(pairs, 2)
+                for ends, others in product((pair, pair[::-1]), (other, other[::-1]))
+                if self.sees(ends[1], others[1])
+            ]
+            for one, two in chains:
+                seen = [c for c in self.candidates if self.sees(c, one) and self.sees(c, two)]
+                if self.remove(seen, {digit}):
+                    return True
+        return False
+
+    def ladder(self):
+        """Return the techniques of Sudoku Explainer, without uniqueness, with their ratings."""
+        boxes, lines = self.boxes, self.lines
+        return [
+            (1.0, self.last_cell),
+            (1.2, lambda: self.hidden_single(boxes)),
+            (1.5, lambda: self.hidden_single(lines)),
+            (1.7, lambda: self.locked(boxes, lines, direct=True)),
+            (1.9, lambda: any(self.locked(some, boxes, True) for some in (lines[:9], lines[9:]))),
+            (2.0, lambda: self.hidden_set(2, direct=True)),
+            (2.3, self.naked_single),
+            (2.5, lambda: self.hidden_set(3, direct=True)),
+            (2.6, lambda: self.locked(boxes, lines)),
+            (2.8, lambda: self.locked(lines, boxes)),
+            (3.0, lambda: self.naked_set(2)),
+            (3.2, lambda: self.fish(2)),
+            (3.4, lambda: self.hidden_set(2)),
+            (3.6, lambda: self.naked_set(3)),
+            (3.8, lambda: self.fish(3)),
+            (4.0, lambda: self.hidden_set(3)),
+            (4.2, lambda: self.wing(2)),
+            (4.4, lambda: self.wing(3)),
+            (5.0, lambda: self.naked_set(4)),
+            (5.2, lambda: self.fish(4)),
+            (5.4, lambda: self.hidden_set(4)),
+            (6.6, self.turbot_fish),
+        ]
+
+
+def rating(grid) -> float | None:
+    """Return the hardest technique of a solver that takes the easiest step each time.
+
+    None if it gets stuck.
+    """
+    marks, hardest = Pencilmarks(grid), 0.0
+    while marks.candidates:
+        found = next((rate for rate, technique in marks.ladder() if technique()), None)
+        if found is None:
+            return None
+        hardest = max(hardest, found)
+    return hardest
+
+
+def dead_ends(marks: Pencilmarks) -> int:
+    """Return the dead ends of a search with singles and locked candidates.
+
+    It branches at the first cell with the fewest candidates.
+    """
+    boxes, lines = marks.boxes, marks.lines
+    while (
+        marks.naked_single()
+        or marks.hidden_single(marks.houses)
+        or (marks.locked(boxes, lines) or marks.locked(lines, boxes))
+    ):
+        pass
+    if not all(marks.candidates.values()) or not all(map(marks.has_places, marks.houses)):
+        return 1
+    total, cells = 0, marks.candidates
+    if cells:
+        cell = min(cells, key=lambda each: (len(cells[each]), each))
+        for digit in cells[cell]:
+            child = deepcopy(marks)
+            child.fill(cell, digit)
+            total += dead_ends(child)
+    return total
+
+
+def is_backdoor(grid, cells) -> bool:
+    """Return True if singles solve a grid once some cells, by number, have their digits."""
+    marks = Pencilmarks(grid)
+    for cell, digit in cells.items():
+        if divmod(cell, 9) in marks.candidates:
+            marks.fill(divmod(cell, 9), digit)
+    while marks.naked_single() or marks.hidden_single(marks.houses):
+        pass
+    return not marks.candidates

@@ -1,37 +1,40 @@
 import os
-import pickle
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
-import numba
 import pytest
 
-from batchsolve import kernels
+from batchsolve import kernel_files, kernels
 
 CALLER = """
+from collections import namedtuple
+from batchsolve.kernels import kernel
 from tiny.engines.below.helpers import number
-from tiny.kernels import kernel
-from tiny.tables.others import one
+from tiny.tables import others
+from tiny.tables.sizes import SIZE
+
+Pair = namedtuple("Pair", "one other")
 
 @kernel
-def linked():
-    return number() + 1
+def linked(pair):
+    return number() + pair.one
 
 @kernel
 def plain():
-    return one()
+    return others.one() * SIZE
 """
 CALL = """
-from tiny.engines.caller import linked, plain
-results = [linked(), plain()]
+from tiny.engines.caller import Pair, linked, plain
+results = [linked(Pair(1, 7)), plain()]
 print(*results, *(sum(kernel.stats.cache_hits.values()) for kernel in (linked, plain)))
 """
 
 
 SLOW = """
-from tiny.kernels import kernel
+from batchsolve.kernels import kernel
 
 @kernel
 def slow_to_compile(x):
@@ -41,70 +44,138 @@ SLOW += "".join(f"    x = x * x + {k}\n" for k in range(100)) + "    return x\n"
 
 @pytest.fixture
 def tiny(tmp_path):
-    """Make a package with this one's decorator, two kernels, and helpers in other files."""
+    """Make a package with two kernels, and helpers and a constant in other files."""
     package = tmp_path / "tiny"
     for folder in ("tables", "runs", "engines/below"):
         (package / folder).mkdir(parents=True)
-    shutil.copy(kernels.__file__, package)
     (package / "engines" / "caller.py").write_text(CALLER)
     write_helper(package, "engines/below/helpers", "number", 1)
     write_helper(package, "tables/others", "one", 1)
+    (package / "tables" / "sizes.py").write_text("SIZE = 1\n")
     return package
 
 
 def write_helper(package, module, name, number):
-    """Write a helper; its file has the same size and time for every number of one digit."""
+    """Write a helper."""
     path = package / f"{module}.py"
-    path.write_text(
-        f"from numba import njit\n\n@njit(inline='always')\ndef {name}():\n    return {number}\n"
+    path.write_text(f"from numba import njit\n\n@njit\ndef {name}():\n    return {number}\n")
+
+
+def run(package, code, *arguments, **variables):
+    """Run code in a new process that finds the package; return what it writes."""
+    environment = {"NUMBA_CACHE_DIR": str(package.parent / "kept"), **os.environ}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=package.parent,
+        env={name: value for name, value in environment.items() if value is not None},
+        capture_output=True,
+        text=True,
     )
-    os.utime(path, (10**9, 10**9))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def call(package, **variables):
     """Call the kernels in a new process; return their results and which were found on disk."""
-    variables["PYTHONDONTWRITEBYTECODE"] = "1"
-    run = subprocess.run(
-        [sys.executable, "-c", CALL],
-        cwd=package.parent,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return tuple(map(int, run.stdout.split()))
+    return tuple(map(int, run(package, CALL, **variables).split()))
 
 
-def test_an_index_that_names_modules_of_another_version_is_written_anew(tiny):
-    call(tiny)
-    for index in tiny.rglob("*.nbi"):
-        index.write_bytes(pickle.dumps(numba.__version__) + b"ctiny.gone\nLinks\n.")
-    assert call(tiny) == (2, 1, 0, 0)
-    assert call(tiny) == (2, 1, 1, 1)
+def kept_in(package):
+    """Return the files of kernels."""
+    return sorted((package.parent / "kept").rglob("*.kernel"))
 
 
-def test_a_kernel_is_compiled_again_when_a_helper_in_another_file_has_changed(tiny):
+def test_a_kernel_is_compiled_again_when_something_that_it_uses_has_changed(tiny):
     assert call(tiny) == (2, 1, 0, 0)
     write_helper(tiny, "engines/below/helpers", "number", 4)
-    assert call(tiny) == (5, 1, 0, 0)
-    write_helper(tiny, "tables/others", "one", 2)
-    assert call(tiny) == (5, 2, 0, 0)
-    (tiny / "runs" / "other.py").write_text("# no kernel depends on this")
-    assert call(tiny) == (5, 2, 1, 1)
+    assert call(tiny) == (5, 1, 0, 1)
+    (tiny / "tables" / "sizes.py").write_text("SIZE = 3\n")
+    assert call(tiny) == (5, 3, 1, 0)
+    (tiny / "engines" / "other.py").write_text("# no kernel depends on this\n")
+    (tiny / "tables" / "sizes.py").write_text("# nor on this\nSIZE = 3\n")
+    assert call(tiny) == (5, 3, 1, 1)
 
 
-def test_kernels_are_found_again_where_nothing_may_be_written_beside_their_source(tiny, tmp_path):
-    (tiny / "engines" / "__pycache__").write_text("a file, so there can be no folder")
-    home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
-    assert call(tiny, **home) == (2, 1, 0, 0)
-    assert call(tiny, **home) == (2, 1, 1, 1)
+def test_the_fields_of_an_argument_are_part_of_its_type(tiny):
+    made = 'Pair = namedtuple("Pair", "one other")'
+    (tiny / "engines" / "caller.py").write_text(CALLER.replace(made, "from .pairs import Pair"))
+    for fields, result in (("one other", 2), ("other one", 8)):
+        text = f"from collections import namedtuple\nPair = namedtuple('Pair', '{fields}')\n"
+        (tiny / "engines" / "pairs.py").write_text(text)
+        assert call(tiny)[0] == result
 
 
-def test_without_numbas_attributes_kernels_work_all_the_same(tiny):
-    path = tiny / "kernels.py"
-    path.write_text(path.read_text().replace("._cache_file", "._another_name"))
+def test_a_copy_of_the_package_compiles_nothing(tiny, tmp_path):
+    call(tiny)
+    (tmp_path / "clone").mkdir()
+    copy = shutil.copytree(tiny, tmp_path / "clone" / "tiny", copy_function=shutil.copyfile)
+    assert call(copy, NUMBA_CACHE_DIR=str(tmp_path / "kept")) == (2, 1, 1, 1)
+
+
+def test_damaged_files_are_written_anew(tiny):
+    call(tiny)
+    cut, changed = kept_in(tiny)
+    cut.write_bytes(cut.read_bytes()[:40])
+    content = bytearray(changed.read_bytes())
+    content[len(content) // 2] ^= 1
+    changed.write_bytes(content)
     assert call(tiny) == (2, 1, 0, 0)
     assert call(tiny) == (2, 1, 1, 1)
+
+
+def test_kernels_are_kept_in_a_folder_of_the_users(tiny, tmp_path):
+    home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
+    home["NUMBA_CACHE_DIR"] = None
+    assert call(tiny, **home) == (2, 1, 0, 0)
+    assert call(tiny, **home) == (2, 1, 1, 1)
+    assert len(list((tmp_path / "home").rglob("*.kernel"))) == 2
+
+
+def test_where_nothing_can_be_kept_kernels_work_all_the_same(tiny, tmp_path):
+    (tmp_path / "kept").write_text("a file, so there can be no folder")
+    assert call(tiny) == (2, 1, 0, 0)
+
+
+FULL = """
+import errno, os
+from batchsolve import kernel_files
+
+def full(*_):
+    raise OSError(errno.ENOSPC, "no space left")
+
+os.replace = full
+"""
+
+
+def test_a_full_folder_is_no_error_and_keeps_nothing(tiny):
+    assert run(tiny, FULL + CALL) == "2 1 0 0\n"
+    assert not kept_in(tiny)
+    assert not list((tiny.parent / "kept").rglob("*.kernel*"))
+
+
+CHANGED = """
+import os, pathlib, sys
+from tiny.engines import caller
+path = pathlib.Path(caller.others.__file__)
+path.write_text(path.read_text().replace("return 1", "return 2"))
+"""
+
+
+def test_code_that_is_not_that_of_its_file_is_not_kept(tiny):
+    assert run(tiny, CHANGED + CALL) == "2 1 0 0\n"
+    assert call(tiny) == (2, 2, 1, 0)
+
+
+def test_kernels_that_are_not_used_are_removed_when_others_are_compiled(tiny):
+    call(tiny)
+    for path in kept_in(tiny):
+        long_ago = time.time() - (kernel_files.MOST_DAYS + 1) * kernel_files.DAY
+        os.utime(path, (long_ago, long_ago))
+    write_helper(tiny, "tables/others", "one", 2)
+    assert call(tiny) == (2, 2, 1, 0)  # what is loaded is in use
+    assert len(kept_in(tiny)) == 2
+    assert call(tiny) == (2, 2, 1, 1)
 
 
 WHEN_TOLD = """
@@ -123,6 +194,7 @@ def call_at_once(package, kinds):
         subprocess.Popen(
             [sys.executable, "-c", WHEN_TOLD, kind],
             cwd=package.parent,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(package.parent / "kept")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -143,9 +215,15 @@ def test_of_processes_that_begin_together_one_compiles(tiny, kinds, found):
     assert call_at_once(tiny, kinds) == 3  # nothing was lost on disk
 
 
-def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(tiny, monkeypatch):
-    turns = [kernels._Turn(str(tiny / "lock")) for _ in range(2)]
-    monkeypatch.setattr(kernels, "MOST_SECONDS", 0.1)
+@pytest.fixture
+def turns(monkeypatch, tmp_path):
+    """Make two turns at one kernel."""
+    monkeypatch.setattr(kernel_files, "folders", lambda: [tmp_path])
+    return [kernel_files.Turn("lock", kernels._CTRL_C.pass_on) for _ in range(2)]
+
+
+def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(turns, monkeypatch):
+    monkeypatch.setattr(kernel_files, "MOST_SECONDS", 0.1)
     assert turns[0].wait()
     assert not turns[0].wait()  # it has its turn already
     assert turns[1].wait()
@@ -154,16 +232,8 @@ def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(tiny, mon
 
 
 def test_without_a_compiler_kernels_are_plain_functions(tiny):
-    code = "from tiny.engines.caller import linked; print(linked())"
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tiny.parent,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout == "2\n"
+    code = "from tiny.engines.caller import plain; print(plain())"
+    assert run(tiny, code, NUMBA_DISABLE_JIT="1") == "1\n"
 
 
 LOADED = """
@@ -191,7 +261,7 @@ def test_kernels_on_disk_are_loaded_without_numpys_mathematics(tmp_path):
 INTERRUPTED = """
 import signal, sys
 from numba.core import event
-from tiny.engines.caller import linked
+from tiny.engines.caller import plain
 
 class Press(event.Listener):
     def on_start(self, _):
@@ -204,23 +274,22 @@ class Press(event.Listener):
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     with event.install_listener("numba:compile", Press()):
-        linked()
+        plain()
 except KeyboardInterrupt:
-    print(len(linked.signatures), signal.getsignal(signal.SIGINT).__name__)
+    print(len(plain.signatures), plain(), signal.getsignal(signal.SIGINT).__name__)
 """
 
 
-@pytest.mark.parametrize(("times", "compiled"), [(1, 1), (2, 0)])
-def test_ctrl_c_is_held_back_while_numba_compiles_but_only_once(tiny, times, compiled):
-    command = [sys.executable, "-c", INTERRUPTED, str(times)]
-    run = subprocess.run(command, cwd=tiny.parent, capture_output=True, text=True)
-    assert run.stdout.split() == [str(compiled), "default_int_handler"], run.stderr
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_is_raised_before_the_next_pass_of_the_compiler(tiny, times):
+    assert run(tiny, INTERRUPTED, str(times)).split() == ["0", "1", "default_int_handler"]
 
 
-def test_ctrl_c_is_heard_while_another_process_compiles(tiny, monkeypatch):
-    first, second = (kernels._Turn(str(tiny / "lock")) for _ in range(2))
-    assert first.wait()
-    monkeypatch.setattr(kernels.time, "sleep", lambda _: signal.raise_signal(signal.SIGINT))
+def test_ctrl_c_is_heard_while_another_process_compiles(turns, monkeypatch):
+    assert turns[0].wait()
+    monkeypatch.setattr(kernel_files.time, "sleep", lambda _: signal.raise_signal(signal.SIGINT))
     with pytest.raises(KeyboardInterrupt), kernels._CTRL_C:
-        second.wait()
+        turns[1].wait()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    for turn in turns:
+        turn.end()

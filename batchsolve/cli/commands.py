@@ -33,6 +33,7 @@ _MODULES = {
     "solve": "rows",
     "dedupe": "rows",
     "generate": "generate",
+    "rate": "learning",
     "augment": "learning",
     "evaluate": "learning",
     "count": "trees",

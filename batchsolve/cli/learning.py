@@ -1,4 +1,4 @@
-"""The commands for tables that models learn from: augment and evaluate."""
+"""The commands for tables that models learn from: augment, rate and evaluate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,18 @@ Augmented = Annotated[
     only(*NOTATION, "solution_column", "filename", "chunk", "resume"),
     meaning("solution_column", help="Name of the column of solutions; found by default."),
 ]
+Rated = Annotated[
+    FileSettings, only("rule_columns", "alphabet", "blank", "column", "filename", "chunk", "resume")
+]
 Judged = Annotated[FileSettings, only(*NOTATION, "chunk")]
+TableOutput = Annotated[
+    str,
+    output_to(
+        "OUT",
+        help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
+        "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
+    ),
+]
 
 
 @command(
@@ -44,14 +55,7 @@ Judged = Annotated[FileSettings, only(*NOTATION, "chunk")]
 )
 def augment(
     inputs: Inputs,
-    output: Annotated[
-        str,
-        output_to(
-            "OUT",
-            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
-            "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
-        ),
-    ] = "-",
+    output: TableOutput = "-",
     *,
     n: Annotated[
         int,
@@ -91,6 +95,56 @@ def augment(
     facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
     facts["rows_per_second"] = round(summary.rows_per_second, 1)
     printing.summary(facts, summary, summary.columns, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+@command(
+    examples=(
+        "batchsolve rate puzzles.csv -o rated.csv",
+        "batchsolve rate puzzles.csv --backdoor --steps -o rated.jsonl",
+    ),
+    epilog="Exit codes: 0 every row rated or answered; 1 some row invalid or unfinished; 2 wrong "
+    "usage, grids that are not rated, a file that cannot be read or written, or no worker left; "
+    "130 interrupted, 143 terminated.",
+)
+def rate(
+    inputs: Inputs,
+    output: TableOutput = "-",
+    *,
+    backdoor: Annotated[
+        bool,
+        option(
+            help="Add a column with the least number of cells to fill so that singles solve the "
+            "rest, up to 3."
+        ),
+    ] = False,
+    steps: Annotated[
+        bool, option(help="Add a column with the steps that solve each puzzle, as JSON.")
+    ] = False,
+    workers: WorkerOptions,
+    files: Rated,
+    printing: JsonSummary,
+) -> int:
+    """Rate 9×9 puzzles by the hardest technique that solves them, and by a search.
+
+    The output has the columns of the input, then technique (the hardest that is needed; guess if
+    the techniques do not solve it), rating (that of Sudoku Explainer; empty for guess), backtracks
+    (the dead ends of a search), status and message. Only puzzles with one solution are rated.
+    """
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+    from batchsolve.runs.rate import rate_file
+
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        summary = rate_file(
+            inputs,
+            output,
+            backdoor=backdoor,
+            steps=steps,
+            **asdict(workers),
+            on_progress=on_progress,
+            files=files,
+        )
+    printing.summary(summary.facts, summary, summary.hardest, summary.columns, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 

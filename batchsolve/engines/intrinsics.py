@@ -15,7 +15,7 @@ from numba import extending
 from numba.core import cgutils, types
 from numba.extending import models, register_model
 
-from batchsolve.kernels import CHECKS_BOUNDS
+from batchsolve.kernel_files import CHECKS_BOUNDS
 
 WIDTH = 8
 """The number of words in a vector."""

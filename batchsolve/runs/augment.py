@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from batchsolve.errors import counted, listed
-from batchsolve.runs.corpora import blocks_for, corpus_of, reader_of_numbers
-from batchsolve.runs.destinations import Parts, RowTable
+from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.destinations import RowTable
 from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
 from batchsolve.runs.solve_file import FileRun
 from batchsolve.search.in_order import in_two_passes
@@ -38,7 +38,7 @@ from batchsolve.tables.images import Drawing, ImageSums, ImageTable
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import open_all
 from batchsolve.tables.places import files_of
-from batchsolve.tables.sources import TableSource, split_suffixes
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -339,10 +339,7 @@ class AugmentRun(FileRun):
 
     def table(self, corpus: Any, pool: Pool) -> ImageTable:
         """See `FileRun`."""
-        is_parquet = split_suffixes(self.output)[0] == ".parquet"
-        is_parquet |= isinstance(self.destination, Parts)
-        reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-        return ImageTable(reader, self.drawing)
+        return ImageTable(self.reader(corpus, pool), self.drawing)
 
     def rows(
         self, corpus: Any, table: RowTable, engines: Any, write: Any, n_parts: int

@@ -504,7 +504,7 @@ def solve_stream(
 ) -> Iterator[Any]:
     """Solve tables one after another, as they come; see `solve_table`.
 
-    A table is answered before the next one is asked for, so that only one is in memory.
+    A table is answered before the next one is asked for, so tables are not gathered.
 
     Parameters
     ----------

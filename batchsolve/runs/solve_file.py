@@ -58,6 +58,7 @@ from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, files_of, is_address
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, split_suffixes
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -266,11 +267,15 @@ class FileRun:
         """Return the output table of the corpus."""
         if isinstance(corpus, InstanceTables):
             return CoverTable(corpus.reader, self.search, self.settings.stats)
-        suffix, _ = split_suffixes(self.output)
-        is_parquet = suffix == ".parquet" or isinstance(self.destination, Parts)
-        reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
         how = self.search.limit or UNLIMITED, self.settings.stats, self.settings.canonical
-        return AnswerTable(reader, *how, as_digits=suffix == ".npy")
+        as_digits = split_suffixes(self.output)[0] == ".npy"
+        return AnswerTable(self.reader(corpus, pool), *how, as_digits=as_digits)
+
+    def reader(self, corpus: Any, pool: Pool) -> Reader:
+        """Return the reader of the corpus; for Parquet, one that reads numbers as numbers."""
+        is_parquet = split_suffixes(self.output)[0] == ".parquet"
+        is_parquet |= isinstance(self.destination, Parts)
+        return reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
 
     def identity_of(self, path: str) -> str:
         """Return the identity of an input, for the journal; a name of no file is its own."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
 
-_STATUS_NAMES = pa.array(STATUS_NAMES)
+STATUS_TEXTS = pa.array(STATUS_NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,25 @@ class RowSums:
     disagree: int
     nodes: int
     first_invalid: tuple[int, str] | None
+
+    @classmethod
+    def of(
+        cls,
+        status: npt.NDArray[np.uint8],
+        messages: dict[int, str | None],
+        answers: Answers,
+        disagree: int = 0,
+        **more: Any,
+    ) -> Self:
+        """Return the sums of rows of some statuses; `more` are the fields of a subclass."""
+        invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
+        return cls(
+            np.bincount(status, minlength=len(Status)),
+            disagree,
+            int(answers.nodes.sum()),
+            (invalid[0], str(messages[invalid[0]])) if invalid else None,
+            **more,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +191,12 @@ class AnswerTable:
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         n = len(answers)
-        status = answers.status(self._limit)
-        status[list(batch.faults)] = Status.INVALID
-        messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
+        status, messages = statuses(batch, answers, self._limit)
         solved = [Solved.of(grids, answers) for grids in batch.grids]
         solutions = [self._column_of(each.grids.shape).of(each.digits, each.has) for each in solved]
         columns: list[Any] = [
             _in_order(solutions, batch),
-            _STATUS_NAMES.take(pa.array(status)),
+            STATUS_TEXTS.take(pa.array(status)),
             pa.array(np.minimum(answers.counts, self._limit), mask=status == Status.INVALID),
         ]
         disagree = 0
@@ -191,19 +208,13 @@ class AnswerTable:
             # a search that failed has not checked the clues
             valid = (status != Status.INVALID) & (batch.first_clashes() < 0)
             forms = [self._forms(grids, valid[grids.rows], messages) for grids in batch.grids]
-            columns += [_sparse_text(messages, n), _in_order(forms, batch)]
+            columns += [sparse_text(messages, n), _in_order(forms, batch)]
         else:
-            columns.append(_sparse_text(messages, n))
+            columns.append(sparse_text(messages, n))
         if self.has_times:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
-        invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        return table, RowSums(
-            np.bincount(status, minlength=len(Status)),
-            disagree,
-            int(answers.nodes.sum()),
-            (invalid[0], str(messages[invalid[0]])) if invalid else None,
-        )
+        return table, RowSums.of(status, messages, answers, disagree)
 
     def _forms(
         self, grids: Grids, is_valid: npt.NDArray[np.bool_], messages: dict[int, str | None]
@@ -215,6 +226,15 @@ class AnswerTable:
         for row in grids.rows[is_valid & ~has_form].tolist():
             messages[row] = messages.get(row) or why
         return self._column_of(grids.shape).of(forms, has_form)
+
+
+def statuses(
+    batch: Batch, answers: Answers, limit: int
+) -> tuple[npt.NDArray[np.uint8], dict[int, str | None]]:
+    """Return the `Status` of every row of a batch, and the messages of some."""
+    status = answers.status(limit)
+    status[list(batch.faults)] = Status.INVALID
+    return status, answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
 
 
 class Solved(NamedTuple):
@@ -287,7 +307,7 @@ def _compare_rows(grids: Any, others: Any, places: Any, rows: Any, same: Any) ->
             same[row] &= grids[k, cell] == others[place, cell]
 
 
-def _sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
+def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     """Return a column of n texts, null where `values` has none."""
     if not values:
         return pa.nulls(n, pa.string())

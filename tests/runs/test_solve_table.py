@@ -167,11 +167,12 @@ def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
 
 
 SQUARE = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 4]]
+LINE = [digit for row in SQUARE for digit in row]
 CELLS = {
-    "list": sum(SQUARE, []),
-    "tuple": tuple(sum(SQUARE, [])),
+    "list": LINE,
+    "tuple": tuple(LINE),
     "lists": SQUARE,
-    "array": np.array(sum(SQUARE, []), np.int16),
+    "array": np.array(LINE, np.int16),
     "square": np.array(SQUARE, np.uint8),
 }
 

@@ -28,7 +28,7 @@ from numba.core import cgutils, types
 
 from batchsolve.engines.intrinsics import pointer_to
 from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray, once_and_twice, single_of
-from batchsolve.kernels import CHECKS_BOUNDS
+from batchsolve.kernel_files import CHECKS_BOUNDS
 
 _INDEX = ir.IntType(64)
 

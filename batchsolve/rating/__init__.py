@@ -1,0 +1,1 @@
+"""Ratings of puzzles: the techniques that solve them, guesses, and backdoors."""

@@ -1,0 +1,489 @@
+"""The ladder of techniques, in the order and with the ratings of Sudoku Explainer 1.2.1.
+
+Sudoku Explainer (N. Juillerat, 2006) takes the easiest technique that helps at each step, and rates
+a puzzle by the hardest that it took. Every technique here still helps, or is no longer needed, when
+there are fewer candidates. So the rating is the least level up to which techniques solve the
+puzzle: it does not depend on the order of steps, and equivalent puzzles have the same.
+
+A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it
+is never needed, because the cell that it fills is a hidden single of its box, or direct pointing
+(1.7) fills it. Techniques that assume a unique solution are left out (4.5 to 5.0, and from 5.6 on),
+and so are aligned exclusion (6.2) and chains, but for the shortest chain of one digit (6.6).
+"""
+
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from batchsolve.kernels import helper, kernel
+from batchsolve.rating.board import (
+    ALL,
+    BOXES,
+    CELL,
+    CELLS,
+    COLUMNS,
+    HOUSE,
+    MISSING,
+    N_CELLS,
+    N_HOUSES,
+    N_OPEN,
+    OPEN,
+    PLACE,
+    PLACES,
+    SIZE,
+    N,
+    begin,
+    count,
+    first,
+    is_single,
+    place,
+    remove,
+)
+
+LAST, HIDDEN, NAKED, LOCKED, NAKED_SET, HIDDEN_SET, FISH, WING, TURBOT = range(9)
+"""The kinds of techniques."""
+
+IN_BOX, IN_LINE = BOXES, 0
+"""The houses that a technique looks at: the boxes, or the rows and columns."""
+
+LADDER = (
+    ("last cell", 1.0, LAST, 0, False),
+    ("hidden single in box", 1.2, HIDDEN, IN_BOX, False),
+    ("hidden single in line", 1.5, HIDDEN, IN_LINE, False),
+    ("direct pointing", 1.7, LOCKED, IN_BOX, True),
+    ("direct hidden pair", 2.0, HIDDEN_SET, 2, True),
+    ("naked single", 2.3, NAKED, 0, False),
+    ("direct hidden triplet", 2.5, HIDDEN_SET, 3, True),
+    ("pointing", 2.6, LOCKED, IN_BOX, False),
+    ("claiming", 2.8, LOCKED, IN_LINE, False),
+    ("naked pair", 3.0, NAKED_SET, 2, False),
+    ("x-wing", 3.2, FISH, 2, False),
+    ("hidden pair", 3.4, HIDDEN_SET, 2, False),
+    ("naked triplet", 3.6, NAKED_SET, 3, False),
+    ("swordfish", 3.8, FISH, 3, False),
+    ("hidden triplet", 4.0, HIDDEN_SET, 3, False),
+    ("xy-wing", 4.2, WING, 2, False),
+    ("xyz-wing", 4.4, WING, 3, False),
+    ("naked quad", 5.0, NAKED_SET, 4, False),
+    ("jellyfish", 5.2, FISH, 4, False),
+    ("hidden quad", 5.4, HIDDEN_SET, 4, False),
+    ("turbot fish", 6.6, TURBOT, 0, False),
+)
+"""The techniques, the easiest first: name, rating, kind, houses or size, and if it is direct.
+
+A place in this table is a *level*.
+"""
+
+GUESS = len(LADDER)
+"""The level of puzzles that the ladder does not solve."""
+
+NONE, INVALID = GUESS + 1, 255
+"""The levels of grids without blank cells, and of grids whose clues clash."""
+
+_KINDS = np.array([each[2:] for each in LADDER])
+
+SETS = np.zeros((5, 126), np.int64)
+"""The sets of 2, 3 and 4 of nine things, as bits."""
+for _k in (2, 3, 4):
+    _sets = [sum(1 << each for each in some) for some in combinations(range(N), _k)]
+    SETS[_k, : len(_sets)] = _sets
+N_SETS = np.count_nonzero(SETS, axis=1)
+
+SHARED = (HOUSE[CELL][..., None] == np.arange(N_HOUSES)).any(axis=2)
+SHARED = (SHARED << np.arange(N)[:, None]).sum(axis=1)
+"""The places of a house (first index) that lie in another."""
+
+PEERS = np.stack([np.setdiff1d(CELL[HOUSE[cell]], [cell]) for cell in range(N_CELLS)])
+"""The cells that share a house with each cell."""
+N_PEERS = 20
+
+IS_PEER = np.zeros((N_CELLS, N_CELLS), np.bool_)
+"""True for cells that share a house."""
+IS_PEER[np.arange(N_CELLS)[:, None], PEERS] = True
+
+DIGITS_OF_STEP = N_CELLS
+"""The place of the digits in the pattern of a step, behind a flag for each cell."""
+STEP_SIZE = N_CELLS + 1
+
+# Each technique takes a board, an array for the pattern of its last use, and whether to stop after
+# one use. It returns True if it has changed the board.
+
+
+@helper
+def _note(step, house, places, digits):
+    """Set the pattern of a step to cells of a house and digits."""
+    step[:] = 0
+    step[DIGITS_OF_STEP] = digits
+    while places:
+        step[CELL[house, first(places)]] = 1
+        places &= places - 1
+
+
+@helper
+def _last_cells(board, step, once):
+    """Fill the last open cells of houses."""
+    changed = False
+    for house in range(N_HOUSES):
+        at = np.intp(board[OPEN + house])
+        if is_single(at):
+            digits = np.intp(board[MISSING + house])
+            changed |= place(board, CELL[house, first(at)], first(digits))
+            if changed and once:
+                _note(step, house, at, digits)
+                return True
+    return changed
+
+
+@helper
+def hidden_singles(board, step, once, houses):
+    """Fill cells that are the only place of a digit in a house."""
+    changed = False
+    for house in range(houses, houses + 9 if houses == BOXES else BOXES):
+        digits = np.intp(board[MISSING + house])
+        while digits:
+            digit = first(digits)
+            digits &= digits - 1
+            at = np.intp(board[PLACES + N * house + digit])
+            if is_single(at):
+                changed |= place(board, CELL[house, first(at)], digit)
+                if changed and once:
+                    _note(step, house, at, 1 << digit)
+                    return True
+    return changed
+
+
+@helper
+def naked_singles(board, step, once):
+    """Fill cells with one candidate."""
+    changed = False
+    for cell in range(N_CELLS):
+        digits = np.intp(board[CELLS + cell])
+        if is_single(digits):
+            changed |= place(board, cell, first(digits))
+            if changed and once:
+                _note(step, HOUSE[cell, 0], 1 << PLACE[cell, 0], digits)
+                return True
+    return changed
+
+
+@helper
+def _remove_at(board, house, places, digit):
+    """Remove a digit from places of a house; return True if it had any of them."""
+    places &= np.intp(board[PLACES + N * house + digit])
+    changed = places != 0
+    while places:
+        remove(board, CELL[house, first(places)], digit)
+        places &= places - 1
+    return changed
+
+
+@helper
+def _fill_third(board, house, other, digit):
+    """Fill the only place of a digit in a house beside `house` that is not in `other`."""
+    kind = house // N * N
+    for third in range(kind, kind + N):
+        at = np.intp(board[PLACES + N * third + digit])
+        left = at & ~SHARED[third, other]
+        if third != house and left != at and is_single(left):
+            return place(board, CELL[third, first(left)], digit)
+    return False
+
+
+@helper
+def locked(board, step, once, houses, direct):
+    """Use digits whose places in a house all lie in a second one: pointing and claiming.
+
+    The digit has no other place in the second house. If `direct`, fill the only place that this
+    leaves in a third house, of the kind of the first.
+    """
+    changed = False
+    for house in range(houses, houses + 9 if houses == BOXES else BOXES):
+        digits = np.intp(board[MISSING + house])
+        while digits:
+            digit = first(digits)
+            digits &= digits - 1
+            at = np.intp(board[PLACES + N * house + digit])
+            if count(at) < 2 or count(at) > 3:
+                continue
+            for k in range(3):
+                other = HOUSE[CELL[house, first(at)], k]
+                if other == house or at & ~SHARED[house, other]:
+                    continue
+                if direct:
+                    changed |= _fill_third(board, house, other, digit)
+                else:
+                    changed |= _remove_at(board, other, ALL & ~SHARED[other, house], digit)
+                if changed and once:
+                    _note(step, house, at, 1 << digit)
+                    return True
+    return changed
+
+
+@helper
+def _naked_sets(board, step, once, k):
+    """Use k cells of a house with k candidates together: its other cells have none of those."""
+    changed = False
+    sets = np.zeros(N, np.int64)
+    for house in range(N_HOUSES):
+        for at in range(N):
+            sets[at] = board[CELLS + CELL[house, at]]
+        wanted = _small(sets, k)
+        for j in range(N_SETS[k]):
+            cells = SETS[k, j]
+            if cells & ~wanted:
+                continue
+            digits = _union(sets, cells)
+            if count(digits) != k:
+                continue
+            left, helps = digits, False
+            while left:
+                helps |= _remove_at(board, house, ALL & ~cells, first(left))
+                left &= left - 1
+            changed |= helps
+            if helps and once:
+                _note(step, house, cells, digits)
+                return True
+    return changed
+
+
+@helper
+def _small(sets, k):
+    """Return which sets have 2 to k elements."""
+    found = 0
+    for j in range(N):
+        if count(sets[j]) >= 2 and count(sets[j]) <= k:
+            found |= 1 << j
+    return found
+
+
+@helper
+def _union(sets, chosen):
+    """Return the union of some sets."""
+    union = 0
+    while chosen:
+        union |= sets[first(chosen)]
+        chosen &= chosen - 1
+    return union
+
+
+@helper
+def _hidden_sets(board, step, once, k, direct):
+    """Use k digits with k places in a house together: those cells have no other digits.
+
+    If `direct`, fill the only place that this leaves to another digit in the house.
+    """
+    changed = False
+    for house in range(N_HOUSES):
+        begin_places = PLACES + N * house
+        sets = board[begin_places : begin_places + N].astype(np.int64)
+        wanted = _small(sets, k)
+        for j in range(N_SETS[k]):
+            digits = SETS[k, j]
+            if digits & ~wanted:
+                continue
+            cells = _union(sets, digits)
+            if count(cells) != k:
+                continue
+            left, helps = np.intp(board[MISSING + house]) & ~digits, False
+            while left:
+                digit = first(left)
+                left &= left - 1
+                if direct:
+                    at = np.intp(board[begin_places + digit])
+                    if at & cells and is_single(at & ~cells) and not (helps and once):
+                        helps |= place(board, CELL[house, first(at & ~cells)], digit)
+                else:
+                    helps |= _remove_at(board, house, cells, digit)
+            changed |= helps
+            if helps and once:
+                _note(step, house, cells, digits)
+                return True
+    return changed
+
+
+@helper
+def _fish(board, step, once, k):
+    """Use k rows whose places of a digit lie in k columns, or k columns and rows.
+
+    The digit has no other places in the second lines.
+    """
+    changed = False
+    sets = np.zeros(N, np.int64)
+    for digit in range(N):
+        for lines in (0, COLUMNS):
+            for line in range(N):
+                sets[line] = board[PLACES + N * (lines + line) + digit]
+            wanted = _small(sets, k)
+            for j in range(N_SETS[k]):
+                chosen = SETS[k, j]
+                if chosen & ~wanted:
+                    continue
+                crossed = _union(sets, chosen)
+                if count(crossed) != k:
+                    continue
+                left, helps = crossed, False
+                while left:
+                    crossing = COLUMNS - lines + first(left)
+                    helps |= _remove_at(board, crossing, ALL & ~chosen, digit)
+                    left &= left - 1
+                changed |= helps
+                if helps and once:
+                    _note(step, 0, 0, 1 << digit)
+                    for line in range(N):
+                        if chosen >> line & 1:
+                            for at in range(N):
+                                step[CELL[lines + line, at]] = sets[line] >> at & 1
+                    return True
+    return changed
+
+
+@helper
+def _wings(board, step, once, size):
+    """Use a cell with candidates xy (or xyz) that sees a cell with xz and one with yz.
+
+    One of the two (or of the three) has the digit z, so cells that see them all do not.
+    """
+    changed = False
+    for pivot in range(N_CELLS):
+        if count(board[pivot]) != size:
+            continue
+        for j in range(N_PEERS):
+            one = PEERS[pivot, j]
+            digits = np.intp(board[pivot]) | np.intp(board[one])
+            if count(board[one]) != 2 or count(digits) != 3:
+                continue
+            for i in range(j):
+                two = PEERS[pivot, i]
+                z = np.intp(board[one]) & np.intp(board[two])
+                if count(board[two]) != 2 or board[two] & ~digits or not is_single(z):
+                    continue
+                if size == 2 and z & board[pivot]:
+                    continue
+                helps = False
+                for m in range(N_PEERS):
+                    cell = PEERS[one, m]
+                    sees = IS_PEER[two, cell] and (size == 2 or IS_PEER[pivot, cell])
+                    if sees and board[cell] & z:
+                        remove(board, cell, first(z))
+                        helps = True
+                changed |= helps
+                if helps and once:
+                    _note(step, 0, 0, digits)
+                    step[pivot] = step[one] = step[two] = 1
+                    return True
+    return changed
+
+
+@helper
+def _turbot_fish(board, step, once):
+    """Use two houses with two places each of a digit, one of which sees one of the other house.
+
+    One of the other two has the digit, so cells that see both do not: a chain of four cells.
+    """
+    changed = False
+    ends = np.zeros((N_HOUSES, 2), np.int64)
+    for digit in range(N):
+        n = 0
+        for house in range(N_HOUSES):
+            at = np.intp(board[PLACES + N * house + digit])
+            if count(at) == 2:
+                ends[n, 0], ends[n, 1] = CELL[house, first(at)], CELL[house, first(at & (at - 1))]
+                n += 1
+        for j in range(n):
+            for i in range(4 * j):
+                one, near = ends[j, i & 1], ends[j, 1 - (i & 1)]
+                two, far = ends[i >> 2, i >> 1 & 1], ends[i >> 2, 1 - (i >> 1 & 1)]
+                if not IS_PEER[near, far]:
+                    continue
+                helps = False
+                for m in range(N_PEERS):
+                    cell = PEERS[one, m]
+                    if board[cell] >> digit & 1 and IS_PEER[two, cell]:
+                        remove(board, cell, digit)
+                        helps = True
+                changed |= helps
+                if helps and once:
+                    _note(step, 0, 0, 1 << digit)
+                    step[one] = step[near] = step[far] = step[two] = 1
+                    return True
+    return changed
+
+
+@helper
+def use(level, board, step, once):
+    """Use the technique of a level; return True if it has changed the board.
+
+    Parameters
+    ----------
+    level : int
+    board : array of `SIZE`
+    step : array of `STEP_SIZE`
+        The pattern of the step; set if `once`.
+    once : bool
+        Stop after one step.
+    """
+    kind, which, direct = _KINDS[level, 0], _KINDS[level, 1], _KINDS[level, 2] == 1
+    if kind == LAST:
+        return _last_cells(board, step, once)
+    if kind == HIDDEN:
+        return hidden_singles(board, step, once, which)
+    if kind == NAKED:
+        return naked_singles(board, step, once)
+    if kind == LOCKED:
+        return locked(board, step, once, which, direct)
+    if kind == NAKED_SET:
+        return _naked_sets(board, step, once, which)
+    if kind == HIDDEN_SET:
+        return _hidden_sets(board, step, once, which, direct)
+    if kind == FISH:
+        return _fish(board, step, once, which)
+    if kind == WING:
+        return _wings(board, step, once, which)
+    return _turbot_fish(board, step, once)
+
+
+@kernel
+def rate_grids(grids, levels, step_levels, patterns, boards):
+    """Set the level of each grid: that of the hardest technique that it needs.
+
+    Parameters
+    ----------
+    grids : ndarray of uint8, shape (n, 81)
+    levels : ndarray of uint8, shape (n,)
+    step_levels : ndarray of uint8, shape (m,)
+        The level of each step of the last grid, which then is the easiest that helps. Without room
+        for steps, they are not recorded, and several are taken at once.
+    patterns : ndarray of uint16, shape (m, `STEP_SIZE`)
+        Flags of the cells of each pattern, then its digits.
+    boards : ndarray of uint16, shape (m + 1, `SIZE`)
+        The board before each step, and after the last.
+
+    Returns
+    -------
+    int
+        The number of steps recorded.
+    """
+    board, step = np.empty(SIZE, np.uint16), np.empty(STEP_SIZE, np.uint16)
+    n, once = 0, len(step_levels) > 0
+    for k in range(min(len(grids), len(levels))):
+        levels[k], n = INVALID, 0
+        if not begin(board, grids[k]):
+            continue
+        levels[k], level = NONE, 0
+        if once:
+            boards[0] = board
+        while board[N_OPEN] and level < GUESS:
+            level = 0
+            while level < GUESS and not use(level, board, step, once):
+                level += 1
+            if levels[k] == NONE or level > levels[k]:
+                levels[k] = level
+            if once and level < GUESS and n < len(step_levels):
+                step_levels[n], patterns[n], boards[n + 1] = level, step, board
+                n += 1
+    return n

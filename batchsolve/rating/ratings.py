@@ -1,0 +1,149 @@
+"""Ratings of many 9×9 puzzles, and the steps that solve one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError
+from batchsolve.rating.board import CELLS, DIGITS, N_CELLS, N_OPEN, SIZE, N
+from batchsolve.rating.guesses import MOST_BACKDOOR, guess_grids
+from batchsolve.rating.ladder import (
+    DIGITS_OF_STEP,
+    INVALID,
+    LADDER,
+    NONE,
+    STEP_SIZE,
+    rate_grids,
+)
+
+TECHNIQUES = (*(each[0] for each in LADDER), "guess", "none")
+"""The names of techniques, the easiest first; then those of puzzles that need a guess, or none."""
+
+SINGLES = ("last cell", "hidden single in box", "hidden single in line")
+"""Techniques of the search; naked singles may come after direct techniques, which it has not."""
+
+_RATINGS = np.array([*(each[1] for each in LADDER), np.nan, 0.0])
+_CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]
+_DIGITS = [[digit + 1 for digit in range(N) if bits >> digit & 1] for bits in range(1 << N)]
+_BY_SINGLES = np.zeros(INVALID + 1, np.bool_)
+_BY_SINGLES[[*(TECHNIQUES.index(name) for name in SINGLES), NONE]] = True
+_MOST_STEPS = N_CELLS * N  # each removes a candidate
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """The ratings of n puzzles.
+
+    Attributes
+    ----------
+    levels : ndarray of uint8, shape (n,)
+        The place in `TECHNIQUES` of the hardest technique that each needs.
+    backtracks : ndarray of int64, shape (n,)
+        Dead ends of a search that proves that there is one solution.
+    backdoors : ndarray of int8, shape (n,)
+        The least number of cells to fill so that singles solve the rest; -1 if it was not looked
+        for, or is more than `MOST_BACKDOOR`.
+
+    Examples
+    --------
+    >>> grid = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+    >>> ratings = ratings_of(np.array([[int(c) for c in grid.replace(".", "0")]], np.uint8))
+    >>> ratings.techniques.tolist(), ratings.values.tolist(), ratings.backtracks.tolist()
+    (['hidden single in box'], [1.2], [0])
+    """
+
+    levels: npt.NDArray[np.uint8]
+    backtracks: npt.NDArray[np.int64]
+    backdoors: npt.NDArray[np.int8]
+
+    @property
+    def techniques(self) -> npt.NDArray[np.str_]:
+        """The names of the hardest techniques."""
+        return np.array(TECHNIQUES)[self.levels]
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The ratings of Sudoku Explainer; NaN for puzzles that need a guess."""
+        return _RATINGS[self.levels]
+
+
+def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
+    """Return the ratings of 9×9 puzzles that have one solution each.
+
+    Parameters
+    ----------
+    grids : ndarray of uint8, shape (n, 81)
+        Digits, 0 for blank cells.
+    backdoor : bool
+        Look for backdoors, too.
+
+    Raises
+    ------
+    InputError
+        If the array has another form, or a puzzle has not one solution.
+    """
+    if grids.ndim != 2 or grids.shape[1] != N_CELLS or grids.dtype != np.uint8:
+        raise InputError(
+            f"grids to rate are uint8 of shape (n, 81), not {grids.dtype} of {grids.shape}"
+        )
+    n = len(grids)
+    levels = np.empty(n, np.uint8)
+    rate_grids(grids, levels, *room_for_steps(0))
+    backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
+    rest = np.flatnonzero(~_BY_SINGLES[levels])
+    found = backtracks[rest], backdoors[rest]
+    guess_grids(grids[rest], *found, MOST_BACKDOOR if backdoor else -1)
+    backtracks[rest], backdoors[rest] = found
+    if (backtracks < 0).any():
+        raise InputError(f"grid {int(np.argmax(backtracks < 0))} has not one solution")
+    return Ratings(levels, backtracks, backdoors)
+
+
+def room_for_steps(n: int) -> tuple[Any, Any, Any]:
+    """Return arrays for the levels, the patterns and the boards of n steps."""
+    patterns, boards = np.empty((n, STEP_SIZE), np.uint16), np.empty((n + 1, SIZE), np.uint16)
+    return np.empty(n, np.uint8), patterns, boards
+
+
+def steps_text(grid: npt.NDArray[np.uint8]) -> str:
+    """Return the steps that solve a 9×9 puzzle as JSON, each by the easiest technique that helps.
+
+    A step has a ``technique``, its ``rating``, the ``cells`` and ``digits`` of the pattern, and
+    what it ``fills`` or ``removes``: digits by cell. Steps end where a guess is needed.
+
+    Examples
+    --------
+    >>> grid = np.array([0, *range(2, 10), *[0] * 72], np.uint8)
+    >>> steps = json.loads(steps_text(grid))
+    >>> steps[0]["technique"], steps[0]["fills"]
+    ('last cell', {'r1c1': 1})
+    """
+    levels, patterns, boards = room = room_for_steps(_MOST_STEPS)
+    grids = np.ascontiguousarray(grid, np.uint8).reshape(1, N_CELLS)
+    n = rate_grids(grids, np.empty(1, np.uint8), *room)
+    steps = (_step(*each) for each in zip(levels[:n], patterns, boards, boards[1:], strict=False))
+    return json.dumps(list(steps), separators=(",", ":"))
+
+
+def _step(level: int, pattern: Any, before: Any, after: Any) -> dict[str, Any]:
+    """Return one step, from the boards before and after it."""
+    name, rating = LADDER[level][:2]
+    step: dict[str, Any] = {
+        "technique": name,
+        "rating": rating,
+        "cells": [_CELLS[cell] for cell in np.flatnonzero(pattern[:N_CELLS]).tolist()],
+        "digits": _DIGITS[pattern[DIGITS_OF_STEP]],
+    }
+    filled = np.flatnonzero(after[DIGITS:N_OPEN] != before[DIGITS:N_OPEN]).tolist()
+    if filled:
+        step["fills"] = {_CELLS[cell]: int(after[DIGITS + cell]) for cell in filled}
+    else:
+        removed = before[CELLS:N_CELLS] & ~after[CELLS:N_CELLS]
+        cells = np.flatnonzero(removed).tolist()
+        step["removes"] = {_CELLS[cell]: _DIGITS[removed[cell]] for cell in cells}
+    return step

@@ -1,0 +1,252 @@
+"""Ratings of puzzles, from table to table: workers solve each row, and rate it if it is unique."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Unpack
+
+import pyarrow as pa
+
+from batchsolve.engines.choice import EnginesByShape
+from batchsolve.rating.ratings import TECHNIQUES
+from batchsolve.runs.corpora import corpus_of
+from batchsolve.runs.in_memory import GridRows
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.solve import answered
+from batchsolve.runs.solve_file import FileRun
+from batchsolve.settings import (
+    AUTO,
+    PROVES_UNIQUENESS,
+    FileFields,
+    FileSettings,
+    SearchSettings,
+    path_of,
+    paths_of,
+    settings_of,
+)
+from batchsolve.tables.blocks import TASKS, BlockSize
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.inputs import open_all
+from batchsolve.tables.places import files_of
+from batchsolve.tables.rated import RatedSums, RatedTable
+from batchsolve.tables.sources import TableSource
+from batchsolve.workers.base import LOG
+from batchsolve.workers.pool import Pool
+
+SHARE = 16  # of a usual block, because rating a row takes some 16 times as long as solving it
+
+
+@dataclass
+class RateSummary(Summary):
+    """The result of `rate_file`; see `Summary`.
+
+    Attributes
+    ----------
+    techniques : dict of str to int
+        The rows whose hardest technique each is, the easiest first.
+
+    Examples
+    --------
+    >>> summary = RateSummary(rows=3, unique=3, techniques={"x-wing": 2, "guess": 1})
+    >>> print(summary.hardest)
+    hardest techniques: 2 x-wing, 1 guess
+    """
+
+    techniques: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def hardest(self) -> str:
+        """The rows of each hardest technique, in words."""
+        counts = ", ".join(f"{n:,} {name}" for name, n in self.techniques.items() if n)
+        return f"hardest techniques: {counts or 'none'}"
+
+
+def rate(
+    table: Any,
+    *,
+    backdoor: bool = False,
+    steps: bool = False,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[FileFields],
+) -> Any:
+    """Return a table of 9×9 puzzles with their ratings.
+
+    Each puzzle is solved first. Those with one solution are rated; others have their status alone.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    backdoor : bool
+        Add a column ``backdoor``: the least number of cells to fill so that singles solve the rest,
+        null if that is more than 3.
+    steps : bool
+        Add a column ``steps``: the steps that solve the puzzle, as JSON.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    files : FileSettings, optional
+        The settings of reading: ``column``, ``alphabet``, ``blank``, ….
+    **settings
+        The same, field by field.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        A table of the same library, or else of Arrow: all columns of `table`, then ``technique``
+        (the hardest that is needed, ``guess`` beyond the ladder, ``none`` without blank cells),
+        ``rating`` (null for ``guess``), ``backtracks``, ``status`` and ``message``.
+
+    Raises
+    ------
+    ProblemError
+        If the puzzles are not 9×9 grids of rows, columns and boxes.
+
+    Notes
+    -----
+    The ladder is that of Sudoku Explainer 1.2.1 without techniques that assume a unique solution:
+    see `batchsolve.rating.ladder`. Backtracks are the dead ends of a search that fills singles and
+    uses locked candidates, then tries each candidate of the first cell with the fewest, and proves
+    that there is one solution.
+
+    Examples
+    --------
+    >>> easy = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+    >>> rated = rate(pa.table({"puzzle": [easy]}))
+    >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
+    'hidden single in box'
+    """
+    how = settings_of(rate, FileSettings, files, settings)
+    corpus = corpus_of([TableSource(arrow_table(table))], how, size=_smaller(TASKS))
+    rated = RatedTable(corpus.reader, bool(backdoor), bool(steps))
+    with Pool(jobs, backend, address) as pool:
+        rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
+        search = SearchSettings(limit=PROVES_UNIQUENESS)
+        parts = [part for part, _ in answered(rows, rated.rows, search, pool)]
+    return with_columns_of(pa.concat_tables([rated.schema.empty_table(), *parts]), table)
+
+
+def rate_file(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    backdoor: bool = False,
+    steps: bool = False,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[FileFields],
+) -> RateSummary:
+    r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        As in `solve_file`.
+    output : str or path
+        As in `solve_file`; a table, with the columns of `rate`.
+    backdoor : bool
+        As in `rate`.
+    steps : bool
+        As in `rate`.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    on_progress : callable or True, optional
+        As in `solve_file`.
+    files : FileSettings, optional
+        The settings of reading and writing.
+    **settings
+        The same, field by field.
+
+    Returns
+    -------
+    RateSummary
+
+    Raises
+    ------
+    InputError, OutputError, JournalError
+        As in `solve_file`.
+    ProblemError
+        As in `rate`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> out = pathlib.Path(tempfile.mkdtemp()) / "rated.csv"
+    >>> summary = rate_file("datasets/sudoku9.csv", out)
+    >>> summary.rows, sum(summary.techniques.values())
+    (10000, 10000)
+    """
+    given = paths_of("the input", inputs)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary: RateSummary = RateRun(
+            given,
+            files_of(given),
+            path_of("the output", output),
+            SearchSettings(limit=PROVES_UNIQUENESS),
+            settings_of(rate_file, FileSettings, files, settings),
+            Pool(jobs, backend, address),
+            tell,
+            backdoor=bool(backdoor),
+            steps=bool(steps),
+        ).run()
+    LOG.info("%s", summary)
+    return summary
+
+
+def _smaller(size: BlockSize) -> BlockSize:
+    """Return the size of blocks that take as long to rate as usual ones to solve."""
+    first, most, rows = (max(1, each // SHARE) for each in (size.first, size.most, size.rows))
+    return replace(size, first=first, most=most, rows=rows)
+
+
+@dataclass
+class RateRun(FileRun):
+    """One run of `rate_file`; see `FileRun`."""
+
+    totals: RateSummary = field(default_factory=RateSummary)
+    backdoor: bool = field(kw_only=True)
+    steps: bool = field(kw_only=True)
+    kind: ClassVar[str] = "rate"
+
+    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
+        """See `FileRun`."""
+        mine = {"backdoor": self.backdoor, "steps": self.steps}
+        return {**super().same(corpus, engines), **mine}
+
+    def begun(self) -> tuple[Corpus, EnginesByShape]:
+        """See `FileRun`."""
+        settings = self.settings
+        corpus = corpus_of(
+            open_all(self.paths),
+            settings,
+            solution_column=settings.solution_column,
+            filename=settings.filename,
+            size=_smaller(self.destination.block_size),
+        )
+        return corpus, EnginesByShape.under(AUTO, corpus.problem, PROVES_UNIQUENESS)
+
+    def table(self, corpus: Any, pool: Pool) -> RatedTable:
+        """See `FileRun`."""
+        return RatedTable(self.reader(corpus, pool), self.backdoor, self.steps)
+
+    def add(self, sums: RatedSums) -> None:
+        """See `FileRun`."""
+        super().add(sums)
+        counts = self.totals.techniques
+        for name, n in zip(TECHNIQUES, sums.levels.tolist(), strict=True):
+            counts[name] = counts.get(name, 0) + n

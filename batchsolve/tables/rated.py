@@ -1,0 +1,118 @@
+"""The output table of rated puzzles: the input columns, then the columns of their ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from batchsolve.errors import ProblemError
+from batchsolve.problems.answers import Answers, Status
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.rating.ratings import TECHNIQUES, ratings_of, steps_text
+from batchsolve.settings import PROVES_UNIQUENESS
+from batchsolve.tables.answers import (
+    STATUS_TEXTS,
+    RowSums,
+    sparse_text,
+    statuses,
+    with_new_columns,
+)
+from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.shapes import Shape
+
+NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
+
+_NAMES = pa.array(TECHNIQUES)
+
+
+@dataclass(frozen=True, eq=False)
+class RatedSums(RowSums):
+    """The sums of some consecutive rows.
+
+    Attributes
+    ----------
+    levels : ndarray of int64
+        Rows of each of `TECHNIQUES`.
+    """
+
+    levels: npt.NDArray[np.int64]
+
+
+class RatedTable:
+    """The output table: the input columns of rows, then the columns of their ratings.
+
+    Parameters
+    ----------
+    reader : Reader
+        The reader of the rows.
+    backdoor : bool
+        Add the column ``backdoor``.
+    steps : bool
+        Add the column ``steps``.
+
+    Attributes
+    ----------
+    reader : Reader
+    schema : pyarrow.Schema
+    has_times : bool
+        False: the rows of a block are always the same.
+
+    Raises
+    ------
+    ProblemError
+        If most rows are not plain 9×9 grids.
+    """
+
+    has_times = False
+
+    def __init__(self, reader: Reader, backdoor: bool, steps: bool) -> None:
+        if not _is_rated(reader.main):
+            raise ProblemError(NOT_RATED)
+        self.reader, self._backdoor, self._steps = reader, backdoor, steps
+        new = [("technique", pa.string()), ("rating", pa.float64()), ("backtracks", pa.int64())]
+        new += [("backdoor", pa.int64())] if backdoor else []
+        new += [("steps", pa.string())] if steps else []
+        new += [("status", pa.string()), ("message", pa.string())]
+        self.schema = with_new_columns(reader.schema, new)
+
+    def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RatedSums]:
+        """Return the output rows of a batch, and their sums."""
+        n = len(answers)
+        status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
+        rated, puzzles = np.zeros(n, np.bool_), np.zeros((n, 81), np.uint8)
+        for grids in batch.grids:
+            some = grids.rows[status[grids.rows] == Status.UNIQUE]
+            if _is_rated(grids.shape):
+                rated[some] = True
+                puzzles[some] = grids.puzzles_of(some)
+            else:
+                messages |= dict.fromkeys(some.tolist(), NOT_RATED)
+        puzzles = puzzles[rated]
+        found = ratings_of(puzzles, self._backdoor)
+        at = pa.array(np.cumsum(rated) - 1, mask=~rated)
+        columns = [
+            _NAMES.take(pa.array(found.levels)),
+            pa.array(found.values, from_pandas=True),  # NaN is null
+            pa.array(found.backtracks),
+        ]
+        if self._backdoor:
+            columns.append(pa.array(found.backdoors.astype(np.int64), mask=found.backdoors < 0))
+        if self._steps:
+            columns.append(pa.array(map(steps_text, puzzles), pa.string()))
+        columns = [column.take(at) for column in columns]
+        columns += [STATUS_TEXTS.take(pa.array(status)), sparse_text(messages, n)]
+        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
+        levels = np.bincount(found.levels, minlength=len(TECHNIQUES))
+        return table, RatedSums.of(status, messages, answers, levels=levels)
+
+
+def _is_rated(shape: Shape) -> bool:
+    problem = shape.problem
+    return (
+        not shape.rules.names
+        and isinstance(problem, Sudoku)
+        and (problem.box_rows, problem.box_columns) == (3, 3)
+    )

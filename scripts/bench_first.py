@@ -1,0 +1,151 @@
+"""Measure first answers: whole commands with and without kernels on disk, calls, short searches.
+
+Commands are processes of their own. The first run of each finds no kernels and compiles them; later
+runs load them. Calls and searches are made in one process, in turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import batchsolve as bs
+from batchsolve.engines.choice import engines_for
+from batchsolve.runs.reading import read_problem
+from batchsolve.scaling.machine import machine
+
+COMMANDS = {
+    "10,000 rows": "solve datasets/sudoku9.csv -o {folder}/solved.csv",
+    "25x25": "solve datasets/sudoku25.csv -o {folder}/solved.csv",
+    "rules": "solve datasets/sudoku9.csv --rules antiknight -o {folder}/solved.csv",
+    "dedupe": "dedupe datasets/sudoku9.csv --up-to-symmetry -o {folder}/kept.csv",
+    "counts": "count queens:6 queens:8 -o {folder}/counts.csv",
+    "covers": "solve queens:6 queens:8 -o {folder}/covers.csv",
+    "queens": "count queens:8",
+    "pentominoes": "count pentominoes:6x10",
+    "16x16": "count datasets/many16.csv#3",
+    "memo": "count dominoes:8x8 --memo",
+    "enumerate": "enumerate queens:8 -o {folder}/solutions",
+    "sample": "sample queens:8 -n 3 --seed 1",
+}
+PUZZLE = "..3.2.6..9..3.5..1..18.64....81.29..7.......8..67.82....26.95..8..2.3..9..5.1.3.."
+CALLS: dict[str, Callable[[int], object]] = {
+    "solve, one puzzle": lambda jobs: bs.solve(PUZZLE),
+    "count queens:6": lambda jobs: bs.count("queens:6", jobs=jobs),
+    "count queens:8": lambda jobs: bs.count("queens:8", jobs=jobs),
+    "solutions queens:6": lambda jobs: list(bs.solutions("queens:6", jobs=jobs)),
+}
+SEARCHES = ["queens:12", "queens:14", "langford:12", "pentominoes:6x10", "datasets/many16.csv#3"]
+
+
+def run(command: str, kernels: Path) -> tuple[float, float]:
+    """Run a command with its kernels in a folder; return seconds, and those of the processor."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = command.format(folder=folder).split()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        begin = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "batchsolve", *words],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode not in (0, 1):  # 1: some rows have no solution
+            raise SystemExit(f"{command}: {done.stderr}")
+        seconds = time.perf_counter() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def commands(names: list[str], repeat: int) -> dict[str, Any]:
+    """Measure commands that compile, and then load, their kernels."""
+    found = {}
+    for name in names:
+        with tempfile.TemporaryDirectory() as kernels:
+            seconds, of_processor = run(COMMANDS[name], Path(kernels))
+            loaded = statistics.median(run(COMMANDS[name], Path(kernels))[0] for _ in range(repeat))
+        found[name] = {
+            "command": COMMANDS[name],
+            "compiling, s": round(seconds, 2),
+            "compiling, s of the processor": round(of_processor, 2),
+            "loading, s": round(loaded, 2),
+        }
+        print(f"{name:12} {seconds:6.2f} {of_processor:6.2f} {loaded:6.2f}", flush=True)
+    return found
+
+
+def median_ms(call: Callable[[], object], seconds: float) -> float:
+    """Return the median time of a call, in milliseconds."""
+    call()
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return 1000 * statistics.median(times)
+
+
+def calls(seconds: float) -> dict[str, Any]:
+    """Measure calls, with one worker and two."""
+    found = {}
+    for name, call in CALLS.items():
+        found[name] = [round(median_ms(partial(call, jobs), seconds), 3) for jobs in (1, 2)]
+        print(f"{name:20} {found[name]} ms", flush=True)
+    return found
+
+
+def searches(texts: list[str], repeat: int) -> dict[str, Any]:
+    """Measure searches by each engine, and by `auto` with one worker and two."""
+    found = {}
+    for text in texts:
+        problem = read_problem(text)
+        engines = [engine.name for engine in engines_for("auto", problem.problem)]
+        ways = [*((name, 1) for name in engines), ("auto", 1), ("auto", 2)]
+        times: dict[str, list[float]] = {f"{name}, {jobs}": [] for name, jobs in ways}
+        counts = set()
+        for turn in range(repeat + 1):
+            for name, jobs in ways:
+                begin = time.perf_counter()
+                counts.add(bs.count(problem, engine=name, jobs=jobs).count)
+                if turn:  # the first loads kernels
+                    times[f"{name}, {jobs}"].append(time.perf_counter() - begin)
+        assert len(counts) == 1, counts
+        found[text] = {way: round(statistics.median(each), 3) for way, each in times.items()}
+        print(f"{text:24} {found[text]}", flush=True)
+    return found
+
+
+def main() -> int:
+    """Run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--commands", nargs="*", default=list(COMMANDS), choices=COMMANDS)
+    parser.add_argument("--searches", nargs="*", default=SEARCHES)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each call")
+    parser.add_argument("-o", "--output", default="benchmarks/results/first.json")
+    chosen = parser.parse_args()
+    record = {
+        "command": " ".join(sys.argv),
+        "machine": machine(),
+        "commands": commands(chosen.commands, chosen.repeat),
+        "calls, ms, by one worker and by two": calls(chosen.seconds),
+        "searches, s, by engine and workers": searches(chosen.searches, chosen.repeat),
+    }
+    Path(chosen.output).write_text(json.dumps(record, indent=2) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Ratings and steps against slow techniques on sets, and what no symmetry may change."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings, strategies as st
+from oracles import Pencilmarks, dead_ends, is_backdoor, rating
+
+import batchsolve as bs
+from batchsolve.rating.board import CELLS, N_CELLS
+from batchsolve.rating.ladder import LADDER, rate_grids
+from batchsolve.rating.ratings import TECHNIQUES, ratings_of, room_for_steps, steps_text
+
+# puzzles made by removing random clues, one for each rating that came up; nan is beyond the ladder
+PUZZLES = """\
+..832...5...6....3693...12..17...8..9..53..72..67.....8...93.4..6.258..15..4..2.. 1.2
+.7.3.9.26.9...247..4.....8.......6..63.....4....8.6537..4....5.91...8......5138.4 1.5
+74.9..3........7....1...2...83..........76.9.2...1....35.86.......14......9..5..7 1.7
+..4..98..3.5.....6...4.....14.6......2.....67..7...2...1....9.....91.52..7...8... 2.0
+.95..4.....6......82.7.3........1.4.....97..5.8.....6..548..17.....3.8.2......... 2.3
+....5....3..81.....6......4.........1..57.4.34.6..27...2..475..85..6....6.4....9. 2.5
+.4..32.5.8....9..46......3...9..16......5...8.7..8..9...85...4.9.........2..96..1 2.6
+4..1.....3.........5....138..236...7........6.4.5.1.9.7....4.8.....8..5......27.9 2.8
+.481653..6.78...2.9......8...........9..........612.....17......63.4...9.8.....74 3.0
+..38...5..6......4...93.6..87.....1......7..52..58.7...2.7..4984...9.3....93..... 3.2
+4.67......8..2..37...5...8.3..1..........714.7...95....23.......9.8...6.8...4.5.. 3.4
+.....9...2...8.9...69..317..576...3.....74..6....3......8.2..9....8..6.15..4..8.. 3.6
+........31..3.64272.79.....5....72.8.7......6....1..758.5.7...97.4..35.........6. 3.8
+.8..69.5.......94.........6.5.1....2913..4.8....3.5.6...4......8..9.6...7.2.1.5.. 4.0
+....75.....42...........3651...4.6839........3..1..24.....2.....874.......6.9..2. 4.2
+......4....8.2...34...638.7...8......9.74..5.5..........128.6..94.....78..3....1. 4.4
+5.91...8.......4....2.79....5...3.......1.83.....682.17....2..34...3.1.83...9.5.. 5.0
+..5.....4....78.5.971.5...86....2.8.2.......7....4.2...5.2.9........61....9785... 5.2
+5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3 6.6
+.8...5...2.76...3.9....25.7.....692.7.13........8...7...8.....2.........6.59.8... nan
+"""
+TEXTS, VALUES = zip(*(line.split() for line in PUZZLES.splitlines()), strict=True)
+NAMES = {str(each[1]): each[0] for each in LADDER} | {"nan": "guess"}
+RATINGS = {each[0]: each[1] for each in LADDER}
+HIDDEN_QUAD = "...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7."
+HIDDEN_QUAD = np.array([int(c) for c in HIDDEN_QUAD.replace(".", "0")], np.uint8)  # not unique
+GRIDS = np.array([[int(c) for c in text.replace(".", "0")] for text in TEXTS], np.uint8)
+
+
+def test_every_technique_has_its_rating():
+    found = ratings_of(GRIDS)
+    assert list(map(str, found.values.tolist())) == list(VALUES)
+    assert found.techniques.tolist() == [NAMES[value] for value in VALUES]
+
+
+@settings(max_examples=5)
+@given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32))
+def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
+    [image] = _images(GRIDS[k], seed, 1)
+    [value] = ratings_of(image[None]).values
+    assert rating(image.tolist()) == (None if np.isnan(value) else value)
+    images = _images(GRIDS[k], seed, 20)
+    assert set(ratings_of(images).levels) == set(ratings_of(GRIDS[k : k + 1]).levels)
+    assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
+
+
+@settings(max_examples=3)
+@given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
+@example(len(GRIDS), 0, 0)
+def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
+    grid = [*GRIDS, HIDDEN_QUAD][k].copy()
+    clues = np.flatnonzero(grid)
+    grid[np.random.default_rng(seed).permutation(clues)[:n_removed]] = 0
+    levels, _, boards = room = room_for_steps(N_CELLS * 9)
+    n = rate_grids(grid[None], np.empty(1, np.uint8), *room)
+    marks = Pencilmarks(grid.tolist())
+    while any(technique() for _, technique in marks.ladder()):
+        pass
+    left = {divmod(cell, 9): bits for cell, bits in enumerate(boards[n, CELLS:N_CELLS]) if bits}
+    sets = {cell: sum(1 << d - 1 for d in digits) for cell, digits in marks.candidates.items()}
+    assert left == sets
+    if k == len(GRIDS):
+        assert LADDER[max(levels[:n])][0] == "hidden quad"
+
+
+@pytest.mark.parametrize("value", ["2.3", "3.8", "5.2", "nan"])
+def test_backtracks_are_the_dead_ends_of_the_oracle(value):
+    grid = GRIDS[VALUES.index(value)]
+    found = ratings_of(grid[None]).backtracks.tolist()
+    assert found == [dead_ends(Pencilmarks(grid.tolist()))]
+    labels = np.r_[0, np.random.default_rng(1).permutation(9) + 1].astype(np.uint8)
+    assert ratings_of(labels[grid][None]).backtracks.tolist() == found
+
+
+def test_no_smaller_backdoor_exists():
+    found = ratings_of(GRIDS, backdoor=True).backdoors.tolist()
+    assert 0 in found
+    assert 1 in found
+    for grid, size in zip(GRIDS[::16].tolist(), found[::16], strict=True):
+        text = bs.solve("".join(map(str, grid))).solution
+        digits = {cell: int(text[cell]) for cell in range(N_CELLS) if not grid[cell]}
+        sizes = (
+            s
+            for s in range(2)
+            for some in combinations(digits, s)
+            if is_backdoor(grid, {cell: digits[cell] for cell in some})
+        )
+        assert next(sizes, 2) == min(size, 2)
+
+
+def test_steps_lead_to_the_solution_and_never_remove_its_digits():
+    for value, grid in zip(VALUES, GRIDS, strict=True):
+        steps = json.loads(steps_text(grid))
+        solution = bs.solve("".join(map(str, grid))).solution
+        cells = {f"r{i // 9 + 1}c{i % 9 + 1}": int(solution[i]) for i in range(81)}
+        filled = {cell: digit for step in steps for cell, digit in step.get("fills", {}).items()}
+        assert filled.items() <= cells.items()
+        for step in steps:
+            assert ("fills" in step) != ("removes" in step)
+            assert step["cells"]
+            assert step["digits"]
+            assert step["rating"] == RATINGS[step["technique"]]
+            for cell, digits in step.get("removes", {}).items():
+                assert cells[cell] not in digits
+        if value == "nan":
+            assert len(filled) < grid.tolist().count(0)
+        else:
+            assert len(filled) == grid.tolist().count(0)
+            assert max(steps, key=lambda step: step["rating"])["technique"] == NAMES[value]
+
+
+@pytest.mark.parametrize(
+    ("grid", "why"),
+    [
+        ([0] * 81, "grid 0 has not one solution"),
+        ([1, 1] + [0] * 79, "grid 0 has not one solution"),
+        ([10] + [0] * 80, "grid 0 has not one solution"),
+        ([0] * 80, r"of shape \(n, 81\)"),
+    ],
+)
+def test_grids_that_cannot_be_rated_are_an_error(grid, why):
+    with pytest.raises(bs.InputError, match=why):
+        ratings_of(np.array([grid], np.uint8))
+
+
+def test_no_grids_have_no_ratings():
+    assert ratings_of(GRIDS[:0]).levels.size == 0
+    solved = np.array([[int(c) for c in bs.solve("." * 81, limit=1).solution]], np.uint8)
+    assert ratings_of(solved).techniques.tolist() == ["none"] == [TECHNIQUES[-1]]
+    assert ratings_of(solved).values.tolist() == [0.0]
+    assert json.loads(steps_text(solved[0])) == []
+
+
+def _images(grid, seed, n):
+    """Return random images of a grid, drawn apart from the package."""
+    rng, images = np.random.default_rng(seed), []
+    for _ in range(n):
+        square = grid.reshape(9, 9)
+        square = square.T if rng.integers(2) else square
+        rows, columns = (
+            np.concatenate([3 * band + rng.permutation(3) for band in rng.permutation(3)])
+            for _ in range(2)
+        )
+        labels = np.r_[0, rng.permutation(9) + 1].astype(np.uint8)
+        images.append(labels[square[np.ix_(rows, columns)]].ravel())
+    return np.array(images)

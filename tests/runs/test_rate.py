@@ -1,0 +1,90 @@
+"""Rated tables: their columns, their order, and the same bytes however they are made."""
+
+import csv
+import json
+import subprocess
+import sys
+from functools import partial
+
+import pyarrow as pa
+import pytest
+from conftest import interrupted_after
+
+import batchsolve as bs
+
+EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+HARD = ".8...5...2.76...3.9....25.7.....692.7.13........8...7...8.....2.........6.59.8..."
+NEW = ["technique", "rating", "backtracks", "backdoor", "steps", "status", "message"]
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_rows_are_rated_if_they_have_one_solution():
+    puzzles = [EASY, "55" + "." * 79, "." * 81, HARD, "123", "1.....2..3.....4"]
+    table = pa.table({"id": range(6), "rating": list("abcdef"), "puzzle": puzzles})
+    found = bs.rate(table, backdoor=True, steps=True)
+    assert found.column_names == ["id", "given_rating", "puzzle", *NEW]
+    rows = found.to_pylist()
+    assert [row["status"] for row in rows[:4]] == ["unique", "invalid", "multiple", "unique"]
+    assert [row["technique"] for row in rows] == [rows[0]["technique"], None, None, "guess"] + [
+        None
+    ] * 2
+    assert [row["rating"] for row in rows] == [1.2] + [None] * 5
+    assert rows[0]["backtracks"] == rows[0]["backdoor"] == 0
+    assert rows[3]["backtracks"] > 0 < rows[3]["backdoor"]
+    assert json.loads(rows[0]["steps"])[0]["fills"]
+    assert rows[1]["message"].startswith("digit 5 twice in a row")
+    assert rows[4]["message"].startswith("3 characters")
+    assert rows[5]["message"] == (
+        "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", "/"])
+def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
+    path = tmp_path / "in.csv"
+    path.write_text("puzzle\n" + "".join(f"{EASY}\n{HARD}\n{EASY[:80]}\n" for _ in range(1000)))
+    rate = partial(bs.rate_file, path, backdoor=True)
+
+    def bytes_of(out):
+        files = sorted(out.iterdir()) if out.is_dir() else [out]
+        return [file.read_bytes() for file in files]
+
+    end = suffix if suffix == "/" else ""
+    one, two = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
+    rate(output=f"{one}{end}", jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        rate(output=f"{two}{end}", on_progress=interrupted_after(500))
+    with pytest.raises(bs.JournalError, match="the interrupted run had backdoor"):
+        bs.rate_file(path, f"{two}{end}", resume=True)
+    again = rate(output=f"{two}{end}", jobs=2, resume=True)
+    assert bytes_of(two) == bytes_of(one)
+    assert (again.rows, again.unique, again.invalid) == (3000, 2000, 1000)
+    counts = {name: n for name, n in again.techniques.items() if n}
+    assert counts == {"hidden single in box": 1000, "guess": 1000}
+
+
+def test_other_rules_and_sizes_are_one_error():
+    table = pa.table({"puzzle": [EASY]})
+    with pytest.raises(bs.ProblemError, match="only 9×9 grids"):
+        bs.rate(table, rules="x")
+    with pytest.raises(bs.ProblemError, match="only 9×9 grids"):
+        bs.rate(pa.table({"puzzle": ["1.....2..3.....4"]}))
+
+
+def test_the_command_writes_a_table_and_a_summary(tmp_path):
+    command = [sys.executable, "-m", "batchsolve", "rate", "-", "--steps", "--json"]
+    done = subprocess.run(
+        command, input=f"puzzle\n{EASY}\n{HARD}\n", capture_output=True, text=True, check=True
+    )
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [row["rating"] for row in rows] == ["1.2", ""]
+    assert json.loads(rows[1]["steps"])
+    facts = json.loads(done.stderr.splitlines()[-1])
+    assert facts["rows"] == 2
+    assert facts["techniques"]["guess"] == 1
+    with pytest.raises(bs.InputError, match=r"\.npy"):
+        bs.rate_file("datasets/sudoku9.csv", tmp_path / "out.npy")
