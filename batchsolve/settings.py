@@ -458,6 +458,9 @@ class PuzzleSettings:
     clues : (int, int), optional
         The bounds of the number of clues. Unless puzzles are minimal, each number is aimed at
         equally often. By default, clues are taken away as long as one solution is left.
+    rating : (float, float), optional
+        The bounds of the rating, as `rate` rates puzzles of 9×9. Puzzles beyond its ladder are in
+        ranges that end with infinity.
     minimal : bool
         Make puzzles with a second solution without any one of their clues.
     pattern : str, optional
@@ -486,6 +489,9 @@ class PuzzleSettings:
         None,
         "Number of clues; by default as few as the order of removal leads to.",
         metavar="A..B",
+    )
+    rating: tuple[float, float] | None = setting(
+        None, "Rating of the puzzle, as of rate; A.. has no upper bound.", metavar="A..B"
     )
     minimal: bool = setting(False, "No clue can be left out.")
     pattern: str | None = setting(
@@ -525,6 +531,13 @@ class PuzzleSettings:
             if not 0 <= fewest <= most:
                 raise InputError(f"{kind}, not {self.clues}")
             object.__setattr__(self, "clues", (fewest, most))
+        if self.rating is not None:
+            kind = "a rating is a pair such as (2.6, 4.4), the lower bound first"
+            with argument_errors(kind, self.rating):
+                low, high = map(float, self.rating)
+            if not low <= high:
+                raise InputError(f"{kind}, not {self.rating}")
+            object.__setattr__(self, "rating", (low, high))
 
 
 class PuzzleFields(TypedDict, total=False):

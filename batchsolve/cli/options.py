@@ -235,6 +235,15 @@ def number_range(text: str) -> tuple[int, int]:
     return int(fewest), int(most)
 
 
+def rating_range(text: str) -> tuple[float, float]:
+    """Return the bounds of a range such as ``2.6..4.4``, or ``5.0..`` without an upper bound."""
+    low, dots, high = text.partition("..")
+    try:
+        return float(low), float(high) if high else float("inf" if dots else low)
+    except ValueError:
+        raise BadParameter(f"{text!r} is not a range; write 2.6..4.4, or 5.0..") from None
+
+
 def depth_or_auto(text: str) -> int | None:
     """Return a depth; None is automatic."""
     if text == "auto":
@@ -261,6 +270,7 @@ _ADDED: dict[str, dict[str, Any]] = {
     "regions": {"type": regions_of_file},
     "split_depth": {"type": depth_or_auto},
     "clues": {"type": number_range},
+    "rating": {"type": rating_range},
     "pattern": {"type": pattern_of_file},
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},

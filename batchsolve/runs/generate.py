@@ -367,4 +367,5 @@ class GenerateRun(FileRun):
     def same(self, corpus: Any, engines: RowEngines | EnginesByShape) -> dict[str, Any]:
         """See `FileRun`."""
         wanted = {**asdict(self.wanted), "clues": list(self.wanted.clues or [])}
+        wanted["rating"] = list(map(str, self.wanted.rating or []))  # no JSON has infinity
         return {**wanted, "n": self.n, "unlike": [self.identity_of(p) for p in self.unlike]}

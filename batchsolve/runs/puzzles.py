@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.lanes.digging import KNOWN, Made, Wish, dig_rows
+from batchsolve.engines.lanes.digging import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem
+from batchsolve.rating.ratings import ratings_of
 from batchsolve.settings import FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
@@ -268,6 +269,9 @@ class Maker:
             if not isinstance(problem, Sudoku):
                 raise InputError(f"`unlike`: {NO_SYMMETRY}")
             check_shape(problem)
+        is_usual = isinstance(problem, Sudoku) and problem.box_rows == problem.box_columns == 3
+        if wanted.rating is not None and not is_usual:
+            raise InputError("`rating`: puzzles of 9×9 without other rules have one")
         return cls(problem, units, fewest, most, wanted, np.empty(0, np.uint64))
 
     def make(self, rows: RowRange) -> Puzzles:
@@ -280,14 +284,12 @@ class Maker:
         """
         numbers = np.arange(rows.first, rows.last)
         made = self._dug(numbers, Made.of_rows(len(numbers), self.problem.n_cells))
-        again = np.flatnonzero(self._are_known(made.puzzles))
-        while again.size:
+        again = np.arange(len(numbers))
+        while (again := again[self._are_unfit(made, again)]).size:
             made.attempts[again] += 1
-            made.reasons[again, KNOWN] += 1
             part = self._dug(numbers[again], Made(*(array[again] for array in made)))
             for whole, some in zip(made, part, strict=True):
                 whole[again] = some
-            again = again[self._are_known(part.puzzles)]
         return Puzzles(made.puzzles, made.solutions, made.weights, int(made.nodes.sum()))
 
     def _dug(self, rows: npt.NDArray[np.int64], made: Made) -> Made:
@@ -307,21 +309,31 @@ class Maker:
             raise InputError(self._why(int(rows[failed]), made, failed))
         return made
 
-    def _are_known(self, puzzles: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-        if not self.known.size:
-            return np.zeros(len(puzzles), np.bool_)
-        forms = forms_of(self.problem, puzzles)
-        return np.isin(keys_of_forms(forms.grids), self.known) | ~forms.found
+    def _are_unfit(self, made: Made, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Tell which puzzles are known, or rated otherwise than wished; count the reasons."""
+        puzzles, are_unfit = made.puzzles[rows], np.zeros(len(rows), np.bool_)
+        if self.wanted.rating is not None:
+            low, high = self.wanted.rating
+            values = np.nan_to_num(ratings_of(puzzles).values, nan=np.inf)
+            are_unfit |= (values < low) | (values > high)
+            made.reasons[rows[are_unfit], RATED] += 1
+        if self.known.size:
+            forms = forms_of(self.problem, puzzles)
+            are_known = np.isin(keys_of_forms(forms.grids), self.known) | ~forms.found
+            made.reasons[rows[are_known], KNOWN] += 1
+            are_unfit |= are_known
+        return are_unfit
 
     def _why(self, row: int, made: Made, k: int) -> str:
         """Return the reason why a row has no puzzle."""
-        several, number, spare, known = made.reasons[k].tolist()
+        several, number, spare, known, rated = made.reasons[k].tolist()
         fewest, most, bounds = made.fewest[k], made.most[k], f"{self.fewest} to {self.most}"
         each = (
             (several, "had several solutions with all clues that the pattern allows"),
             (number, f"had {fewest} to {most} clues, not {bounds}"),
             (spare, "had a clue too many, or none was found in time"),
             (known, "were like a puzzle of `unlike`"),
+            (rated, "had another rating"),
         )
         said = "; ".join(f"{n:,} {what}" for n, what in each if n)
         attempts = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"

@@ -159,6 +159,7 @@ def test_only_the_same_wishes_are_resumed(tmp_path):
 WISHES = {
     "has several solutions: two digits without a clue": {"clues": (0, 2)},
     "had 4 to 6 clues, not 9 to 16": {"clues": (9, 16), "minimal": True},
+    "puzzles of 9×9 without other rules have one": {"rating": (1, 2)},
     "17 or more are wanted, and 16 cells": {"clues": (17, 20)},
     "a pattern has a character for each of 16 cells": {"pattern": "x..x"},
     "had several solutions with all clues that the pattern": {"pattern": "xxxx" + "." * 12},
@@ -247,3 +248,16 @@ def minimal_puzzles(grid):
     for cell in range(16):
         is_minimal &= ~(clues[:, cell] & is_unique[sets & ~(1 << cell)])
     return np.bincount(clues[is_minimal].sum(axis=1), minlength=17)
+
+
+def test_ratings_are_as_wished():
+    for low, high in ((2.6, 4.4), (5.0, float("inf"))):
+        table = bs.generate_table(40, seed=5, rating=(low, high))
+        rated = bs.rate(table.select(["puzzle"])).to_pydict()
+        found = [np.inf if value is None else value for value in rated["rating"]]
+        assert all(low <= value <= high for value in found)
+        assert table.slice(0, 9).equals(bs.generate_table(9, seed=5, rating=(low, high)))
+    with pytest.raises(bs.InputError, match="had another rating"):
+        bs.generate_table(1, rating=(1.0, 1.0), clues=(22, 25), node_limit=3000)
+    with pytest.raises(bs.InputError, match="a rating is a pair such as"):
+        bs.generate_table(1, rating=(3, 2))

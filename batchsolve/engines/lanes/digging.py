@@ -35,9 +35,9 @@ from batchsolve.problems.grids import GridProblem
 U, W = uint32, uint64
 
 # The reasons why an attempt fails: clues only where they may stand leave several solutions; the
-# number of clues; a clue that could be taken away, or the search for that was too long; and one
-# that callers find: the puzzle is known already.
-SEVERAL, NUMBER, SPARE, KNOWN = range(4)
+# number of clues; a clue that could be taken away, or the search for that was too long; and two
+# that callers find: the puzzle is known already, or has another rating than wished.
+SEVERAL, NUMBER, SPARE, KNOWN, RATED = range(5)
 _NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attempt
 _WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE = range(6)  # what a lane does next
 _LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
@@ -127,7 +127,7 @@ class Made(NamedTuple):
         The first attempt to make; then the one that succeeded.
     nodes : ndarray of int64, shape (n,)
         Nodes of all attempts.
-    reasons : ndarray of int64, shape (n, 4)
+    reasons : ndarray of int64, shape (n, 5)
         The number of attempts that failed for each reason.
     fewest, most : ndarray of int64, shape (n,)
         The fewest and the most clues of those that failed by their number.
@@ -150,7 +150,7 @@ class Made(NamedTuple):
         """Return rows that are not made yet."""
         grids, numbers = np.zeros((2, n, n_cells), np.uint8), np.zeros((4, n), np.int64)
         numbers[2] = n_cells
-        reasons = np.zeros((n, 4), np.int64)
+        reasons = np.zeros((n, 5), np.int64)
         return cls(*grids, *numbers[:2], reasons, *numbers[2:], np.zeros(n))
 
 
