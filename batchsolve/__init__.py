@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         BatchResult as BatchResult,
         solve as solve,
         solve_batch as solve_batch,
+        solve_stream as solve_stream,
         solve_table as solve_table,
     )
     from batchsolve.runs.solve_file import solve_file as solve_file
@@ -116,7 +117,7 @@ _NAMES = {
     "runs.rate": ("RateSummary", "rate", "rate_file"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
-    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_table"),
+    "runs.solve": ("Answer", "BatchResult", "solve", "solve_batch", "solve_stream", "solve_table"),
     "runs.solve_file": ("solve_file",),
     "runs.split": ("Split", "split"),
     "settings": ("FileSettings", "PuzzleSettings", "SearchSettings"),

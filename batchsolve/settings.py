@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
@@ -334,6 +334,14 @@ class SearchSettings:
         limit = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and limit > 0):
             raise InputError(f"time_limit is more than 0 seconds, not {quoted(limit)}")
+
+    def of_rows(self) -> SearchSettings:
+        """Return the settings of a search of rows; without a limit, it proves uniqueness."""
+        if self.time_limit is not None:
+            raise InputError(
+                "rows have no time_limit; their node_limit does not depend on the machine"
+            )
+        return replace(self, limit=self.limit or PROVES_UNIQUENESS)
 
 
 @dataclass(frozen=True)

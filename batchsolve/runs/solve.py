@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
+from itertools import chain, count
+from math import prod
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
@@ -13,23 +15,35 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import EnginesByShape
-from batchsolve.errors import counted
+from batchsolve.errors import InputError, counted, is_unordered, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
 from batchsolve.search.rows import Write, search_rows
-from batchsolve.settings import AUTO, UNLIMITED, SearchSettings, whole_number
+from batchsolve.settings import (
+    AUTO,
+    UNLIMITED,
+    CorpusFields,
+    FileSettings,
+    SearchSettings,
+    settings_of_corpus,
+    whole_number,
+)
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.inputs import Tables
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
 
 SHOWN_ROWS = 10
+ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
+NOT_IN_MEMORY = ("chunk", "filename", "stop_on_invalid", "resume")  # settings of files
 
 
 @dataclass(frozen=True)
@@ -90,8 +104,9 @@ class BatchResult:
 
     Attributes
     ----------
-    solutions : ndarray of uint8, shape (n, N²)
-        The first solution in tree order, or that of the engine ``sat``; 0 if none was found.
+    solutions : ndarray, shape (n, N²)
+        The first solution in tree order, or that of the engine ``sat``; 0 if none was found. Of an
+        array of integers, its shape and dtype; else of uint8.
     status : ndarray of str, shape (n,)
         ``unique``, ``multiple``, ``solved``, ``unsolvable``, ``unfinished`` or ``invalid``.
     n_solutions : ndarray of int64, shape (n,)
@@ -112,7 +127,7 @@ class BatchResult:
     '1243342143122134'
     """
 
-    solutions: npt.NDArray[np.uint8]
+    solutions: npt.NDArray[Any]
     status: npt.NDArray[np.str_]
     n_solutions: npt.NDArray[np.int64]
     nodes: npt.NDArray[np.int64]
@@ -144,8 +159,9 @@ class BatchResult:
 
     def text(self) -> list[str | None]:
         """Return the solutions as text; None where none was found."""
-        solved = np.asarray(self.solutions.any(axis=1))
-        texts: list[str | None] = self.notation.decode(self.solutions[solved], solved).to_pylist()
+        flat = self.solutions.reshape(-1, prod(self.solutions.shape[1:])).astype(np.uint8)
+        solved = np.asarray(flat.any(axis=1))
+        texts: list[str | None] = self.notation.decode(flat[solved], solved).to_pylist()
         return texts
 
 
@@ -230,6 +246,8 @@ def solve_batch(
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
     }
+    if isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer):
+        joined["solutions"] = joined["solutions"].reshape(grids.shape).astype(grids.dtype)
     ends = np.cumsum([len(part.status) for part in parts])
     messages = {
         int(end) - len(part.status) + row: message
@@ -453,16 +471,128 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
+    search = SearchSettings(
+        limit=whole_number("limit", limit, 1), node_limit=node_limit, engine=engine
+    )
+    files = FileSettings(
+        column=column,
+        solution_column=solution_column,
+        box=box,
+        alphabet=alphabet,
+        blank=blank,
+        rules=rules,
+        regions=regions,
+        rule_columns=rule_columns,
+        stats=stats,
+        canonical=canonical,
+    )
+    sources = [TableSource(arrow_table(table))]
+    corpus = corpus_of(sources, files, solution_column=solution_column)
+    with Pool(jobs, backend, address) as pool:
+        return with_columns_of(_solved(corpus, corpus, search, files, pool), table)
+
+
+def solve_stream(
+    tables: Iterable[Any],
+    *,
+    jobs: int | None = None,
+    backend: str = "threading",
+    address: str | None = None,
+    search: SearchSettings | None = None,
+    files: FileSettings | None = None,
+    **settings: Unpack[CorpusFields],
+) -> Iterator[Any]:
+    """Solve tables one after another, as they come; see `solve_table`.
+
+    A table is answered before the next one is asked for, so tables are not gathered.
+
+    Parameters
+    ----------
+    tables : iterable of tables, or a reader of Arrow
+        Tables that `solve_table` takes: of Arrow, data frames, …. Or a `pyarrow.RecordBatchReader`
+        or another object with ``__arrow_c_stream__``, whose batches are the tables; or a dataset of
+        the package `datasets`, which is cut into tables of 10,000 rows.
+    jobs : int, optional
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
+        As in `solve_file`.
+    search : SearchSettings, optional
+        The settings of the search; the default ``limit`` is 2.
+    files : FileSettings, optional
+        The settings of reading: ``column``, ``alphabet``, ``rules``, …; and ``stats`` and
+        ``canonical``.
+    **settings
+        The fields of `search` and `files`.
+
+    Yields
+    ------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        For each table, what `solve_table` returns. The first table with rows tells the columns of
+        puzzles and of solutions, and the notation, for all.
+
+    Raises
+    ------
+    InputError
+        As in `solve_table`; also if a later table lacks a column that is read.
+
+    Examples
+    --------
+    >>> tables = (pa.table({"puzzle": [text]}) for text in ["1.....2..3.....4", "12.............."])
+    >>> [table["status"].to_pylist() for table in solve_stream(tables)]
+    [['unique'], ['multiple']]
+    """
+    chosen, how = settings_of_corpus(solve_stream, search, files, settings)
+    if unused := [name for name in NOT_IN_MEMORY if getattr(how, name)]:
+        raise InputError(f"{unused[0]} is a setting of solve_file; leave it out for tables")
+    pool = Pool(jobs, backend, address)
+    return _solved_one_by_one(_each_table(tables), chosen.of_rows(), how, pool)
+
+
+def _each_table(tables: Any) -> Iterator[Any]:
+    """Return an iterator over the tables of the argument of `solve_stream`."""
+    if hasattr(tables, "__arrow_c_stream__"):
+        return iter(pa.RecordBatchReader.from_stream(tables))
+    if hasattr(tables, "with_format") and hasattr(tables, "iter"):
+        return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
+    if not is_unordered(tables) and not isinstance(tables, Sequence):
+        raise InputError(f"tables are an iterable of them, or a reader of Arrow, {not_but(tables)}")
+    return iter(tables)
+
+
+def _solved_one_by_one(
+    tables: Iterator[Any], search: SearchSettings, files: FileSettings, pool: Pool
+) -> Iterator[Any]:
+    """Yield tables with columns of answers."""
+    names = map("table {:,}".format, count(1))
+    sources = ((each, TableSource(arrow_table(each), next(names))) for each in tables)
+    first = []
+    for each, source in sources:
+        first.append((each, source))
+        if source.length:
+            break
+    if not first:
+        return
+    corpus = corpus_of([first[-1][1]], files, solution_column=files.solution_column)
+    wanted = corpus.reader.columns_read
+    with pool:
+        for each, source in chain(first, sources):
+            read = corpus if source is first[-1][1] else Tables([source])
+            if missing := [name for name in wanted if name not in read.columns]:
+                raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
+            yield with_columns_of(_solved(read, corpus, search, files, pool), each)
+
+
+def _solved(
+    read: Tables, corpus: Corpus, search: SearchSettings, files: FileSettings, pool: Pool
+) -> pa.Table:
+    """Return a table with columns of answers; its puzzles are written as those of a corpus."""
     from batchsolve.tables.answers import AnswerTable  # loads pandas, if that is installed
 
-    limit = whole_number("limit", limit, 1)
-    source = TableSource(arrow_table(table))
-    how = column, box, alphabet, blank, rules, regions
-    corpus = Corpus([source], *how, solution_column=solution_column, rule_columns=rule_columns)
-    settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    answers = AnswerTable(corpus.reader, limit, stats, canonical)
-    with Pool(jobs, backend, address) as pool:
-        rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
-        found = list(answered(rows, answers.rows, settings, pool))
-    parts = [answers.schema.empty_table(), *(part for part, _ in found)]
-    return with_columns_of(pa.concat_tables(parts), table)
+    assert search.limit is not None
+    reader = replace(corpus.reader, input_schema=read.schema)
+    answers = AnswerTable(reader, search.limit, files.stats, files.canonical)
+    rows = GridRows(corpus.problem, corpus.notation, read.blocks(), reader.read)
+    parts = [part for part, _ in answered(rows, answers.rows, search, pool)]
+    return pa.concat_tables([answers.schema.empty_table(), *parts])

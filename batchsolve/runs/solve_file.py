@@ -41,7 +41,6 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
-    PROVES_UNIQUENESS,
     TEXTS_OF_CORPUS,
     UNLIMITED,
     CorpusFields,
@@ -142,15 +141,13 @@ def solve_file(
     <BLANKLINE>
     """
     chosen, how = settings_of_corpus(solve_file, search, files, settings)
-    if chosen.time_limit is not None:
-        raise InputError("rows have no time_limit; their node_limit does not depend on the machine")
     given = paths_of("the input", inputs)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         summary = FileRun(
             given,
             files_of(given),
             path_of("the output", output),
-            replace(chosen, limit=chosen.limit or PROVES_UNIQUENESS),
+            chosen.of_rows(),
             how,
             Pool(jobs, backend, address),
             tell,

@@ -17,7 +17,7 @@ from batchsolve.kernels import kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
-from batchsolve.tables.blocks import is_list
+from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
 
@@ -84,13 +84,13 @@ class GridColumn:
     @classmethod
     def like(cls, kind: pa.DataType, notation: Notation) -> GridColumn:
         """Return the form of a column of puzzles."""
-        n, sizes, leaf = notation.n_digits, [], kind
+        n, sizes, leaf = notation.n_digits, [], storage_of(kind)
         while is_list(leaf):
             sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
             leaf = leaf.value_type
         shape = {1: (n * n,), 2: (n, n)}.get(len(sizes), ())
         fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
-        if shape and fits and (pa.types.is_integer(leaf) or pa.types.is_string(leaf)):
+        if shape and fits and (is_number(leaf) or is_text(leaf)):
             return cls(notation, kind, shape)
         return cls(notation, pa.string(), ())
 
@@ -103,17 +103,21 @@ class GridColumn:
         """Return a column with the grids where `where` is true, and null elsewhere."""
         if not self.shape:
             return self.notation.decode(grids, where)
-        leaf, names = self.kind, self.notation.names
+        storage, names = storage_of(self.kind), self.notation.names
+        leaf = storage
         while is_list(leaf):
             leaf = leaf.value_type
-        blank = self.notation.blank if pa.types.is_string(leaf) else "-1" if "0" in names else "0"
+        symbols = pa.array([self.notation.blank, *names])
+        if not is_text(leaf):
+            symbols = pa.array(["-1" if "0" in names else "0", *names]).cast(leaf)
         digits = np.zeros((len(where), prod(self.shape)), np.uint8)
         digits[where] = grids
-        column = pa.array([blank, *names]).cast(leaf).take(pa.array(digits.reshape(-1)))
+        column = symbols.take(pa.array(digits.reshape(-1)))
         for size in self.shape[:0:-1]:
             column = pa.FixedSizeListArray.from_arrays(column, size)
         column = pa.FixedSizeListArray.from_arrays(column, self.shape[0], mask=pa.array(~where))
-        return column.cast(self.kind)
+        column = column.cast(storage)
+        return column if storage is self.kind else self.kind.wrap_array(column)
 
 
 class AnswerTable:

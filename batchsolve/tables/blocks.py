@@ -215,6 +215,22 @@ def is_list(kind: pa.DataType) -> bool:
     return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Return True for a type of texts."""
+    types = pa.types
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Return True for a type of numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def storage_of(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of an extension type, such as a tensor; others as they are."""
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+
+
 def with_values(lists: pa.ListArray, values: pa.Array) -> pa.ListArray:
     """Return lists with other values; null stays null."""
     offsets = np.zeros(len(lists) + 1, np.int32)

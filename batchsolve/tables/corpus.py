@@ -38,7 +38,7 @@ from batchsolve.problems.survey import (
 )
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import checked_box
-from batchsolve.tables.blocks import BlockSize, Boundary, is_list
+from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import Delimited, Lines
 from batchsolve.tables.places import is_address
@@ -489,7 +489,7 @@ class Corpus(Tables):
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""
-        fixed, kind = [], self.schema.field(self.column).type
+        fixed, kind = [], storage_of(self.schema.field(self.column).type)
         while is_list(kind):
             fixed.append(pa.types.is_fixed_size_list(kind))
             kind = kind.value_type
@@ -497,10 +497,9 @@ class Corpus(Tables):
 
     def _has_texts(self, name: str) -> bool:
         """Tell whether a column holds texts, lists or objects."""
-        kind, types = self.schema.field(name).type, pa.types
-        kind = kind.value_type if types.is_dictionary(kind) else kind
-        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-        return is_text or is_list(kind) or types.is_struct(kind)
+        kind = self.schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)
 
     @property
     def _is_read_once(self) -> bool:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
+from batchsolve.tables.blocks import is_list
 from batchsolve.tables.texts import AS_TEXT
 
 CONVERT = "convert it, or leave it out"
@@ -47,7 +49,7 @@ def arrow_table(table: Any) -> pa.Table:
         )
     try:
         if is_pandas:
-            made = pa.Table.from_pandas(table, preserve_index=False)
+            made = pa.Table.from_pandas(_without_squares(table), preserve_index=False)
         else:
             made = pa.table(table)
     except Exception as error:  # libraries raise what they like
@@ -77,7 +79,8 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         A data frame of pandas keeps the index, the columns and the labels of `given`; integers and
-        booleans among the answers are nullable (``Int64``, ``boolean``).
+        booleans among the answers are nullable (``Int64``, ``boolean``), and lists are what they
+        are in `given`: lists, tuples, or arrays of one or two dimensions.
     """
     library = _library(given)
     if library == "polars":
@@ -91,10 +94,56 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     answers = answered.select(range(n_given, answered.num_columns)).to_pandas(
         types_mapper=nullable.get
     )
+    answers = _with_cells_of(given, answers, answered)
     answers.index = given.index
     names = zip(given.columns, answered.column_names, strict=False)
     labels = [label if str(label) == name else name for label, name in names]
     return given.set_axis(labels, axis=1).assign(**dict(answers.items()))
+
+
+def _with_cells_of(given: Any, frame: Any, made: pa.Table) -> Any:
+    """Return a data frame of pandas, its lists as cells of the types of a given one.
+
+    Parameters
+    ----------
+    given : pandas.DataFrame
+    frame : pandas.DataFrame
+        Columns of `made`.
+    made : pyarrow.Table
+        The columns of `given`, perhaps renamed, then others.
+    """
+    kinds = made.schema.types[: given.shape[1]]
+    for name in frame.columns:
+        kind = made.schema.field(name).type
+        if is_list(kind) and kind in kinds:
+            frame[name] = _cells(made[name], given.iloc[:, kinds.index(kind)])
+    return frame
+
+
+def _cells(column: pa.ChunkedArray, like: Any) -> Any:
+    """Return a column of lists as cells of the type of those of a series of pandas."""
+    pandas: Any = sys.modules["pandas"]
+    if isinstance(like.dtype, pandas.ArrowDtype):
+        return pandas.Series(pandas.arrays.ArrowExtensionArray(column))
+    cell = next((each for each in like if isinstance(each, list | tuple | np.ndarray)), [])
+    make = partial(np.array, dtype=cell.dtype) if isinstance(cell, np.ndarray) else type(cell)
+    cells = [None if each is None else make(each) for each in column.to_pylist()]
+    return pandas.Series(cells, dtype=object)
+
+
+def _without_squares(frame: Any) -> Any:
+    """Return a data frame of pandas whose arrays of two dimensions are lists of arrays."""
+    squares = {}
+    for place, kind in enumerate(frame.dtypes):
+        cells = frame.iloc[:, place] if str(kind) == "object" else ()
+        first = next((cell for cell in cells if cell is not None), None)
+        if isinstance(first, np.ndarray) and first.ndim == 2:
+            squares[place] = [None if cell is None else list(cell) for cell in cells]
+    if squares:
+        frame = frame.copy(deep=False)
+    for place, lists in squares.items():
+        frame.isetitem(place, lists)
+    return frame
 
 
 def without_views(table: pa.Table) -> pa.Table:
@@ -129,7 +178,7 @@ def table_like(made: pa.Table, given: Any) -> Any:
     library = _library(given)
     if library == "polars":
         return type(given)(made)
-    return made.to_pandas() if library == "pandas" else made
+    return _with_cells_of(given, made.to_pandas(), made) if library == "pandas" else made
 
 
 def text_column(values: Any) -> pa.ChunkedArray | None:

@@ -139,6 +139,13 @@ class Reader:
         schema = retyped(self.input_schema, self.numbers)
         return schema.append(FILENAME) if self.filename else schema
 
+    @property
+    def columns_read(self) -> list[str]:
+        """The names of the columns of puzzles, of solutions and of rules."""
+        boxes = [BOX] if self.shapes.has_boxes else []
+        solutions = [] if self.solution_column is None else [self.solution_column]
+        return [self.column, *solutions, *boxes, *self.main.rules.names]
+
     def read(self, block: Block) -> Batch:
         """Parse a block and decode its grids.
 

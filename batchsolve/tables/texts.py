@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,7 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.notation import buffers
-from batchsolve.tables.blocks import is_list, one_chunk, with_values
+from batchsolve.tables.blocks import is_list, is_number, one_chunk, storage_of
 
 AS_TEXT = (
     "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
@@ -38,11 +37,11 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     InputError
         If the column holds neither texts nor lists; the message calls it `name`.
     """
-    kind = column.type
+    kind = storage_of(column.type)
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
     if is_list(kind):
-        return _joined(column)
+        return _joined(column.cast(kind), name)
     if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -70,20 +69,16 @@ def in_one_line(text: pa.Array) -> pa.Array:
     return pc.if_else(has_words, as_words, as_characters)
 
 
-def _joined(column: pa.ChunkedArray) -> pa.Array:
+def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     """Return lists as texts with blanks between the elements; null elements become ``.``."""
-    inner = column.type.value_type
-    if not (pa.types.is_integer(inner) or pa.types.is_string(inner)):  # lists of lists, and others
-        texts = (" ".join(map(str, _flat(value))) if value else "" for value in column.to_pylist())
-        return pa.array(texts, pa.string())
-    lists = one_chunk(column).cast(pa.list_(pa.string()))
-    whole = with_values(lists, pc.fill_null(lists.flatten(), "."))
-    return pc.fill_null(pc.binary_join(whole, " "), "")
-
-
-def _flat(value: object) -> Iterator[object]:
-    if isinstance(value, list):
-        for part in value:
-            yield from _flat(part)
+    values, rows = one_chunk(column), np.arange(len(column))
+    while is_list(values.type):
+        rows = rows[pc.list_parent_indices(values)]
+        values = pc.list_flatten(values)
+    if is_number(values.type):
+        texts = pc.replace_substring_regex(values.cast(pa.string()), r"\.0$", "")
     else:
-        yield "." if value is None else value
+        texts = as_text(pa.chunked_array([values]), name)
+    offsets = np.zeros(len(column) + 1, np.int32)
+    np.cumsum(np.bincount(rows, minlength=len(column)), out=offsets[1:])
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, pc.fill_null(texts, ".")), " ")

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import batchsolve as bs
+from batchsolve.tables.blocks import is_list, is_text, storage_of
 
 DATASETS = Path(__file__).parents[2] / "datasets"
 PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
@@ -127,20 +128,26 @@ def test_categories_of_polars_are_texts(kind, backend):
         pa.list_(pa.uint8(), 16),
         pa.list_(pa.list_(pa.int16())),
         pa.list_(pa.list_(pa.int32(), 4), 4),
+        pa.list_(pa.float32()),
         pa.list_(pa.string()),
+        pa.large_list(pa.string_view()),
+        pa.fixed_shape_tensor(pa.uint8(), (4, 4)),
     ],
+    ids=str,
 )
 @pytest.mark.parametrize("form", ["table", ".parquet", ".jsonl"])
 def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
-    blank = "." if kind == pa.list_(pa.string()) else 0
+    storage = storage_of(kind)
+    blank = "." if is_text(storage.value_type) else 0
     texts = [PUZZLE, "11..............", "12.............."]
-    is_square = kind.value_type not in (pa.string(), pa.int64(), pa.int8(), pa.uint8())
+    is_square = is_list(storage.value_type)
 
     def value(text):
         cells = [blank if c == "." else type(blank)(c) for c in text]
         return [cells[k : k + 4] for k in range(0, 16, 4)] if is_square else cells
 
-    table = pa.table({"puzzle": pa.array(map(value, texts), kind)})
+    column = pa.array(map(value, texts), storage)
+    table = pa.table({"puzzle": column if storage is kind else kind.wrap_array(column)})
     if form == "table":
         solved = bs.solve_table(table, canonical=True)
         assert solved.schema.field("canonical").type == kind
@@ -157,6 +164,46 @@ def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
         assert solved.schema.field("puzzle").type == kind
         found = solved["solution"].to_pylist()
     assert found == [value(SOLUTION), None, value("1234341221434321")]
+
+
+SQUARE = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 4]]
+LINE = [digit for row in SQUARE for digit in row]
+CELLS = {
+    "list": LINE,
+    "tuple": tuple(LINE),
+    "lists": SQUARE,
+    "array": np.array(LINE, np.int16),
+    "square": np.array(SQUARE, np.uint8),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_lists_in_cells_of_pandas_stay_what_they_are(name):
+    pandas = pytest.importorskip("pandas")
+    cell = CELLS[name]
+    frame = pandas.DataFrame({"id": ["a", "b"], "puzzle": [None, cell]})
+    images = bs.augment(frame, seed=1)["puzzle"]
+    for made in (*bs.solve_table(frame)["solution"][1:], *images):
+        assert type(made) is type(cell)
+        assert np.shape(made) == np.shape(cell)
+        assert getattr(made, "dtype", None) == getattr(cell, "dtype", None)
+    solution = bs.solve_table(frame)["solution"].tolist()
+    assert (solution[0], "".join(map(str, np.ravel(solution[1])))) == (None, SOLUTION)
+
+
+def test_lists_of_arrow_in_pandas_stay_of_arrow():
+    pandas = pytest.importorskip("pandas")
+    kind = pandas.ArrowDtype(pa.list_(pa.int8()))
+    frame = pandas.DataFrame({"puzzle": pandas.array([CELLS["list"]], dtype=kind)})
+    assert bs.solve_table(frame)["solution"].dtype == kind
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64])
+def test_solutions_of_an_array_have_its_shape_and_type(kind):
+    grids = np.array([SQUARE, np.zeros((4, 4))], kind)
+    result = bs.solve_batch(grids)
+    assert (result.solutions.dtype, result.solutions.shape) == (kind, (2, 4, 4))
+    assert result.text() == [SOLUTION, bs.solve("." * 16).solution]
 
 
 def test_solutions_of_lists_can_be_read_again(tmp_path):

@@ -1,0 +1,160 @@
+"""Tables that are answered one after another, of every library that makes tables."""
+
+import io
+from itertools import count, pairwise
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import batchsolve as bs
+
+PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
+TEXTS = [PUZZLE, "11..............", "12..............", PUZZLE.replace("4", "x"), "." * 16, None]
+TABLE = pa.table({"id": list(range(60)), "puzzle": TEXTS * 10})
+
+
+@given(st.lists(st.integers(0, 60)), st.booleans(), st.sampled_from([1, 2]))
+@settings(max_examples=15, deadline=None)
+def test_the_answers_do_not_depend_on_where_a_table_is_cut(cuts, stats, jobs):
+    ends = sorted({*cuts, 0, 60})
+    tables = [TABLE.slice(0, 0)]
+    tables += [TABLE.slice(begin, end - begin) for begin, end in pairwise(ends)]
+    found = list(bs.solve_stream(iter(tables), jobs=jobs, stats=stats, alphabet="1-4"))
+    assert list(map(len, found)) == list(map(len, tables))
+    whole = bs.solve_table(TABLE, stats=stats, alphabet="1-4")
+    joined = pa.concat_tables(found)
+    assert joined.schema == whole.schema
+    names = [name for name in whole.column_names if name != "seconds"]
+    assert joined.select(names).equals(whole.select(names))
+
+
+def test_a_table_is_answered_before_the_next_is_asked_for():
+    asked = []
+
+    def tables():
+        for k in count():
+            asked.append(k)
+            yield TABLE.slice(k, 1)
+
+    solved = bs.solve_stream(tables(), jobs=2)
+    assert asked == []
+    for k in range(6):
+        assert next(solved)["puzzle"].to_pylist() == [TEXTS[k]]
+        assert asked == list(range(k + 1))
+    solved.close()
+
+
+def test_readers_of_arrow_are_read_batch_by_batch():
+    for given_table in (TABLE.to_reader(7), TABLE.to_batches(7), TABLE):
+        tables = list(bs.solve_stream(given_table))
+        assert pa.concat_tables(tables).equals(bs.solve_table(TABLE))
+        assert all(type(table) is pa.Table for table in tables)
+    assert list(map(len, bs.solve_stream(TABLE.to_reader(40)))) == [40, 20]
+
+
+class Dataset:
+    """The part of a dataset of the package `datasets` that `solve_stream` uses."""
+
+    def __init__(self, table):
+        self._table, self._format = table, None
+
+    def __getitem__(self, row):
+        return self._table.slice(row, 1).to_pylist()[0]
+
+    def with_format(self, name):
+        other = Dataset(self._table)
+        other._format = name
+        return other
+
+    def iter(self, batch_size):
+        assert self._format == "arrow"
+        for batch in self._table.to_batches(batch_size):
+            yield pa.Table.from_batches([batch])
+
+
+def test_datasets_are_cut_into_tables():
+    assert list(map(len, bs.solve_stream(Dataset(TABLE.slice(0, 5))))) == [5]
+
+
+def hugging_face():
+    """Return the package `datasets`, if it is installed; the folder of that name is none."""
+    pytest.importorskip("datasets.arrow_dataset")
+    return pytest.importorskip("datasets")
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_datasets_of_hugging_face_are_solved(streams):
+    datasets = hugging_face()
+    dataset = datasets.Dataset.from_dict({"puzzle": [PUZZLE] * 5, "id": list(range(5))})
+    dataset = dataset.to_iterable_dataset() if streams else dataset.select([4, 2, 0])
+    [table] = bs.solve_stream(dataset)
+    assert table["id"].to_pylist() == ([0, 1, 2, 3, 4] if streams else [4, 2, 0])
+    assert set(table["solution"].to_pylist()) == {SOLUTION}
+    mapped = dataset.with_format("arrow").map(bs.solve_table, batched=True, batch_size=2)
+    assert [row["status"] for row in mapped.with_format(None)] == ["unique"] * len(table)
+
+
+def test_grids_of_hugging_face_come_back_as_such():
+    datasets = hugging_face()
+    grid = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 4]]
+    features = datasets.Features({"puzzle": datasets.Array2D((4, 4), "uint8")})
+    dataset = datasets.Dataset.from_dict({"puzzle": [grid] * 3}, features=features)
+    solved = dataset.with_format("arrow").map(bs.solve_table, batched=True)
+    assert solved.features["solution"] == features["puzzle"]
+    assert "".join(map(str, solved.with_format("numpy")[0]["solution"].flatten())) == SOLUTION
+
+
+def test_data_frames_come_back_as_such():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    text = "id,puzzle,note\n1,12..............,\n" + f"2,{PUZZLE},\n3,{PUZZLE},x\n"
+    chunks = pandas.read_csv(io.StringIO(text), chunksize=2)
+    solved = list(bs.solve_stream(chunks))
+    assert [type(each) for each in solved] == [pandas.DataFrame] * 2
+    assert [each.index.tolist() for each in solved] == [[0, 1], [2]]
+    assert [each["status"].tolist() for each in solved] == [["multiple", "unique"], ["unique"]]
+    frame = polars.DataFrame({"puzzle": [PUZZLE] * 3})
+    [first, second] = bs.solve_stream(frame.iter_slices(2))
+    assert (type(first), len(second)) == (polars.DataFrame, 1)
+
+
+def test_columns_that_are_not_read_may_differ():
+    tables = [pa.table({"puzzle": [PUZZLE], "x": [1]}), pa.table({"y": ["a"], "puzzle": [PUZZLE]})]
+    names = [table.column_names[:2] for table in bs.solve_stream(tables)]
+    assert names == [["puzzle", "x"], ["y", "puzzle"]]
+
+
+def test_a_stream_may_be_empty():
+    assert list(bs.solve_stream([])) == []
+    [table] = bs.solve_stream([TABLE.slice(0, 0)])
+    assert table.schema == bs.solve_table(TABLE.slice(0, 0)).schema
+
+
+@pytest.mark.parametrize(
+    ("later", "why"),
+    [
+        (pa.table({"grid": [PUZZLE]}), "table 2: has no column 'puzzle'"),
+        (pa.table([[PUZZLE], [1], [2]], ["puzzle", "a", "a"]), "table 2: names the column 'a' tw"),
+        ({"puzzle": [PUZZLE]}, "a table is one of Arrow, .*, not a dict"),
+    ],
+)
+def test_tables_before_a_wrong_one_are_answered(later, why):
+    solved = bs.solve_stream([TABLE, later])
+    assert len(next(solved)) == 60
+    with pytest.raises(bs.InputError, match=why):
+        next(solved)
+
+
+@pytest.mark.parametrize(
+    ("tables", "how", "why"),
+    [
+        ({"a": TABLE}, {}, "tables are an iterable of them, or a reader of Arrow, not a dict"),
+        (7, {}, "not 7"),
+        ([TABLE], {"resume": True}, "resume is a setting of solve_file"),
+        ([TABLE], {"time_limit": 1}, "rows have no time_limit"),
+        ([TABLE], {"limit": 0}, "limit is 1 or more"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_the_call(tables, how, why):
+    with pytest.raises(bs.InputError, match=why):
+        bs.solve_stream(tables, **how)

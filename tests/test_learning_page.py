@@ -1,0 +1,49 @@
+"""The code of the page on machine learning runs, with PyTorch where that is installed."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "guides" / "machine-learning.md").read_text(encoding="utf-8")
+PLAIN, *WITH_TORCH = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """Go to a folder with the two tables that the page reads."""
+    text = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
+    table = pacsv.read_csv(ROOT / "datasets" / "sudoku4.csv", convert_options=text)
+    table = table.append_column("clues", pa.array([4] * len(table)))
+    pq.write_table(table.slice(10), tmp_path / "clean.parquet")
+    pq.write_table(table.slice(0, 10), tmp_path / "test.parquet")
+    monkeypatch.chdir(tmp_path)
+    return table
+
+
+def test_the_dataset_has_the_rows_of_a_table(tables):
+    page = {}
+    exec(PLAIN, page)
+    dataset = page["Puzzles"](page["test"])
+    assert len(dataset) == 10
+    for k in range(10):
+        puzzle, solution = dataset[k]
+        text = tables["puzzle"][k].as_py()
+        assert puzzle.tolist() == [0 if symbol == "." else int(symbol) for symbol in text]
+        assert "".join(map(str, solution)) == tables["solution"][k].as_py()
+        assert np.all((puzzle == 0) | (puzzle == solution))
+
+
+def test_the_model_is_trained_and_evaluated(tables, capsys):
+    pytest.importorskip("torch")
+    page = {}
+    for block in (PLAIN, *WITH_TORCH):
+        exec(block, page)
+    assert pq.read_table("predictions.parquet").column_names[-1] == "prediction"
+    assert capsys.readouterr().out.splitlines()[-1].startswith("all")
+    assert tuple(page["puzzles"].shape) == tuple(page["solutions"].shape) == (40, 16)
