@@ -71,7 +71,7 @@ def augment(
     files: Augmented,
     printing: JsonSummary,
 ) -> int:
-    """Write random images of puzzles: relabelled, permuted, transposed.
+    """Write random images of puzzles, relabelled and permuted.
 
     Every image of a puzzle is equally likely, and none comes twice; a puzzle with fewer images has
     all of them. Solutions are moved with their puzzles, other columns are copied, and source_row is
@@ -125,7 +125,7 @@ def rate(
     files: Rated,
     printing: JsonSummary,
 ) -> int:
-    """Rate 9×9 puzzles by the hardest technique that solves them, and by a search.
+    """Rate 9×9 puzzles by the hardest technique that they need.
 
     The output has the columns of the input, then technique (the hardest that is needed; guess if
     the techniques do not solve it), rating (that of Sudoku Explainer; empty for guess), backtracks

@@ -61,6 +61,11 @@ class Puzzle(NamedTuple):
         The number of clues.
     weight : float
         1 unless weights are wanted.
+
+    Examples
+    --------
+    >>> next(generate(box=(2, 2), clues=(5, 5))).clues
+    5
     """
 
     puzzle: str

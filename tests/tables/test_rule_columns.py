@@ -183,7 +183,7 @@ WRONG = [
     ({"cages": "AAB", "sums": "A=3 B=4"}, "column 'cages': 16 cells have 16 labels, not 3"),
     ({"cages": CAGES, "sums": "A=3"}, "column 'cages': cage 'B' has no sum; write B=10, or B=?"),
     ({"cages": CAGES}, "column 'cages': cage 'A' has no sum"),
-    ({"sums": "A=3"}, "column 'cages': 16 cells have 16 labels, not 0"),
+    ({"cages": None, "sums": "A=3"}, "column 'cages': 16 cells have 16 labels, not 0"),
     ({"cages": CAGES, "sums": "A=3 B=4 C=5"}, "a sum for 'C', but no such cage"),
     ({"cages": CAGES, "sums": "A=3 A=4 B=4"}, "cage 'A' has two sums"),
     ({"cages": CAGES, "sums": "A=3 B=x"}, "'B=x' is not a sum; write A=10 B=7"),
