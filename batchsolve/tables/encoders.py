@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from batchsolve.errors import InputError
 from batchsolve.kernels import kernel
 from batchsolve.problems.notation import buffers
-from batchsolve.tables.blocks import arrow_stream, one_chunk, with_values
+from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
 
@@ -77,7 +77,7 @@ def _lines(delimiter: str, table: pa.Table) -> pa.Buffer:
 
 def _text(column: pa.ChunkedArray) -> pa.StringArray:
     """Return a column as text, empty for nulls; lists and the like as JSON."""
-    kind = column.type
+    kind = storage_of(column.type)
     if _is_list_of_texts(kind):
         return pc.fill_null(_lists_as_json(column, ascii_only=True), "")
     if pa.types.is_nested(kind):

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.notation import buffers
-from batchsolve.tables.blocks import is_list, is_number, one_chunk, storage_of
+from batchsolve.tables.blocks import is_list, one_chunk, storage_of
 
 AS_TEXT = (
     "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
@@ -75,7 +75,9 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     while is_list(values.type):
         rows = rows[pc.list_parent_indices(values)]
         values = pc.list_flatten(values)
-    if is_number(values.type):
+    if pa.types.is_integer(values.type):
+        texts = values.cast(pa.string())
+    elif pa.types.is_floating(values.type):
         texts = pc.replace_substring_regex(values.cast(pa.string()), r"\.0$", "")
     else:
         texts = as_text(pa.chunked_array([values]), name)

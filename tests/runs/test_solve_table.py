@@ -208,8 +208,12 @@ def test_solutions_of_an_array_have_its_shape_and_type(kind):
 
 def test_solutions_of_lists_can_be_read_again(tmp_path):
     digits = ["123456789".find(c) + 1 for c in PUZZLE]
+    kind = pa.fixed_shape_tensor(pa.uint8(), (4, 4))
+    tensors = kind.wrap_array(pa.array([digits], kind.storage_type))
+    pq.write_table(pa.table({"puzzle": tensors}), tmp_path / "in.parquet")
     (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": digits}) + "\n")
-    for name, given in (("out.csv", "in.jsonl"), ("again.csv", "out.csv"), ("b.jsonl", "out.csv")):
+    pairs = ("out.csv", "in.jsonl"), ("again.csv", "out.csv"), ("b.jsonl", "out.csv")
+    for name, given in (*pairs, ("c.csv", "in.parquet"), ("d.csv", "c.csv")):
         summary = bs.solve_file(tmp_path / given, tmp_path / name)
         assert (summary.unique, summary.disagree) == (1, 0)
     with open(tmp_path / "again.csv", newline="") as file:
