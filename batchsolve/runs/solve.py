@@ -247,7 +247,10 @@ def solve_batch(
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
     }
     if isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer):
-        joined["solutions"] = joined["solutions"].reshape(grids.shape).astype(grids.dtype)
+        found = joined["solutions"].astype(grids.dtype, copy=False)
+        if found.size == grids.size:  # grids that overlap have fewer cells than their drawing
+            found = found.reshape(grids.shape)
+        joined["solutions"] = found
     ends = np.cumsum([len(part.status) for part in parts])
     messages = {
         int(end) - len(part.status) + row: message

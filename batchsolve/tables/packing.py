@@ -33,6 +33,9 @@ from batchsolve.tables.encoders import array_header
 class GrowingFile(io.RawIOBase):
     """A file that is still being written; a reader waits for the bytes that are missing.
 
+    Everybody is notified, although there is one reader: Ctrl-C in a notification leaves a waiter
+    that is gone in the queue of the condition, before the reader.
+
     Parameters
     ----------
     path : str
@@ -48,19 +51,19 @@ class GrowingFile(io.RawIOBase):
         """Set the number of bytes that are written."""
         with self._changed:
             self._end = end
-            self._changed.notify()
+            self._changed.notify_all()
 
     def end_here(self) -> None:
         """Note that the file is complete."""
         with self._changed:
             self._is_whole = True
-            self._changed.notify()
+            self._changed.notify_all()
 
     def give_up(self) -> None:
         """Raise an error in the reader."""
         with self._changed:
             self._is_given_up = True
-            self._changed.notify()
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Close the file."""

@@ -1,6 +1,8 @@
 import os
 import threading
-from contextlib import closing
+import time
+from collections import deque
+from contextlib import closing, suppress
 
 import pyarrow as pa
 import pytest
@@ -56,6 +58,47 @@ def test_nothing_behind_the_end_is_read(tmp_path):
         growing.grown_to(len(b"WRITTEN, AND"))
         growing.end_here()
         assert growing.read(100) == b"TTEN, AND"
+
+
+class Interrupted(deque):
+    """The waiters of a condition; the first removal is interrupted, as by Ctrl-C."""
+
+    is_interrupted = False
+
+    def remove(self, waiter):
+        if not self.is_interrupted:
+            self.is_interrupted = True
+            raise KeyboardInterrupt
+        super().remove(waiter)
+
+
+def test_a_reader_hears_that_it_is_given_up_after_an_interrupted_notification(tmp_path):
+    path = tmp_path / "plain"
+    path.write_bytes(b"1234")
+    with GrowingFile(str(path)) as growing:
+        waiters = growing._changed._waiters = Interrupted()
+        reader = threading.Thread(target=suppressed, args=(growing.read, 3))
+        reader.start()
+        wait_until(lambda: waiters)
+        with pytest.raises(KeyboardInterrupt):
+            growing.grown_to(1)
+        wait_until(lambda: len(waiters) == 2)  # the one that was woken, and the reader again
+        growing.give_up()
+        reader.join(timeout=60)
+        assert not reader.is_alive()
+
+
+def suppressed(read, n):
+    with suppress(OSError):
+        read(n)
+
+
+def wait_until(is_so):
+    for _ in range(6000):
+        if is_so():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never was")
 
 
 def test_a_file_that_became_shorter_is_an_error(tmp_path):
