@@ -145,7 +145,8 @@ def weighted_clues(n: int) -> dict[str, Any]:
 def of_qqwing(program: str, n: int) -> float:
     """Return the puzzles per second of processor time that qqwing makes."""
     before = getrusage(RUSAGE_CHILDREN).ru_utime
-    subprocess.run([program, "--generate", str(n), "--one-line"], stdout=subprocess.DEVNULL)
+    command = [program, "--generate", str(n), "--one-line"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     return round(n / (getrusage(RUSAGE_CHILDREN).ru_utime - before), 1)
 
 
