@@ -31,12 +31,12 @@ from batchsolve.kernels import helper, kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.splitmix import GOLDEN, mixed
 
 NO_LABELS, REVERSED, ALL_LABELS = range(3)
 """The ways to relabel digits: none, reversing their order, or all of them."""
 
 _WORD = np.uint64(2**32 - 1)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOST_DRAWS = 16  # images drawn again, beside four for each found, before the orbit is closed
 
 
@@ -143,20 +143,12 @@ def images_of(
 
 
 @helper
-def _mixed(x):
-    """Return a word with its bits mixed (the finaliser of splitmix64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@helper
 def _begin(state, words, number):
     """Set the state for a row; rows of the same seed have different ones."""
-    x = _mixed(_mixed(words[0] + _GOLDEN) ^ words[1]) ^ np.uint64(number)
+    x = mixed(mixed(words[0] + GOLDEN) ^ words[1]) ^ np.uint64(number)
     for k in range(4):
-        x += _GOLDEN
-        state[k] = _mixed(x)
+        x += GOLDEN
+        state[k] = mixed(x)
 
 
 @helper
@@ -218,9 +210,9 @@ def _slot_of(images, slots, image):
     """Return the slot of an image among those found, or the free one where it belongs."""
     key = np.uint64(0)
     for cell in range(image.size):
-        key += np.uint64(image[cell]) * (np.uint64(2 * cell + 1) * _GOLDEN)
+        key += np.uint64(image[cell]) * (np.uint64(2 * cell + 1) * GOLDEN)
     last = slots.size - 1
-    slot = np.intp(_mixed(key) & np.uint64(last))
+    slot = np.intp(mixed(key) & np.uint64(last))
     while slots[slot] >= 0:
         other, cell = images[slots[slot]], 0
         while cell < image.size and other[cell] == image[cell]:

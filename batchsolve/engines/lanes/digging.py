@@ -24,13 +24,20 @@ from numba import uint32, uint64
 from batchsolve.engines.frame import prepared
 from batchsolve.engines.intrinsics import borrowed, popcount
 from batchsolve.engines.lanes import best_width
-from batchsolve.engines.lanes.form import Form, form_of
+from batchsolve.engines.lanes.form import (
+    Form,
+    form_of,
+    is_filled,
+    lowest_bits,
+    n_cells_of,
+    n_digits_of,
+)
 from batchsolve.engines.lanes.memory import aligned, kind_of_lanes
-from batchsolve.engines.lanes.search import _is_filled, _n_cells, _n_digits
 from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
 from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
+from batchsolve.splitmix import GOLDEN, mixed
 
 U, W = uint32, uint64
 
@@ -154,31 +161,21 @@ class Made(NamedTuple):
         return cls(*grids, *numbers[:2], reasons, *numbers[2:], np.zeros(n))
 
 
-# ---- random numbers: SplitMix64 (Steele, Lea and Flood 2014), a stream for every attempt --------
-
-_STEP = W(0x9E3779B97F4A7C15)
-
-
-@inlined
-def _mixed(x):
-    """Return the word that SplitMix64 makes of another."""
-    x = (x ^ (x >> W(30))) * W(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> W(27))) * W(0x94D049BB133111EB)
-    return x ^ (x >> W(31))
+# ---- random numbers: SplitMix64, a stream for every attempt -------------------------------------
 
 
 @inlined
 def _below(w, lane, n):
     """Return a random number below n, which is less than 2³¹."""
-    w.random[lane] += _STEP
-    return np.int64(((_mixed(w.random[lane]) >> W(32)) * W(n)) >> W(32))
+    w.random[lane] += GOLDEN
+    return np.int64(((mixed(w.random[lane]) >> W(32)) * W(n)) >> W(32))
 
 
 @inlined
 def _fraction(w, lane):
     """Return a random number from 0 to 1."""
-    w.random[lane] += _STEP
-    return np.float64(_mixed(w.random[lane]) >> W(11)) / 2.0**53
+    w.random[lane] += GOLDEN
+    return np.float64(mixed(w.random[lane]) >> W(11)) / 2.0**53
 
 
 # ---- attempts -----------------------------------------------------------------------------------
@@ -187,8 +184,8 @@ def _fraction(w, lane):
 @inlined
 def _begin_attempt(w, keys, rows, made, lane):
     k = w.row[lane]
-    stream = _mixed(keys[0] + W(rows[k]) * _STEP)
-    w.random[lane] = _mixed(stream ^ (keys[1] + W(made.attempts[k]) * _STEP))
+    stream = mixed(keys[0] + W(rows[k]) * GOLDEN)
+    w.random[lane] = mixed(stream ^ (keys[1] + W(made.attempts[k]) * GOLDEN))
     w.n_filled[lane], w.weights[lane], w.is_proved[lane] = 0, 0.0, 1
     w.phase[lane] = _FILL
 
@@ -201,17 +198,12 @@ def _fail(w, made, lane, reason):
 
 
 @inlined
-def _all_digits(form):
-    return U((W(1) << W(_n_digits(form))) - W(1))
-
-
-@inlined
 def _begin_fill(form, n, w, wish, lane):
     w.weight[lane] = _LEAST_WEIGHT
-    all_digits = _all_digits(form)
-    for cell in range(_n_cells(form)):
+    all_digits = lowest_bits(n_digits_of(form))
+    for cell in range(n_cells_of(form)):
         w.grid[U(cell) * n + lane] = all_digits
-    n_digits = np.int64(_n_digits(form))
+    n_digits = np.int64(n_digits_of(form))
     for x in range(wish.free.size):
         first = x - x % n_digits  # of the house; each cell trades places with one of those before
         other = first + _below(w, lane, x - first + 1)
@@ -237,7 +229,7 @@ def _take_filled(form, n, w, lane):
     w.n_filled[lane] += 1
     w.weights[lane] += w.weight[lane]
     if w.n_filled[lane] == 1 or _fraction(w, lane) * w.weights[lane] < w.weight[lane]:
-        for cell in range(_n_cells(form)):
+        for cell in range(n_cells_of(form)):
             w.solution[lane, cell] = lowest_bit(U(w.grid[U(cell) * n + lane]))
 
 
@@ -252,13 +244,13 @@ def _begin_digging(form, w, wish, lane):
         w.order[lane, x] = w.order[lane, y]
         w.order[lane, y] = x
     w.target[lane] = 0 if wish.is_minimal else wish.fewest
-    if not wish.is_minimal and wish.most < _n_cells(form):
+    if not wish.is_minimal and wish.most < n_cells_of(form):
         w.target[lane] += _below(w, lane, wish.most - wish.fewest + 1)
     w.gone[lane, :] = _STAYS
     for cell in wish.outside:
         w.gone[lane, cell] = -1
     w.begin[lane] = w.end[lane] = w.stays[lane] = 0
-    w.n_clues[lane] = _n_cells(form) - wish.outside.size
+    w.n_clues[lane] = n_cells_of(form) - wish.outside.size
 
 
 @inlined
@@ -270,7 +262,7 @@ def _begin_trial(form, w, wish, lane, size):
     n_units = wish.begins.size - 1
     fewest = 0 if wish.is_minimal else wish.fewest
     if size == 0:
-        size = max(1, (w.n_clues[lane] * 16 - _n_cells(form) * 7) // 16)
+        size = max(1, (w.n_clues[lane] * 16 - n_cells_of(form) * 7) // 16)
     begin = x = w.begin[lane]
     while x < n_units and x < begin + size and w.n_clues[lane] > w.target[lane]:
         unit = w.order[lane, x]
@@ -354,9 +346,9 @@ def _begin_search(form, n, w, lane):
 
     The cell `without`, unless it is -1, holds another digit than in the solution.
     """
-    all_digits = _all_digits(form)
+    all_digits = lowest_bits(n_digits_of(form))
     place, without = w.place[lane], w.without[lane]
-    for cell in range(_n_cells(form)):
+    for cell in range(n_cells_of(form)):
         clue = U(1) << U(w.solution[lane, cell])
         w.grid[U(cell) * n + lane] = clue if w.gone[lane, cell] >= place else all_digits
     if without >= 0:
@@ -370,7 +362,7 @@ def _search(form, n, w, wish, lane, is_bad, is_solved):
     w.trial_nodes[lane] += 1
     level = w.level[lane]
     if is_solved:
-        for cell in range(_n_cells(form)):
+        for cell in range(n_cells_of(form)):
             if _differs(n, w, lane, cell):
                 return _TWO
     if w.trial_nodes[lane] > wish.trial_nodes:
@@ -379,7 +371,7 @@ def _search(form, n, w, wish, lane, is_bad, is_solved):
         chosen = U(w.branch[lane])
         w.guessed[level, lane] = chosen
         w.rest[level, lane] = w.grid[chosen * n + lane]
-        for cell in range(_n_cells(form)):
+        for cell in range(n_cells_of(form)):
             w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
         level += 1
     else:
@@ -387,7 +379,7 @@ def _search(form, n, w, wish, lane, is_bad, is_solved):
             level -= 1
         if level == 0:
             return _ONE
-        for cell in range(_n_cells(form)):
+        for cell in range(n_cells_of(form)):
             w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
     candidates = U(w.rest[level - 1, lane])
     w.rest[level - 1, lane] = U(candidates & U(candidates - U(1)))
@@ -409,7 +401,7 @@ def _bound(form, n, w, lane, found):
         w.stays[lane] = w.place[lane]
     else:  # the clue has to stay as soon as all others that tell the solutions apart have gone
         last = np.int64(-1)
-        for cell in range(_n_cells(form)):
+        for cell in range(n_cells_of(form)):
             if cell != w.begin[lane] and _differs(n, w, lane, cell):
                 last = max(last, np.int64(w.gone[lane, cell]))
         w.end[lane] = last + 1
@@ -506,15 +498,15 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
         w.phase[lane], w.begin[lane] = _WEIGH if wish.is_weighed else _REVIEW, 0
         w.n_blocked[lane, :] = 0
         if not wish.is_weighed and (not wish.is_minimal or wish.begins.size > wish.cells.size):
-            w.begin[lane] = _n_cells(form)  # there is nothing to review
-    for cell in range(w.begin[lane], _n_cells(form)):
+            w.begin[lane] = n_cells_of(form)  # there is nothing to review
+    for cell in range(w.begin[lane], n_cells_of(form)):
         if w.gone[lane, cell] == _STAYS:
             w.begin[lane] = w.without[lane] = cell
             if w.phase[lane] == _WEIGH:
                 w.stays[lane], w.end[lane] = -1, wish.begins.size - 1
                 w.place[lane] = (w.end[lane] - 1) // 2
             return _SEARCH
-    for cell in range(_n_cells(form)):
+    for cell in range(n_cells_of(form)):
         digit = w.solution[lane, cell] + 1
         made.solutions[k, cell] = digit
         made.puzzles[k, cell] = digit if w.gone[lane, cell] == _STAYS else 0
@@ -535,14 +527,14 @@ def _dig(form, rules, w, wish, keys, rows, made, left):
     rules, w, wish, made = borrowed(rules), borrowed(w), borrowed(wish), borrowed(made)
     n = U(len(form.lanes))
     bad, solved = U(0), U(0)
-    busy = events = U((W(1) << W(n)) - W(1))
+    busy = events = lowest_bits(n)
     while True:
         while events != 0:
             lane = lowest_bit(events)
             bit = U(U(1) << lane)
             events &= U(events - U(1))
             is_solved = solved & bit != 0
-            is_bad = bad & bit != 0 or (is_solved and not _is_filled(form, n, w.grid, lane))
+            is_bad = bad & bit != 0 or (is_solved and not is_filled(form, n, w.grid, lane))
             is_solved &= not is_bad
             what = _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved)
             if what == _NEXT:

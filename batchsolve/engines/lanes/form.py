@@ -1,13 +1,18 @@
 """The form of a problem for the engine `lanes`: what its search is compiled for, and its data."""
 
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
+
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import uint32, uint64
 
 from batchsolve.engines.residual import Entries, entries_of
+from batchsolve.kernels import inlined
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.rule_arrays import members
 from batchsolve.problems.rules import Cells
@@ -70,6 +75,39 @@ def form_of(problem: ExactCover, width: int) -> Form:
     meets = _meets(problem.rules.houses, problem.n_cells)
     rules = SearchRules._make([*map(_in_32_bits, problem.arrays), *meets])
     return Form(shape, rules, entries_of(sudoku(1, 1)))
+
+
+@inlined
+def lowest_bits(n):
+    """Return a word of 32 bits whose lowest n are ones."""
+    return uint32((uint64(1) << uint64(n)) - uint64(1))
+
+
+@inlined
+def n_digits_of(form):
+    """Return the number of digits of a `Shape`, in compiled code."""
+    return uint32(len(form.digits))
+
+
+@inlined
+def has_boxes(form):
+    """Tell whether rows, columns and boxes are all the rules; known when code is compiled."""
+    return len(form.box_rows) > 0
+
+
+@inlined
+def n_cells_of(form):
+    """Return the number of cells; known when code is compiled if there are boxes."""
+    return len(form.digits) ** 2 if has_boxes(form) else form.n_cells
+
+
+@inlined
+def is_filled(form, n, grid, lane):
+    """Tell whether every cell of a lane, one of n, has a candidate."""
+    every = True
+    for cell in range(n_cells_of(form)):
+        every &= grid[uint32(cell) * n + lane] != 0
+    return every
 
 
 def _in_32_bits(array: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numba import uint32
 
 from batchsolve.engines.intrinsics import borrowed, popcount
+from batchsolve.engines.lanes.form import has_boxes, is_filled, lowest_bits, n_cells_of, n_digits_of
 from batchsolve.engines.lanes.memory import (
     BAD,
     BUDGET,
@@ -38,43 +39,27 @@ _OPEN_ENDED = UNLIMITED // 2  # limits and allowances above this will not be rea
 _LONG = 64  # nodes of a root; most grids with several solutions reach a limit earlier
 
 
-@inlined
-def _n_digits(form):
-    return U(len(form.digits))
-
-
-@inlined
-def _has_boxes(form):
-    """Tell whether rows, columns and boxes are all the rules; known when code is compiled."""
-    return len(form.box_rows) > 0
-
-
-@inlined
-def _n_cells(form):
-    return len(form.digits) ** 2 if _has_boxes(form) else form.n_cells
-
-
 @helper
 def _clash(form, rules, entries, task, k):
     """Return -1, or the position of an option of a stack that clashes or does not exist."""
     stack = task.options[task.offsets[k] : task.offsets[k + 1]]
     if rules is not None:
-        return first_clash(rules, task.own, task.rows[k], _n_digits(form), stack)
+        return first_clash(rules, task.own, task.rows[k], n_digits_of(form), stack)
     return select(stack, entries, np.empty(entries.n_items, np.int64))
 
 
 @inlined
 def _fill(form, rules, n, w, lane, task, k):
     """Put a stack into an empty grid; return whether each option exists and has its own cell."""
-    n_digits = _n_digits(form)
+    n_digits = n_digits_of(form)
     if rules is not None:
         return _fill_by_rules(form, rules, n, w, lane, task, k)
-    all_digits = U((np.uint64(1) << np.uint64(n_digits)) - np.uint64(1))
-    for cell in range(_n_cells(form)):
+    all_digits = lowest_bits(n_digits)
+    for cell in range(n_cells_of(form)):
         w.grid[U(cell) * n + lane] = all_digits
     for x in range(task.offsets[k], task.offsets[k + 1]):
         o = task.options[x]
-        if o >= U(_n_cells(form)) * n_digits:
+        if o >= U(n_cells_of(form)) * n_digits:
             return False
         cell = U(o // n_digits)
         if w.grid[cell * n + lane] != all_digits:
@@ -86,9 +71,9 @@ def _fill(form, rules, n, w, lane, task, k):
 @helper
 def _fill_by_rules(form, rules, n, w, lane, task, k):
     """Put a stack into an empty grid, as `_fill`; the digits of cages may be chosen, too."""
-    n_digits = _n_digits(form)
+    n_digits = n_digits_of(form)
     own, row = task.own, task.rows[k]
-    all_digits = U((np.uint64(1) << np.uint64(n_digits)) - np.uint64(1))
+    all_digits = lowest_bits(n_digits)
     for cell in range(form.n_cells):
         allowed = own.allowed[row, cell] if own.allowed.shape[1] > 0 else np.uint64(all_digits)
         w.grid[U(cell) * n + lane] = allowed
@@ -141,34 +126,26 @@ def _settle(form, rules, n, w, task, bad, stuck, solved):
 
 
 @inlined
-def _is_filled(form, n, grid, lane):
-    is_filled = True
-    for cell in range(_n_cells(form)):
-        is_filled &= grid[U(cell) * n + lane] != 0
-    return is_filled
-
-
-@inlined
 def _write_cover(form, n, w, task, covers, lane, k, level):
     """Write the digits of a solved grid: the stack, the guesses, the others in ascending order.
 
     If any order will do, write digits, which takes a quarter of the time. The next cover overwrites
     an option written past the end of this one; the array has a cover to spare.
     """
-    n_digits = _n_digits(form)
+    n_digits = n_digits_of(form)
     row = w.left[FOUND]
     covers.origins[row] = w.segment[lane]
     w.left[FOUND] = row + 1
     if task.unordered:
-        for cell in range(_n_cells(form)):
+        for cell in range(n_cells_of(form)):
             digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
             covers.digits[row, cell] = digit + U(1)
         return
-    for cell in range(_n_cells(form)):
+    for cell in range(n_cells_of(form)):
         w.is_open[cell] = 1
-    x = np.uintp(row * _n_cells(form))
+    x = np.uintp(row * n_cells_of(form))
     for y in range(task.offsets[k], task.offsets[k + 1]):
-        if not _has_boxes(form) and task.options[y] >= _n_cells(form) * n_digits:
+        if not has_boxes(form) and task.options[y] >= n_cells_of(form) * n_digits:
             continue  # the digits of a cage
         covers.options[x] = task.options[y]
         w.is_open[task.options[y] // n_digits] = 0
@@ -177,7 +154,7 @@ def _write_cover(form, n, w, task, covers, lane, k, level):
         covers.options[x] = w.path[lane, s]
         w.is_open[w.path[lane, s] // n_digits] = 0
         x += np.uintp(1)
-    for cell in range(_n_cells(form)):
+    for cell in range(n_cells_of(form)):
         digit = lowest_bit(U(w.grid[U(cell) * n + lane]))
         covers.options[x] = U(cell) * n_digits + digit
         x += np.uintp(w.is_open[cell])
@@ -222,12 +199,12 @@ def _count_cover(form, n, w, task, out, lane, k, level):
 @inlined
 def _guess(form, n, w, lane, level):
     """Save the grid of a lane before it guesses; return its new level."""
-    n_digits = _n_digits(form)
+    n_digits = n_digits_of(form)
     chosen = U(w.branch[lane])
     candidates = U(w.grid[chosen * n + lane])
     w.rest[level, lane] = candidates
     w.path[lane, level] = chosen * n_digits
-    for cell in range(_n_cells(form)):
+    for cell in range(n_cells_of(form)):
         w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
     w.weight[level + 1, lane] = w.weight[level, lane] / popcount(candidates)
     return level + 1
@@ -244,7 +221,7 @@ def _leave_node(form, rules, entries, n, w, task, out, lane, k, level):
             if result.clash[k] >= 0:
                 _count_node(w, result, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
-        if _is_filled(form, n, w.grid, lane):
+        if is_filled(form, n, w.grid, lane):
             if w.left[ROOM] != 0 and w.want[w.root[lane]] != 0:
                 _count_cover(form, n, w, task, out, lane, k, level)
             else:
@@ -368,7 +345,7 @@ def _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved):
 
     Returns `_ENTERED`, `_IDLE` if no node is left, or `_FULL` if the frontier is full.
     """
-    n_digits = _n_digits(form)
+    n_digits = n_digits_of(form)
     k, result, frontier = w.stack[lane], out.result, out.frontier
     while True:
         w.stack[lane], w.level[lane] = k, level
@@ -401,7 +378,7 @@ def _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved):
             continue
         if level > 0:
             if not is_saved:
-                for cell in range(_n_cells(form)):
+                for cell in range(n_cells_of(form)):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
             w.grid[w.path[lane, level - 1] // n_digits * n + lane] = U(1) << digit
         elif not _fill(form, rules, n, w, lane, task, k):
@@ -435,7 +412,7 @@ def search_on(form, rules, entries, w, task, out):
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
     bits = w.bits
     n = U(len(form.lanes))
-    all_lanes = U((np.uint64(1) << np.uint64(n)) - np.uint64(1))
+    all_lanes = lowest_bits(n)
     has_guessed = False
     while True:
         while bits[EVENTS] != 0:
