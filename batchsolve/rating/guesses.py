@@ -34,7 +34,10 @@ MOST_BACKDOOR = 3
 
 @helper
 def _settle(board):
-    """Fill naked and hidden singles until there are none; return False at a dead end."""
+    """Fill naked and hidden singles until there are none; return False at a dead end.
+
+    A look for dead ends beside the singles of the ladder takes a sixth longer on hard puzzles.
+    """
     changed = True
     while changed:
         changed = False

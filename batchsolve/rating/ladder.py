@@ -20,7 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.rating.board import (
     ALL,
     BOXES,
@@ -139,11 +139,17 @@ def _last_cells(board, step, once):
     return changed
 
 
+@inlined
+def _end_of(houses):
+    """Return the house behind `IN_BOX` or `IN_LINE`."""
+    return N_HOUSES if houses == IN_BOX else BOXES
+
+
 @helper
 def hidden_singles(board, step, once, houses):
     """Fill cells that are the only place of a digit in a house."""
     changed = False
-    for house in range(houses, houses + 9 if houses == BOXES else BOXES):
+    for house in range(houses, _end_of(houses)):
         digits = np.intp(board[MISSING + house])
         while digits:
             digit = first(digits)
@@ -202,7 +208,7 @@ def locked(board, step, once, houses, direct):
     leaves in a third house, of the kind of the first.
     """
     changed = False
-    for house in range(houses, houses + 9 if houses == BOXES else BOXES):
+    for house in range(houses, _end_of(houses)):
         digits = np.intp(board[MISSING + house])
         while digits:
             digit = first(digits)
@@ -343,6 +349,18 @@ def _fish(board, step, once, k):
 
 
 @helper
+def _remove_seen(board, one, two, three, digit):
+    """Remove a digit from the cells that see all of these; return True if one had it."""
+    changed = False
+    for k in range(N_PEERS):
+        cell = PEERS[one, k]
+        if board[cell] >> digit & 1 and IS_PEER[two, cell] and IS_PEER[three, cell]:
+            remove(board, cell, digit)
+            changed = True
+    return changed
+
+
+@helper
 def _wings(board, step, once, size):
     """Use a cell with candidates xy (or xyz) that sees a cell with xz and one with yz.
 
@@ -364,13 +382,7 @@ def _wings(board, step, once, size):
                     continue
                 if size == 2 and z & board[pivot]:
                     continue
-                helps = False
-                for m in range(N_PEERS):
-                    cell = PEERS[one, m]
-                    sees = IS_PEER[two, cell] and (size == 2 or IS_PEER[pivot, cell])
-                    if sees and board[cell] & z:
-                        remove(board, cell, first(z))
-                        helps = True
+                helps = _remove_seen(board, one, two, one if size == 2 else pivot, first(z))
                 changed |= helps
                 if helps and once:
                     _note(step, 0, 0, digits)
@@ -400,12 +412,7 @@ def _turbot_fish(board, step, once):
                 two, far = ends[i >> 2, i >> 1 & 1], ends[i >> 2, 1 - (i >> 1 & 1)]
                 if not IS_PEER[near, far]:
                     continue
-                helps = False
-                for m in range(N_PEERS):
-                    cell = PEERS[one, m]
-                    if board[cell] >> digit & 1 and IS_PEER[two, cell]:
-                        remove(board, cell, digit)
-                        helps = True
+                helps = _remove_seen(board, one, two, one, digit)
                 changed |= helps
                 if helps and once:
                     _note(step, 0, 0, 1 << digit)

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.sudoku import Sudoku
 from batchsolve.rating.board import CELLS, DIGITS, N_CELLS, N_OPEN, SIZE, N
 from batchsolve.rating.guesses import MOST_BACKDOOR, guess_grids
 from batchsolve.rating.ladder import (
@@ -70,6 +72,11 @@ class Ratings:
     def values(self) -> npt.NDArray[np.float64]:
         """The ratings of Sudoku Explainer; NaN for puzzles that need a guess."""
         return _RATINGS[self.levels]
+
+
+def has_ratings(problem: GridProblem) -> bool:
+    """Return True for 9×9 grids of rows, columns and boxes."""
+    return isinstance(problem, Sudoku) and (problem.box_rows, problem.box_columns) == (3, 3)
 
 
 def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:

@@ -18,7 +18,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem
-from batchsolve.rating.ratings import ratings_of
+from batchsolve.rating.ratings import has_ratings, ratings_of
 from batchsolve.settings import FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
@@ -269,8 +269,7 @@ class Maker:
             if not isinstance(problem, Sudoku):
                 raise InputError(f"`unlike`: {NO_SYMMETRY}")
             check_shape(problem)
-        is_usual = isinstance(problem, Sudoku) and problem.box_rows == problem.box_columns == 3
-        if wanted.rating is not None and not is_usual:
+        if wanted.rating is not None and not has_ratings(problem):
             raise InputError("`rating`: puzzles of 9×9 without other rules have one")
         return cls(problem, units, fewest, most, wanted, np.empty(0, np.uint64))
 

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from batchsolve.errors import ProblemError
 from batchsolve.problems.answers import Answers, Status
-from batchsolve.problems.sudoku import Sudoku
-from batchsolve.rating.ratings import TECHNIQUES, ratings_of, steps_text
+from batchsolve.rating.ratings import TECHNIQUES, has_ratings, ratings_of, steps_text
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import (
     STATUS_TEXTS,
@@ -110,9 +109,4 @@ class RatedTable:
 
 
 def _is_rated(shape: Shape) -> bool:
-    problem = shape.problem
-    return (
-        not shape.rules.names
-        and isinstance(problem, Sudoku)
-        and (problem.box_rows, problem.box_columns) == (3, 3)
-    )
+    return not shape.rules.names and has_ratings(shape.problem)
