@@ -6,7 +6,14 @@ from dataclasses import asdict
 from typing import Annotated
 
 from batchsolve.cli.commands import command
-from batchsolve.cli.options import JsonSummary, WorkerOptions, meaning, only, option, output_to
+from batchsolve.cli.options import (
+    JsonSummary,
+    TableOutput,
+    WorkerOptions,
+    meaning,
+    only,
+    option,
+)
 from batchsolve.settings import FileSettings, PuzzleSettings
 
 MadeFiles = Annotated[
@@ -31,14 +38,7 @@ MadeFiles = Annotated[
     "that cannot be read or written; 130 interrupted, 143 terminated.",
 )
 def generate(
-    output: Annotated[
-        str,
-        output_to(
-            "OUT",
-            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
-            "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
-        ),
-    ] = "-",
+    output: TableOutput = "-",
     number: Annotated[
         int, option("--number", "-n", metavar="N", heading="Search", help="Number of puzzles.")
     ] = 1,

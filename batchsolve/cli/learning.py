@@ -9,39 +9,28 @@ import click
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
+    HOW_WRITTEN,
+    Inputs,
     JsonSummary,
     Printing,
+    TableOutput,
     WorkerOptions,
     argument,
     meaning,
     only,
     option,
-    output_to,
 )
 from batchsolve.settings import FileSettings
 
-NOTATION = ("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column")
-Inputs = Annotated[
-    tuple[str, ...],
-    argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
-]
 Augmented = Annotated[
     FileSettings,
-    only(*NOTATION, "solution_column", "filename", "chunk", "resume"),
+    only(*HOW_WRITTEN, "solution_column", "filename", "chunk", "resume"),
     meaning("solution_column", help="Name of the column of solutions; found by default."),
 ]
 Rated = Annotated[
     FileSettings, only("rule_columns", "alphabet", "blank", "column", "filename", "chunk", "resume")
 ]
-Judged = Annotated[FileSettings, only(*NOTATION, "chunk")]
-TableOutput = Annotated[
-    str,
-    output_to(
-        "OUT",
-        help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
-        "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
-    ),
-]
+Judged = Annotated[FileSettings, only(*HOW_WRITTEN, "chunk")]
 
 
 @command(

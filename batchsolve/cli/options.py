@@ -358,6 +358,18 @@ PROBLEM = (
     "queens:12 or sudoku:2x3."
 )
 Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
+Inputs = Annotated[
+    tuple[str, ...],
+    argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
+]
+TableOutput = Annotated[
+    str,
+    output_to(
+        "OUT",
+        help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
+        "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
+    ),
+]
 Puzzles = Annotated[FileSettings, only(*HOW_WRITTEN)]
 Engine = Annotated[SearchSettings, only("engine"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]

@@ -9,6 +9,7 @@ import click
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
+    Inputs,
     JsonSummary,
     WorkerOptions,
     argument,
@@ -127,10 +128,7 @@ def solve(
     "terminated.",
 )
 def dedupe(
-    inputs: Annotated[
-        tuple[str, ...],
-        argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
-    ],
+    inputs: Inputs,
     output: Annotated[
         str,
         output_to(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Unpack
 
@@ -31,7 +31,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.blocks import TASKS, Block, BlockSize, numbered
+from batchsolve.tables.blocks import TASKS, Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, table_like, without_views
 from batchsolve.tables.images import Drawing, ImageSums, ImageTable
@@ -176,7 +176,7 @@ def augment(
     """
     drawing = _drawing(n, seed, original)
     how = settings_of(augment, FileSettings, files, settings)
-    size = _size_of_blocks(TASKS, drawing)
+    size = TASKS.divided_by(drawing.most)
     sources = [TableSource(without_views(arrow_table(table)))]
     corpus = corpus_of(sources, how, solution_column=how.solution_column, size=size)
     images, summary = ImageTable(corpus.reader, drawing), AugmentSummary()
@@ -277,13 +277,6 @@ def _drawing(n: int, seed: int, original: bool) -> Drawing:
     return Drawing(n, whole_number("a seed", seed, most=MOST_SEED), bool(original))
 
 
-def _size_of_blocks(size: BlockSize, drawing: Drawing) -> BlockSize:
-    """Return the size of blocks whose images are as large as usual blocks."""
-    n = drawing.n + drawing.original
-    first, most, rows = (max(1, each // n) for each in (size.first, size.most, size.rows))
-    return replace(size, first=first, most=most, rows=rows)
-
-
 def _made(read: Read, make: Callable[[Any, int], Any], block: Block, first: int) -> Any:
     return make(read(block), first)
 
@@ -327,15 +320,7 @@ class AugmentRun(FileRun):
 
     def begun(self) -> tuple[Corpus, None]:
         """See `FileRun`."""
-        settings = self.settings
-        corpus = corpus_of(
-            open_all(self.paths),
-            settings,
-            solution_column=settings.solution_column,
-            filename=settings.filename,
-            size=_size_of_blocks(self.destination.block_size, self.drawing),
-        )
-        return corpus, None
+        return self.corpus(open_all(self.paths), self.drawing.most), None
 
     def table(self, corpus: Any, pool: Pool) -> ImageTable:
         """See `FileRun`."""

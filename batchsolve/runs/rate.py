@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from batchsolve.settings import (
     paths_of,
     settings_of,
 )
-from batchsolve.tables.blocks import TASKS, BlockSize
+from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.inputs import open_all
@@ -125,7 +125,7 @@ def rate(
     'hidden single in box'
     """
     how = settings_of(rate, FileSettings, files, settings)
-    corpus = corpus_of([TableSource(arrow_table(table))], how, size=_smaller(TASKS))
+    corpus = corpus_of([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
     rated = RatedTable(corpus.reader, bool(backdoor), bool(steps))
     with Pool(jobs, backend, address) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
@@ -208,12 +208,6 @@ def rate_file(
     return summary
 
 
-def _smaller(size: BlockSize) -> BlockSize:
-    """Return the size of blocks that take as long to rate as usual ones to solve."""
-    first, most, rows = (max(1, each // SHARE) for each in (size.first, size.most, size.rows))
-    return replace(size, first=first, most=most, rows=rows)
-
-
 @dataclass
 class RateRun(FileRun):
     """One run of `rate_file`; see `FileRun`."""
@@ -230,14 +224,7 @@ class RateRun(FileRun):
 
     def begun(self) -> tuple[Corpus, EnginesByShape]:
         """See `FileRun`."""
-        settings = self.settings
-        corpus = corpus_of(
-            open_all(self.paths),
-            settings,
-            solution_column=settings.solution_column,
-            filename=settings.filename,
-            size=_smaller(self.destination.block_size),
-        )
+        corpus = self.corpus(open_all(self.paths), SHARE)
         return corpus, EnginesByShape.under(AUTO, corpus.problem, PROVES_UNIQUENESS)
 
     def table(self, corpus: Any, pool: Pool) -> RatedTable:

@@ -53,6 +53,7 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
+from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
@@ -244,16 +245,20 @@ class FileRun:
         sources = of_files(self.paths) if are_files else open_all(self.paths)
         if hold_problems(sources, settings.column):
             return self.of_problems(sources)
-        corpus = corpus_of(
-            sources,
-            settings,
-            solution_column=settings.solution_column,
-            filename=settings.filename,
-            size=self.destination.block_size,
-            one_shape=split_suffixes(self.output)[0] == ".npy",
-        )
+        corpus = self.corpus(sources, one_shape=split_suffixes(self.output)[0] == ".npy")
         limit = self.search.limit or UNLIMITED
         return corpus, EnginesByShape.under(self.search.engine, corpus.problem, limit)
+
+    def corpus(self, sources: Sequence[Source], share: int = 1, **more: Any) -> Corpus:
+        """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
+        return corpus_of(
+            sources,
+            self.settings,
+            solution_column=self.settings.solution_column,
+            filename=self.settings.filename,
+            size=self.destination.block_size.divided_by(share),
+            **more,
+        )
 
     def of_problems(self, sources: Sequence[Source]) -> tuple[InstanceTables, RowEngines]:
         """Return the corpus of problems in some sources, and their engine."""

@@ -52,6 +52,17 @@ class BlockSize:
     rows: int
     may_vary: bool = False
 
+    def divided_by(self, n: int) -> BlockSize:
+        """Return the size of blocks that are n times smaller, because their rows take longer.
+
+        Examples
+        --------
+        >>> BlockSize(64, 1024, 8).divided_by(16)
+        BlockSize(first=4, most=64, rows=1, may_vary=False)
+        """
+        first, most, rows = (max(1, each // n) for each in (self.first, self.most, self.rows))
+        return replace(self, first=first, most=most, rows=rows)
+
 
 # about 10 ms of reading and writing, and as much of search; small files are shared, too
 TASKS = BlockSize(64 << 10, 7 << 18, 24_576, may_vary=True)

@@ -63,6 +63,11 @@ class Drawing:
     seed: int
     original: bool
 
+    @property
+    def most(self) -> int:
+        """The upper bound of the rows that are written for each row."""
+        return self.n + self.original
+
 
 class ImageTable:
     """The output table: the input columns of each image, then `SOURCE`.
@@ -127,8 +132,8 @@ class ImageTable:
         for place, column in sorted(zip(self._places, grids, strict=True), key=lambda one: one[0]):
             each.insert(place, column)
         table = pa.Table.from_arrays([*each, pa.array(first + sources)], schema=self.schema)
-        counts, wanted = np.bincount(sources, minlength=len(batch)), self._drawing.n
-        short = np.count_nonzero(counts[good] < wanted + self._drawing.original)
+        counts = np.bincount(sources, minlength=len(batch))
+        short = np.count_nonzero(counts[good] < self._drawing.most)
         named = min(faults.items(), default=None)
         return table, ImageSums(len(batch), len(sources), int(short), len(faults), named)
 

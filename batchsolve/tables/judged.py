@@ -21,7 +21,8 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
 from batchsolve.problems.rules import Cells
-from batchsolve.tables.answers import Solved
+from batchsolve.settings import PROVES_UNIQUENESS
+from batchsolve.tables.answers import Solved, statuses
 from batchsolve.tables.images import one_by_one
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
@@ -340,13 +341,11 @@ def _found_truth(
     batch: Batch, grids: Grids, answers: Answers
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
     """Return the unique solutions, where these are, and why rows have no solution."""
-    status = answers.status(2)
-    status[list(batch.faults)] = Status.INVALID
+    status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
     solved = Solved.of(grids, answers)
     truth = np.zeros_like(grids.puzzles)
     truth[solved.places] = solved.digits
     mine = status[grids.rows]
-    messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
     why = {
         row: messages.get(row) or f"the puzzle is {STATUS_NAMES[status[row]]}"
         for row in grids.rows[~np.isin(mine, [Status.UNIQUE, Status.MULTIPLE])].tolist()
