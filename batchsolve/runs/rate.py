@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
-import pyarrow as pa
-
 from batchsolve.engines.choice import EnginesByShape
 from batchsolve.rating.ratings import TECHNIQUES
 from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
-from batchsolve.runs.solve import answered
+from batchsolve.runs.solve import answered_table
 from batchsolve.runs.solve_file import FileRun
 from batchsolve.settings import (
     AUTO,
@@ -119,6 +117,7 @@ def rate(
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> easy = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
     >>> rated = rate(pa.table({"puzzle": [easy]}))
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
@@ -130,8 +129,7 @@ def rate(
     with Pool(jobs, backend, address) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
         search = SearchSettings(limit=PROVES_UNIQUENESS)
-        parts = [part for part, _ in answered(rows, rated.rows, search, pool)]
-    return with_columns_of(pa.concat_tables([rated.schema.empty_table(), *parts]), table)
+        return with_columns_of(answered_table(rows, rated, search, pool), table)
 
 
 def rate_file(

@@ -8,7 +8,7 @@ from functools import partial
 from html import escape
 from itertools import chain, count
 from math import prod
-from typing import Any, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,9 @@ from batchsolve.tables.inputs import Tables
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from batchsolve.runs.destinations import RowTable
 
 SHOWN_ROWS = 10
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
@@ -238,7 +241,7 @@ def solve_batch(
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     with Pool(jobs, backend, address) as pool:
-        parts = list(answered(rows, write, settings, pool))
+        parts = list(_answered(rows, write, settings, pool))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -260,7 +263,7 @@ def solve_batch(
     return BatchResult(**joined, messages=messages, notation=rows.notation)
 
 
-def answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
+def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
     engines = EnginesByShape.under(settings.engine, rows.problem, settings.limit or UNLIMITED)
     for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
@@ -597,5 +600,12 @@ def _solved(
     reader = replace(corpus.reader, input_schema=read.schema)
     answers = AnswerTable(reader, search.limit, files.stats, files.canonical)
     rows = GridRows(corpus.problem, corpus.notation, read.blocks(), reader.read)
-    parts = [part for part, _ in answered(rows, answers.rows, search, pool)]
-    return pa.concat_tables([answers.schema.empty_table(), *parts])
+    return answered_table(rows, answers, search, pool)
+
+
+def answered_table(
+    rows: GridRows, table: RowTable, settings: SearchSettings, pool: Pool
+) -> pa.Table:
+    """Return an output table of the answers to rows."""
+    parts = [part for part, _ in _answered(rows, table.rows, settings, pool)]
+    return pa.concat_tables([table.schema.empty_table(), *parts])
