@@ -72,7 +72,7 @@ class Capabilities:
         The extra of this package that installs `module`.
     suits_grids_from : int or None
         The number of digits from which on it suits grids of Sudoku; None if others always suit
-        them better. Of several engines that suit a grid, the fastest is one that takes Sudoku only,
+        them better. Of several engines that suit a grid, the fastest is one for grids alone,
         or else the one with the largest number here.
     takes_over_grids_from : int or None
         The number of digits from which on it is the fallback engine for grids with large search

@@ -33,7 +33,7 @@ from batchsolve.engines.lanes.form import (
     n_digits_of,
 )
 from batchsolve.engines.lanes.memory import aligned, kind_of_lanes
-from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
+from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, pays_to_choose, propagate
 from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -558,8 +558,7 @@ def _dig(form, rules, w, wish, keys, rows, made, left):
             bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
             stuck = U(stuck & busy)
             events = U(U(bad | solved) & busy)
-            # one choice serves all that are stuck, and costs half as much as a pass
-            if 8 * popcount(stuck) >= popcount(busy):
+            if pays_to_choose(stuck, busy):
                 events = U(events | stuck)
             else:
                 stuck = U(0)

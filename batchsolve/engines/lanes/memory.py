@@ -175,7 +175,7 @@ _FREE_COVERS: deque[Covers] = deque(maxlen=8)
 
 
 def workspace(form: Form, task: Task, n_cages: int) -> Lanes:
-    """Return memory for a new search, of rows with up to so many cages."""
+    """Return memory for a new search; a row has at most `n_cages` cages."""
     kept = _taken(_FREE_LANES)
     if kept is None or _shape(form) != _shape_of(kept):
         kept = _new_lanes(form)

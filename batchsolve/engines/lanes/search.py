@@ -28,7 +28,7 @@ from batchsolve.engines.lanes.memory import (
     SOLVED,
 )
 from batchsolve.engines.lanes.rows import SAME, WRONG, review_row
-from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, propagate
+from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, pays_to_choose, propagate
 from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rule_arrays import chosen_by, first_clash
@@ -450,8 +450,7 @@ def search_on(form, rules, entries, w, task, out):
             stuck, solved = U(stuck & busy), U(solved & busy)
             bad, stuck, solved = _settle(form, rules, n, w, task, bad, stuck, solved)
             events = U(U(bad | solved) & busy)
-            # one choice serves all that are stuck, and costs half as much as a pass
-            if 8 * popcount(stuck) >= popcount(busy):
+            if pays_to_choose(stuck, busy):
                 events = U(events | stuck)
             else:
                 stuck = U(0)

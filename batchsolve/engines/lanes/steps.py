@@ -12,10 +12,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from batchsolve.engines.intrinsics import pointer_to
+from batchsolve.engines.intrinsics import pointer_to, popcount
 from batchsolve.engines.lanes.houses import FormData, HouseChoice, HousePass
 from batchsolve.engines.lanes.passes import BoxChoice, BoxPass
 from batchsolve.engines.lanes.vectors import VectorArray, align_stack
+from batchsolve.kernels import inlined
 
 
 def _emitter(
@@ -99,6 +100,15 @@ def choose_cells(typing_context, grid, branch, form, rules):
         return emitter.emit()
 
     return signature, generate
+
+
+@inlined
+def pays_to_choose(stuck, busy):
+    """Tell whether enough of the busy lanes are stuck for a choice of branch cells.
+
+    One choice serves all of them, and costs half as much as a pass.
+    """
+    return 8 * popcount(stuck) >= popcount(busy)
 
 
 @intrinsic
