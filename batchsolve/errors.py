@@ -201,7 +201,7 @@ def shortened(text: str) -> str:
 
 
 def printable(text: str, but: str = "") -> str:
-    r"""Return a text as a terminal may get it: what is no character to be seen is escaped.
+    r"""Return a text as a terminal may get it: characters that cannot be seen are escaped.
 
     Names come from files, and a terminal obeys the control characters in them. A text of several
     lines needs those in `but`.

@@ -54,7 +54,7 @@ def drawn_per_second(problem: Any, grids: Any, solutions: Any, repeat: int) -> f
 
 
 def written(table: pa.Table, n: int, images: int, jobs: int, folder: str) -> dict[str, Any]:
-    """Return the time that the command takes to write about so many images."""
+    """Return the time that the command takes to write about this many images."""
     source, out = os.path.join(folder, "in.csv"), os.path.join(folder, "out.csv")
     wanted = max(1, images // n)
     pacsv.write_csv(pa.concat_tables([table] * -(-wanted // len(table))).slice(0, wanted), source)

@@ -86,7 +86,7 @@ def statuses(problem: GridProblem, grids: Grids, limit: int = 2, node_limit: int
 def full_grids(problem: GridProblem, n: int, rng: np.random.Generator, rounds: int = 100) -> Grids:
     """Return a full grid for each of n rows: the first one below random clues that leave any.
 
-    Rows for which none is found in so many rounds are 0.
+    Rows for which none is found in this many rounds are 0.
     """
     full = np.zeros((n, problem.n_cells), np.uint8)
     for _ in range(rounds):

@@ -436,8 +436,8 @@ def as_text(results: dict[str, Any]) -> str:
 def main() -> int:
     """Run the soak that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=1000, help="stop after so many")
-    parser.add_argument("--minutes", type=float, help="stop after so many")
+    parser.add_argument("--kills", type=int, default=1000, help="stop after this many")
+    parser.add_argument("--minutes", type=float, help="stop after this many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int, help="run this case alone")
     for name, all_of_them in (

@@ -37,7 +37,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
     """
     first, *constraints = "".join(text.split()).split(".")
     if first or not constraints:
-        raise ProblemError(f"{quoted(text)} is no constraint string: it begins with a dot")
+        raise ProblemError(f"{quoted(text)} is not a constraint string: it begins with a dot")
     each = [(name or "Given", words) for name, *words in (c.split("~") for c in constraints)]
     if rules.n != 9 and "Shape" not in dict(each):
         raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
@@ -156,7 +156,7 @@ def read_sumocue(text: str, rules: GridRules) -> None:
     shape, diagonals, kind, *numbers = text.strip().rstrip(":").split(":")
     n = rules.n
     if kind != "k" or diagonals not in ("", "d") or shape != "3x3" or n != 9:
-        raise ProblemError(f"{quoted(text)} is no killer of 9×9: that begins with 3x3::k:")
+        raise ProblemError(f"{quoted(text)} is not a killer of 9×9: that begins with 3x3::k:")
     if len(numbers) != n * n or not all(re.fullmatch("[0-9]{1,6}", x) for x in numbers):
         raise ProblemError(f"a killer has {n * n} numbers, not {len(numbers)}")
     cages: dict[int, list[int]] = {}

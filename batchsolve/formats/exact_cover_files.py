@@ -376,7 +376,7 @@ def _without_cost(number: int, words: Iterable[str]) -> tuple[list[str], int]:
             continue
         amount = word.removeprefix("|").removeprefix("$")
         if not (amount.isascii() and amount.isdecimal()):
-            raise InputError(f"line {number}: {quoted(word)} is no cost; write it as |$25")
+            raise InputError(f"line {number}: {quoted(word)} is not a cost; write it as |$25")
         cost += _whole(amount, number)
     return items, cost
 

@@ -54,7 +54,7 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
         texts = {key: (str(one["problem"]), str(one["solution"])) for key, one in puzzles.items()}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"is no document of puzzles ({error}); expected an object with a name, and data: an "
+            f"is not a document of puzzles ({error}); expected an object with a name, and data: an "
             f"object of puzzles, each with problem and solution"
         ) from error
     if not isinstance(name, str) or name not in _KINDS:

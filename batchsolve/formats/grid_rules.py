@@ -258,7 +258,7 @@ def _sums(text: str) -> dict[str, int | None]:
         try:
             pairs = json.loads(text, object_pairs_hook=list)
         except ValueError as error:
-            raise ProblemError(f"sums are no JSON object: {error}") from error
+            raise ProblemError(f"sums are not a JSON object: {error}") from error
         pairs = [(label, "?" if value is None else str(value)) for label, value in pairs]
     else:
         pairs = [word.partition("=")[::2] for word in re.split(r"[\s,;]+", text.strip()) if word]
@@ -291,7 +291,7 @@ def read_marks(text: str, rules: GridRules) -> None:
     if len(marks) in (n_cells, len(drawn)):
         for cell, mark in enumerate(rules.labels(marks.lower())):
             if mark not in "eo.":
-                raise ProblemError(f"{quoted(mark)} is no mark of a cell: e is even, o is odd")
+                raise ProblemError(f"{quoted(mark)} is not a mark of a cell: e is even, o is odd")
             if mark != ".":
                 rules.parity(cell, "eo".index(mark))
         return
@@ -335,8 +335,8 @@ def read_pairs(text: str, rules: GridRules) -> None:
         match = _CHAIN.match(text, at)
         if match is None:
             raise ProblemError(
-                f"{quoted(text[at:].strip())} is no pair of cells; write r1c1<r1c2 with one of the "
-                f"signs < > {' '.join(list(PAIR_SIGNS)[1:])}, or one of {', '.join(STRICT)}"
+                f"{quoted(text[at:].strip())} is not a pair of cells; write r1c1<r1c2 with one of "
+                f"the signs < > {' '.join(list(PAIR_SIGNS)[1:])}, or one of {', '.join(STRICT)}"
             )
         at, chain = match.end(), match[1]
         if chain in STRICT:

@@ -76,12 +76,12 @@ class Cage:
 
 @lru_cache(maxsize=2**14)
 def digit_sets(n_digits: int, size: int, total: int) -> tuple[int, ...]:
-    """Return the sets of so many digits with this sum, as bits: bit ``d - 1`` for digit d.
+    """Return the sets of this many digits with this sum, as bits: bit ``d - 1`` for digit d.
 
     Raises
     ------
     ProblemError
-        If there are too many sets of so many digits to look at.
+        If there are too many sets of this many digits to look at.
 
     Examples
     --------

@@ -199,7 +199,7 @@ def first_budget(n_entries: int) -> int:
 
 
 def nodes_at_once(n_entries: int) -> int:
-    """Return the nodes of a problem, of so many items in all options, that may take a second."""
+    """Return the nodes that may take a second, of a problem with this many items in all options."""
     return max(1, FIRST_ENTRIES // max(1, n_entries))
 
 

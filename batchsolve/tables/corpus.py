@@ -465,7 +465,7 @@ class Corpus(Tables):
         names = [name.strip() for name in named.split(",") if name.strip() != "none"]
         if wrong := set(names).difference(COLUMNS):
             raise InputError(
-                f"{quoted(min(wrong))} is no name of a column of rules; choose from "
+                f"{quoted(min(wrong))} is not a column of rules; choose from "
                 f"{', '.join(COLUMNS)}, or none"
             )
         if wrong := set(names).difference(self.columns):

@@ -147,7 +147,7 @@ def _without_squares(frame: Any) -> Any:
 
 
 def without_views(table: pa.Table) -> pa.Table:
-    """Return a table whose texts are no views, from which Arrow cannot take rows.
+    """Return a table without views of texts, from which Arrow cannot take rows.
 
     Examples
     --------

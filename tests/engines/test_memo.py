@@ -61,7 +61,7 @@ def test_a_count_of_more_than_64_bits():
 
 
 def tilings_of(*rows):
-    """Return the problem of tiling a board with dominoes; ``#`` marks what is no cell of it."""
+    """Return the problem of tiling a board with dominoes; ``#`` marks a square outside it."""
     cells = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "."}
     pairs = [[(r, c), to] for r, c in sorted(cells) for to in ((r, c + 1), (r + 1, c))]
     return bs.ExactCover.from_options([pair for pair in pairs if pair[1] in cells])

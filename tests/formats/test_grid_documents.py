@@ -143,10 +143,18 @@ def test_layouts(layout):
         ("KillerSudoku", lines("3 - - -", *[BLANK] * 3, *["1 1 - -"] * 3), "16 cells have 16 lab"),
         ("KillerSudoku", lines("x - - -", *[BLANK] * 3, *["1 1 - -"] * 4), "'1=x' is not a sum"),
         ("EvenOddSudoku", lines("X - - -", *[BLANK] * 3), "'X' is not in the alphabet"),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, "1 0 0 0", *["0 0 0 0"] * 3), "no pair of cells"),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, "x 0 0 0", *["0 0 0 0"] * 3), "no pair of cells"),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, *["0 0 0 0"] * 3), "is no pair of cells"),
-        ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 3), "is no constraint string"),
+        (
+            "ConsecutiveSudoku",
+            lines(*[BLANK] * 4, "1 0 0 0", *["0 0 0 0"] * 3),
+            "not a pair of cells",
+        ),
+        (
+            "ConsecutiveSudoku",
+            lines(*[BLANK] * 4, "x 0 0 0", *["0 0 0 0"] * 3),
+            "not a pair of cells",
+        ),
+        ("ConsecutiveSudoku", lines(*[BLANK] * 4, *["0 0 0 0"] * 3), "is not a pair of cells"),
+        ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 3), "is not a constraint string"),
         ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "8 cells with different digits"),
     ],
 )
@@ -167,9 +175,12 @@ def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
     [
         (document("SkyscraperSudoku", "1 1\n1"), "of the kind 'SkyscraperSudoku', whose rules"),
         (document(7, "1 1\n1"), "of the kind 7, whose rules"),
-        (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', r"is no document .*'name'"),
-        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}}', r"is no document .*'solution'"),
-        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is no document of puzzles"),
+        (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', r"is not a document .*'name'"),
+        (
+            b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}}',
+            r"is not a document .*'solution'",
+        ),
+        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not a document of puzzles"),
     ],
 )
 def test_wrong_documents_are_one_error(tmp_path, data, message):
