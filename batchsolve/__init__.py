@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         canonical as canonical,
         canonical_forms as canonical_forms,
     )
+    from batchsolve.symmetry.structure import structure_symmetries as structure_symmetries
     from batchsolve.symmetry.symmetries import Symmetries as Symmetries, symmetries as symmetries
 
 _NAMES = {
@@ -122,6 +123,7 @@ _NAMES = {
     "runs.split": ("Split", "split"),
     "settings": ("FileSettings", "PuzzleSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),
+    "symmetry.structure": ("structure_symmetries",),
     "symmetry.symmetries": ("Symmetries", "symmetries"),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

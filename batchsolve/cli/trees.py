@@ -34,8 +34,8 @@ from batchsolve.errors import InputError, counted, listed, named_errors, printab
 from batchsolve.settings import AUTO, FileSettings, SearchSettings
 
 if TYPE_CHECKING:
-    from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.runs.count import Count
+    from batchsolve.runs.reading import Reading
     from batchsolve.symmetry.symmetries import Symmetries
 
 UpToSymmetry = Annotated[
@@ -49,9 +49,10 @@ Generators = Annotated[
     str | None,
     option(
         heading="Search",
-        metavar="FILE",
+        metavar="FILE|structure",
         help="Count solutions that are equal up to these symmetries as one: a JSON list of "
-        "objects, each of which maps items to items.",
+        "objects, each of which maps items to items, and colours (:red) to colours; or structure, "
+        "for all symmetries that the items and options have, whatever their names.",
     ),
 ]
 Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
@@ -171,7 +172,7 @@ def count(
         begin: Any = reading.stack
         if stacks is not None:
             begin, header = read_part(stacks, reading.problem)
-        group = _group(reading.problem, up_to_symmetry, symmetries)
+        group = _group(reading, up_to_symmetry, symmetries)
         search = rest()
     with printing.progress(TREE_BAR, tree_on) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
@@ -220,15 +221,19 @@ def _count_each(
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 
-def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetries:
-    """Return the symmetry group of two options: found in the problem, read from a file, or both."""
+def _group(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
+    """Return the group of two options: of the board, and of the structure or a file."""
     if path is None:
         return found
+    from batchsolve.symmetry.structure import structure_symmetries
     from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
 
-    with named_errors(path), open(path, encoding="utf-8") as file:
-        group = Symmetries.generated(problem, read_generators(file.read()))
-    return group.joined(symmetries(problem)) if found else group
+    if path == "structure":
+        group = structure_symmetries(reading.problem, reading.stack)
+    else:
+        with named_errors(path), open(path, encoding="utf-8") as file:
+            group = Symmetries.generated(reading.problem, read_generators(file.read()))
+    return group.joined(symmetries(reading.problem)) if found else group
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
@@ -287,7 +292,7 @@ def enumerate_(
         raise InputError("--resume needs a directory; a search that prints cannot be resumed")
     with _nothing_as_json(printing, workers, output), time_limited(search) as rest:
         reading = read(problem, puzzles)
-        group = _group(reading.problem, up_to_symmetry, symmetries)
+        group = _group(reading, up_to_symmetry, symmetries)
         search = rest()
     if best is not None and group is not False:
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
