@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from batchsolve.runs.graphs import (
         Samples as Samples,
+        distribution as distribution,
         sample as sample,
         solution_graph as solution_graph,
     )
@@ -113,7 +114,7 @@ _NAMES = {
     "runs.estimate": ("Estimate", "estimate"),
     "runs.evaluate": ("Evaluation", "evaluate"),
     "runs.generate": ("Puzzle", "generate", "generate_file", "generate_table"),
-    "runs.graphs": ("Samples", "sample", "solution_graph"),
+    "runs.graphs": ("Samples", "distribution", "sample", "solution_graph"),
     "runs.progress": ("Progress", "Summary"),
     "runs.rate": ("RateSummary", "rate", "rate_file"),
     "runs.reading": ("Reading", "read_problem"),

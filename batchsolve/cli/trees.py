@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from click import BadParameter
+from click import BadParameter, Choice
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.graphs import draw_to_file
+from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import (
     HOW_WRITTEN,
     PROBLEM,
@@ -77,6 +77,7 @@ EPILOG = (
         "batchsolve count queens:12",
         "batchsolve count puzzles.csv#17 --run counting",
         "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
+        "batchsolve count partitions:8 --by options",
         "batchsolve count 'instances/*.dlx' -o counts.csv",
     ),
     epilog=EPILOG,
@@ -122,12 +123,21 @@ def count(
         option(
             heading="Search",
             metavar="MB",
-            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
+            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
         ),
     ] = None,
     graph: Annotated[
         str | None,
         option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        option(
+            metavar="cost|options",
+            type=Choice(["cost", "options"]),
+            help="Print the number of solutions of each cost, or with each number of options; the "
+            "graph of all solutions has to fit into memory.",
+        ),
     ] = None,
     workers: WorkerOptions,
     puzzles: CountedFiles,
@@ -144,9 +154,10 @@ def count(
 
     plain = search == SearchSettings() and run is None and stacks is None and not resume
     plain = plain and not up_to_symmetry and symmetries is None
-    search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
+    search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
     if output is not None or _are_many(problems):
-        alone = {"--run": run, "--stacks": stacks, "--graph": graph, "--symmetries": symmetries}
+        alone = {"--run": run, "--stacks": stacks, "--graph": graph, "--by": by}
+        alone["--symmetries"] = symmetries
         unfit = [name for name, value in alone.items() if value is not None]
         if unfit or up_to_symmetry:
             unfit = unfit or ["--up-to-symmetry"]
@@ -162,6 +173,10 @@ def count(
                 "--graph goes with --memo and --memo-size only: one search draws the whole graph"
             )
         return draw_to_file(problem, graph, memo_size, puzzles, printing)
+    if by is not None:
+        if memo or not plain:
+            raise InputError("--by goes with --memo-size only: it takes sums over all solutions")
+        return print_distribution(problem, by, memo_size, puzzles, printing)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if stacks is not None and run is not None:
