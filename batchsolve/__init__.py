@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         solution_graph as solution_graph,
     )
     from batchsolve.runs.progress import Progress as Progress, Summary as Summary
+    from batchsolve.runs.projections import count_projections as count_projections
     from batchsolve.runs.rate import (
         RateSummary as RateSummary,
         rate as rate,
@@ -116,6 +117,7 @@ _NAMES = {
     "runs.generate": ("Puzzle", "generate", "generate_file", "generate_table"),
     "runs.graphs": ("Samples", "distribution", "sample", "solution_graph"),
     "runs.progress": ("Progress", "Summary"),
+    "runs.projections": ("count_projections",),
     "runs.rate": ("RateSummary", "rate", "rate_file"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),

@@ -78,6 +78,7 @@ EPILOG = (
         "batchsolve count puzzles.csv#17 --run counting",
         "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
         "batchsolve count partitions:8 --by options",
+        "batchsolve count dominoes:8x8 --project 'r1c*'",
         "batchsolve count 'instances/*.dlx' -o counts.csv",
     ),
     epilog=EPILOG,
@@ -139,6 +140,14 @@ def count(
             "graph of all solutions has to fit into memory.",
         ),
     ] = None,
+    project: Annotated[
+        tuple[str, ...],
+        option(
+            metavar="ITEM",
+            help="Count the different sets of options that solutions have at these items, each "
+            "once: a name or a pattern such as 'r1c*'; may be repeated.",
+        ),
+    ] = (),
     workers: WorkerOptions,
     puzzles: CountedFiles,
     printing: Printing,
@@ -152,12 +161,12 @@ def count(
     from batchsolve.runs.run import Run
     from batchsolve.runs.split import read_part, result_of_part
 
-    plain = search == SearchSettings() and run is None and stacks is None and not resume
-    plain = plain and not up_to_symmetry and symmetries is None
+    plain = search == SearchSettings(engine=search.engine) and run is None and stacks is None
+    plain = plain and not (resume or up_to_symmetry or symmetries is not None)
     search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
     if output is not None or _are_many(problems):
         alone = {"--run": run, "--stacks": stacks, "--graph": graph, "--by": by}
-        alone["--symmetries"] = symmetries
+        alone |= {"--symmetries": symmetries, "--project": project[0] if project else None}
         unfit = [name for name, value in alone.items() if value is not None]
         if unfit or up_to_symmetry:
             unfit = unfit or ["--up-to-symmetry"]
@@ -174,9 +183,13 @@ def count(
             )
         return draw_to_file(problem, graph, memo_size, puzzles, printing)
     if by is not None:
-        if memo or not plain:
+        if project or memo or not plain or search.engine != AUTO:
             raise InputError("--by goes with --memo-size only: it takes sums over all solutions")
         return print_distribution(problem, by, memo_size, puzzles, printing)
+    if project:
+        if memo or not plain:
+            raise InputError("--project goes with --engine only: it counts all that solutions have")
+        return _count_projections(problem, project, search, workers, puzzles, printing)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if stacks is not None and run is not None:
@@ -234,6 +247,27 @@ def _count_each(
         summary = count_file(problems, output, search=search, files=files, **how)
     printing.summary(summary.facts, summary, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+def _count_projections(
+    problem: str,
+    items: Sequence[str],
+    search: SearchSettings,
+    workers: WorkerOptions,
+    puzzles: FileSettings,
+    printing: Printing,
+) -> int:
+    """Count the projections of the solutions of a problem."""
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+    from batchsolve.runs.projections import count_projections
+
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
+        result = count_projections(read(problem, puzzles), items, engine=search.engine, **how)
+    if not printing.as_json:
+        print(result.count)
+    said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
+    return _report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
 
 
 def _group(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
@@ -337,9 +371,11 @@ def enumerate_(
     return _report(result, printing, output)
 
 
-def _report(result: Count, printing: Printing, output: str = "", **extra: Any) -> int:
+def _report(
+    result: Count, printing: Printing, output: str = "", said: str = "", **extra: Any
+) -> int:
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **extra}
-    printing.summary(facts, result, output=output)
+    printing.summary(facts, said or result, output=output)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
