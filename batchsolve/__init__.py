@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from batchsolve.runs.count_file import count_file as count_file
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
-    from batchsolve.runs.draw import Picture as Picture, draw as draw
+    from batchsolve.runs.draw import Picture as Picture, draw as draw, heat_map as heat_map
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
     from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
     from batchsolve.runs.generate import (
@@ -111,7 +111,7 @@ _NAMES = {
     "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
     "runs.count_file": ("count_file",),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
-    "runs.draw": ("Picture", "draw"),
+    "runs.draw": ("Picture", "draw", "heat_map"),
     "runs.estimate": ("Estimate", "estimate"),
     "runs.evaluate": ("Evaluation", "evaluate"),
     "runs.generate": ("Puzzle", "generate", "generate_file", "generate_table"),
