@@ -1,7 +1,7 @@
 """Symmetries of the structure: all of them by brute force, known groups and known numbers."""
 
 from collections import Counter
-from itertools import permutations, product
+from itertools import permutations
 from math import factorial, prod
 
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import bounded_problems, problems, problems_with_costs
 from hypothesis import given, strategies as st
+from macmahon import macmahon
 from oracles import bounded_covers, covers, orbits
 
 import batchsolve as bs
@@ -18,20 +19,6 @@ from batchsolve.problems.families import family
 
 def invoke(*arguments):
     return CliRunner().invoke(app, list(map(str, arguments)))
-
-
-def macmahon(rows, columns, n_colors):
-    """Place squares with coloured edges, each once up to turning, with one colour on the border."""
-    options, colors = [], []
-    for r, c, *edges in product(range(rows), range(columns), *[range(n_colors)] * 4):
-        border = r == 0, c == columns - 1, r == rows - 1, c == 0
-        if not any(is_border and color for is_border, color in zip(border, edges, strict=True)):
-            square = min(edges[k:] + edges[:k] for k in range(4))
-            places = [("h", r, c), ("v", r, c + 1), ("h", r + 1, c), ("v", r, c)]
-            options.append([("square", *square), ("at", r, c), *places])
-            colors.append(dict(zip(places, edges, strict=True)))
-    edges = dict.fromkeys(item for option in options for item in option[2:])
-    return bs.ExactCover.from_options(options, secondary=list(edges), colors=colors)
 
 
 def structure(problem, image):
