@@ -2,12 +2,13 @@
 
     python scripts/macmahon.py
 
-The squares have three colours on their edges, each square once up to turning. They fill 4×6 cells so
-that edges that meet agree, and the border has one colour.
+The squares have three colours on their edges, and each is there once up to turning. They fill 4×6
+cells so that edges that meet agree, and the border has one colour.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import product
 
 import batchsolve as bs
@@ -15,7 +16,8 @@ import batchsolve as bs
 
 def macmahon(rows: int, columns: int, n_colors: int) -> bs.ExactCover:
     """Place all squares with edges of some colours on a board whose border has the first."""
-    options, colors = [], []
+    options: list[list[Hashable]] = []
+    colors: list[dict[Hashable, Hashable]] = []
     for r, c, *edges in product(range(rows), range(columns), *[range(n_colors)] * 4):
         border = r == 0, c == columns - 1, r == rows - 1, c == 0
         if not any(is_border and color for is_border, color in zip(border, edges, strict=True)):
@@ -23,8 +25,8 @@ def macmahon(rows: int, columns: int, n_colors: int) -> bs.ExactCover:
             places = [("h", r, c), ("v", r, c + 1), ("h", r + 1, c), ("v", r, c)]
             options.append([("square", *square), ("at", r, c), *places])
             colors.append(dict(zip(places, edges, strict=True)))
-    edges = dict.fromkeys(item for option in options for item in option[2:])
-    return bs.ExactCover.from_options(options, secondary=list(edges), colors=colors)
+    secondary = dict.fromkeys(item for option in options for item in option[2:])
+    return bs.ExactCover.from_options(options, secondary=list(secondary), colors=colors)
 
 
 def main() -> None:
