@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     )
     from batchsolve.runs.count_file import count_file as count_file
     from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
-    from batchsolve.runs.draw import Picture as Picture, draw as draw
+    from batchsolve.runs.draw import Picture as Picture, draw as draw, heat_map as heat_map
     from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
     from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
     from batchsolve.runs.generate import (
@@ -54,10 +54,12 @@ if TYPE_CHECKING:
     )
     from batchsolve.runs.graphs import (
         Samples as Samples,
+        distribution as distribution,
         sample as sample,
         solution_graph as solution_graph,
     )
     from batchsolve.runs.progress import Progress as Progress, Summary as Summary
+    from batchsolve.runs.projections import count_projections as count_projections
     from batchsolve.runs.rate import (
         RateSummary as RateSummary,
         rate as rate,
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
         canonical as canonical,
         canonical_forms as canonical_forms,
     )
+    from batchsolve.symmetry.structure import structure_symmetries as structure_symmetries
     from batchsolve.symmetry.symmetries import Symmetries as Symmetries, symmetries as symmetries
 
 _NAMES = {
@@ -108,12 +111,13 @@ _NAMES = {
     "runs.count": ("CheapestCovers", "Count", "PricedCover", "cheapest", "count", "solutions"),
     "runs.count_file": ("count_file",),
     "runs.dedupe": ("DedupeSummary", "dedupe"),
-    "runs.draw": ("Picture", "draw"),
+    "runs.draw": ("Picture", "draw", "heat_map"),
     "runs.estimate": ("Estimate", "estimate"),
     "runs.evaluate": ("Evaluation", "evaluate"),
     "runs.generate": ("Puzzle", "generate", "generate_file", "generate_table"),
-    "runs.graphs": ("Samples", "sample", "solution_graph"),
+    "runs.graphs": ("Samples", "distribution", "sample", "solution_graph"),
     "runs.progress": ("Progress", "Summary"),
+    "runs.projections": ("count_projections",),
     "runs.rate": ("RateSummary", "rate", "rate_file"),
     "runs.reading": ("Reading", "read_problem"),
     "runs.run": ("Run",),
@@ -122,6 +126,7 @@ _NAMES = {
     "runs.split": ("Split", "split"),
     "settings": ("FileSettings", "PuzzleSettings", "SearchSettings"),
     "symmetry.canonical": ("CanonicalForms", "canonical", "canonical_forms"),
+    "symmetry.structure": ("structure_symmetries",),
     "symmetry.symmetries": ("Symmetries", "symmetries"),
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -1,4 +1,4 @@
-"""The commands of graphs of solutions: graph, sample, and count --graph."""
+"""The commands of graphs of solutions: graph, sample, count --graph and count --by."""
 
 from __future__ import annotations
 
@@ -57,6 +57,27 @@ def draw_to_file(
     found, nodes = counted(graph.count, "solution"), counted(graph.n_nodes, "node")
     said = f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s"
     printing.summary({**facts, "seconds": seconds}, said)
+    return 0
+
+
+def print_distribution(
+    problem: str, by: str, megabytes: int | None, puzzles: FileSettings, printing: Printing
+) -> int:
+    """Print the number of solutions of each cost or size."""
+    from batchsolve.runs.graphs import distribution
+
+    begin = time.monotonic()
+    reading = read(problem, puzzles)
+    with interrupts():
+        found = distribution(reading, by, memory=megabytes or GRAPH_MEGABYTES)
+    seconds, count = round(time.monotonic() - begin, 3), sum(found.values())
+    if not printing.as_json:
+        rows = [(by, "solutions"), *found.items()]
+        left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
+        for row in rows:
+            print(f"{row[0]:>{left}}  {row[1]:>{right}}")
+    facts = {"count": count, "complete": True, "by": by, "distribution": [*found.items()]}
+    printing.summary(facts | {"seconds": seconds}, f"{counted(count, 'solution')}; {seconds:.1f} s")
     return 0
 
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from click import BadParameter
+from click import BadParameter, Choice
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
-from batchsolve.cli.graphs import draw_to_file
+from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import (
     HOW_WRITTEN,
     PROBLEM,
@@ -34,8 +34,8 @@ from batchsolve.errors import InputError, counted, listed, named_errors, printab
 from batchsolve.settings import AUTO, FileSettings, SearchSettings
 
 if TYPE_CHECKING:
-    from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.runs.count import Count
+    from batchsolve.runs.reading import Reading
     from batchsolve.symmetry.symmetries import Symmetries
 
 UpToSymmetry = Annotated[
@@ -49,9 +49,10 @@ Generators = Annotated[
     str | None,
     option(
         heading="Search",
-        metavar="FILE",
+        metavar="FILE|structure",
         help="Count solutions that are equal up to these symmetries as one: a JSON list of "
-        "objects, each of which maps items to items.",
+        "objects, each of which maps items to items, and colours (:red) to colours; or structure, "
+        "for all symmetries that the items and options have, whatever their names.",
     ),
 ]
 Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
@@ -76,6 +77,8 @@ EPILOG = (
         "batchsolve count queens:12",
         "batchsolve count puzzles.csv#17 --run counting",
         "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
+        "batchsolve count partitions:8 --by options",
+        "batchsolve count dominoes:8x8 --project 'r1c*'",
         "batchsolve count 'instances/*.dlx' -o counts.csv",
     ),
     epilog=EPILOG,
@@ -121,13 +124,30 @@ def count(
         option(
             heading="Search",
             metavar="MB",
-            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph.",
+            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
         ),
     ] = None,
     graph: Annotated[
         str | None,
         option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
     ] = None,
+    by: Annotated[
+        str | None,
+        option(
+            metavar="cost|options",
+            type=Choice(["cost", "options"]),
+            help="Print the number of solutions of each cost, or with each number of options; the "
+            "graph of all solutions has to fit into memory.",
+        ),
+    ] = None,
+    project: Annotated[
+        tuple[str, ...],
+        option(
+            metavar="ITEM",
+            help="Count the different sets of options that solutions have at these items, each "
+            "once: a name or a pattern such as 'r1c*'; may be repeated.",
+        ),
+    ] = (),
     workers: WorkerOptions,
     puzzles: CountedFiles,
     printing: Printing,
@@ -141,11 +161,12 @@ def count(
     from batchsolve.runs.run import Run
     from batchsolve.runs.split import read_part, result_of_part
 
-    plain = search == SearchSettings() and run is None and stacks is None and not resume
-    plain = plain and not up_to_symmetry and symmetries is None
-    search = replace(search, engine=_with_memo(search.engine, memo, memo_size))
+    plain = search == SearchSettings(engine=search.engine) and run is None and stacks is None
+    plain = plain and not (resume or up_to_symmetry or symmetries is not None)
+    search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
     if output is not None or _are_many(problems):
-        alone = {"--run": run, "--stacks": stacks, "--graph": graph, "--symmetries": symmetries}
+        alone = {"--run": run, "--stacks": stacks, "--graph": graph, "--by": by}
+        alone |= {"--symmetries": symmetries, "--project": project[0] if project else None}
         unfit = [name for name, value in alone.items() if value is not None]
         if unfit or up_to_symmetry:
             unfit = unfit or ["--up-to-symmetry"]
@@ -161,6 +182,14 @@ def count(
                 "--graph goes with --memo and --memo-size only: one search draws the whole graph"
             )
         return draw_to_file(problem, graph, memo_size, puzzles, printing)
+    if by is not None:
+        if project or memo or not plain or search.engine != AUTO:
+            raise InputError("--by goes with --memo-size only: it takes sums over all solutions")
+        return print_distribution(problem, by, memo_size, puzzles, printing)
+    if project:
+        if memo or not plain:
+            raise InputError("--project goes with --engine only: it counts all that solutions have")
+        return _count_projections(problem, project, search, workers, puzzles, printing)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if stacks is not None and run is not None:
@@ -171,7 +200,7 @@ def count(
         begin: Any = reading.stack
         if stacks is not None:
             begin, header = read_part(stacks, reading.problem)
-        group = _group(reading.problem, up_to_symmetry, symmetries)
+        group = _group(reading, up_to_symmetry, symmetries)
         search = rest()
     with printing.progress(TREE_BAR, tree_on) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
@@ -220,15 +249,40 @@ def _count_each(
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 
-def _group(problem: ExactCover, found: bool, path: str | None) -> bool | Symmetries:
-    """Return the symmetry group of two options: found in the problem, read from a file, or both."""
+def _count_projections(
+    problem: str,
+    items: Sequence[str],
+    search: SearchSettings,
+    workers: WorkerOptions,
+    puzzles: FileSettings,
+    printing: Printing,
+) -> int:
+    """Count the projections of the solutions of a problem."""
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+    from batchsolve.runs.projections import count_projections
+
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
+        result = count_projections(read(problem, puzzles), items, engine=search.engine, **how)
+    if not printing.as_json:
+        print(result.count)
+    said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
+    return _report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
+
+
+def _group(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
+    """Return the group of two options: of the board, and of the structure or a file."""
     if path is None:
         return found
+    from batchsolve.symmetry.structure import structure_symmetries
     from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
 
-    with named_errors(path), open(path, encoding="utf-8") as file:
-        group = Symmetries.generated(problem, read_generators(file.read()))
-    return group.joined(symmetries(problem)) if found else group
+    if path == "structure":
+        group = structure_symmetries(reading.problem, reading.stack)
+    else:
+        with named_errors(path), open(path, encoding="utf-8") as file:
+            group = Symmetries.generated(reading.problem, read_generators(file.read()))
+    return group.joined(symmetries(reading.problem)) if found else group
 
 
 def _with_memo(engine: str, memo: bool, size: int | None) -> str:
@@ -287,7 +341,7 @@ def enumerate_(
         raise InputError("--resume needs a directory; a search that prints cannot be resumed")
     with _nothing_as_json(printing, workers, output), time_limited(search) as rest:
         reading = read(problem, puzzles)
-        group = _group(reading.problem, up_to_symmetry, symmetries)
+        group = _group(reading, up_to_symmetry, symmetries)
         search = rest()
     if best is not None and group is not False:
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
@@ -317,9 +371,11 @@ def enumerate_(
     return _report(result, printing, output)
 
 
-def _report(result: Count, printing: Printing, output: str = "", **extra: Any) -> int:
+def _report(
+    result: Count, printing: Printing, output: str = "", said: str = "", **extra: Any
+) -> int:
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **extra}
-    printing.summary(facts, result, output=output)
+    printing.summary(facts, said or result, output=output)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE

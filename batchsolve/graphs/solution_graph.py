@@ -25,7 +25,7 @@ from batchsolve.graphs.diagrams import U, make, room_for_nodes, with_room
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
-from batchsolve.settings import MOST_SEED, whole_number
+from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, whole_number
 
 W = uint64
 
@@ -371,6 +371,56 @@ class SolutionGraph:
     def without_option(self, option: int) -> SolutionGraph:
         """Return the graph of the covers that do not contain an option; raises as `with_option`."""
         return self._restricted(option, False)
+
+    def distribution(
+        self, weights: Iterable[int] | None = None, *, memory: int = GRAPH_MEGABYTES
+    ) -> dict[int, int]:
+        """Return the number of covers of each size, or of each sum of weights of their options.
+
+        Parameters
+        ----------
+        weights : iterable of int, optional
+            One for each option, such as the costs of the problem; by default 1 each.
+        memory : int
+            Upper bound of the megabytes that the sums may take.
+
+        Returns
+        -------
+        dict of int to int
+            For each sum that occurs, ascending, the exact number of covers.
+
+        Raises
+        ------
+        InputError
+            If there are too few or too many weights, or the sums take more memory.
+
+        Examples
+        --------
+        >>> import batchsolve as bs
+        >>> graph = bs.solution_graph("partitions:4")
+        >>> graph.distribution()
+        {1: 1, 2: 7, 3: 6, 4: 1}
+        """
+        from batchsolve.graphs.queries import distribution
+
+        n_options = self.problem.n_options
+        each = [1] * n_options if weights is None else option_numbers(weights, "weights")
+        if len(each) != n_options:
+            raise InputError(f"{len(each):,} weights for {counted(n_options, 'option')}")
+        return distribution(self, each, whole_number("memory", memory, 1))
+
+    def uses(self) -> list[int]:
+        """Return for each option the exact number of covers that contain it.
+
+        Examples
+        --------
+        >>> import batchsolve as bs
+        >>> bs.solution_graph("queens:4").uses()
+        [0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0]
+        """
+        from batchsolve.graphs.queries import uses
+
+        return uses(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to a file; see `batchsolve.graphs.files` for the format.

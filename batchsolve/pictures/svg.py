@@ -7,7 +7,7 @@ scripts and no network, and is as wide as its container, up to `WIDEST` pixels.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape as escape_marks
@@ -159,7 +159,7 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
         row, column = divmod(k, columns)
         x, y = column * (width + GAP), row * (height + GAP)
         shapes.append(_note(x + drawing.width / 2, y + 18, str(k + 1)))
-        shapes.append(_moved(x, y + CAPTION, drawing.shapes))
+        shapes.append(moved(x, y + CAPTION, drawing.shapes))
     about = f"{len(drawings)} drawings, each {drawings[0].about}"
     return Drawing(columns * (width + GAP) - GAP, rows * (height + GAP), "".join(shapes), about)
 
@@ -168,41 +168,48 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
 
 
 def _board(board: Board, filling: Filling) -> Drawing:
-    """Draw a board layer by layer."""
+    """Draw the pieces and letters of a board."""
+    tooltips = len(filling.pieces) <= MOST_TOOLTIPS
+    pieces: dict[int, list[_Part]] = {layer: [] for layer in board.layers}
+    for piece, fill in zip(filling.pieces, colored(filling.pieces, board.labels), strict=True):
+        for layer, its in by_layer(board, piece.places).items():
+            pieces[layer].append((piece, fill, its))
+    letters = {layer: dict[Cell, str]() for layer in board.layers}
+    for place, letter in filling.letters.items():
+        [(layer, [cell])] = by_layer(board, [place]).items()
+        letters[layer][cell] = letter
+
+    def body(layer: int, cells: list[Cell]) -> str:
+        if board.kind is PlaceKind.SQUARES:
+            return _marks(cells, pieces[layer])
+        return _layer(cells, pieces[layer], letters[layer], tooltips)
+
+    about = f"{counted(len(filling.pieces), 'piece')} on {counted(len(board.places), 'cell')}"
+    return by_layers(board, body, about)
+
+
+def by_layers(board: Board, body: Callable[[int, list[Cell]], str], about: str) -> Drawing:
+    """Draw a board layer by layer; `body` draws the cells of a layer."""
     n_layers, wide, high = len(board.layers), board.columns * CELL, board.rows * CELL
     is_line = board.kind is PlaceKind.PLACES
     across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
     captions = n_layers > 1 and not is_line
     step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION
-    tooltips = len(filling.pieces) <= MOST_TOOLTIPS
-    cells = _by_layer(board, board.places)
-    pieces: dict[int, list[_Part]] = {layer: [] for layer in board.layers}
-    for piece, fill in zip(filling.pieces, colored(filling.pieces, board.labels), strict=True):
-        for layer, its in _by_layer(board, piece.places).items():
-            pieces[layer].append((piece, fill, its))
-    letters = {layer: dict[Cell, str]() for layer in board.layers}
-    for place, letter in filling.letters.items():
-        [(layer, [cell])] = _by_layer(board, [place]).items()
-        letters[layer][cell] = letter
+    cells = by_layer(board, board.places)
     shapes = []
     for k, layer in enumerate(board.layers):
         row, column = divmod(k, across)
-        if board.kind is PlaceKind.SQUARES:
-            body = _marks(cells[layer], pieces[layer])
-        else:
-            body = _layer(cells[layer], pieces[layer], letters[layer], tooltips)
         x, y = MARGIN + column * step_x, MARGIN + row * step_y
         if captions:
             shapes.append(_note(x + wide / 2, y + 18, f"layer {layer}"))
-        shapes.append(_moved(x, y + captions * CAPTION, body))
+        shapes.append(moved(x, y + captions * CAPTION, body(layer, cells[layer])))
     n_rows = ceil(n_layers / across)
     width = across * step_x - GAP + 2 * MARGIN
     height = n_rows * step_y - (GAP if n_layers > 1 else 0) + 2 * MARGIN
-    about = f"{counted(len(filling.pieces), 'piece')} on {counted(len(board.places), 'cell')}"
     return Drawing(width, height, "".join(shapes), about)
 
 
-def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
+def by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
     """Return the cells of each layer, from 0."""
     top, left = board.top_left
     found: dict[int, list[Cell]] = {}
@@ -223,11 +230,14 @@ def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], too
             _path("bs-frame", frame),
             _path("bs-seam", seams),
             *(
-                _letters(middle(part), piece.label, LABEL, "bs-text")
+                letters_in(middle(part), piece.label, LABEL, "bs-text")
                 for piece, _, its in pieces
                 for part in parts(its)
             ),
-            *(_letters(cell, letter, LABEL, "bs-clue") for cell, letter in sorted(letters.items())),
+            *(
+                letters_in(cell, letter, LABEL, "bs-clue")
+                for cell, letter in sorted(letters.items())
+            ),
         ]
     )
 
@@ -283,23 +293,23 @@ def grid_drawing(
     """
     symbols = ["", *notation.names]
     n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
-    shapes = [_ground(problem.rules)]
+    shapes = [ground(problem.rules)]
     places = problem.rules.places
     for cell, (place, digit, clue) in enumerate(zip(places, digits, given, strict=True)):
         if cell in wrong:
             d = outline([place], CELL, INSET)
             shapes.append(f'<path fill="#b4461e" fill-opacity=".25" d="{d}"/>')
-        shapes.append(_letters(place, symbols[digit], DIGIT, "bs-clue" if clue else "bs-digit"))
+        shapes.append(letters_in(place, symbols[digit], DIGIT, "bs-clue" if clue else "bs-digit"))
     rows, columns = problem.rules.extent
     about = f"a grid of {rows}×{columns} with {counted(n_digits, 'digit')}"
     about += f", {n_clues} of them given" if n_clues else ""
     about += f", {len(wrong)} of them wrong" if wrong else ""
     size = columns * CELL + 2 * MARGIN, rows * CELL + 2 * MARGIN
-    return Drawing(*size, _moved(MARGIN, MARGIN, "".join(shapes)), about)
+    return Drawing(*size, moved(MARGIN, MARGIN, "".join(shapes)), about)
 
 
 @lru_cache(maxsize=16)
-def _ground(rules: Rules) -> str:
+def ground(rules: Rules) -> str:
     """Draw the rules of a grid.
 
     Regions have thick outlines, other houses and groups are shaded, or a line if they are
@@ -415,7 +425,7 @@ def _path(how: str, d: str) -> str:
     return f'<path class="{how}" d="{d}"/>' if d else ""
 
 
-def _letters(cell: Cell, text: str, size: float, how: str) -> str:
+def letters_in(cell: Cell, text: str, size: float, how: str) -> str:
     """Return a text in a cell; nothing if it is too long to be read."""
     size = min(size, 1.45 / max(len(text), 1))
     if not text or size < SMALLEST:
@@ -443,5 +453,6 @@ def _note(x: float, y: float, text: str) -> str:
     return f'<text class="bs-note" x="{x:g}" y="{y:g}" font-size="16">{escape(text)}</text>'
 
 
-def _moved(x: float, y: float, shapes: str) -> str:
+def moved(x: float, y: float, shapes: str) -> str:
+    """Return shapes moved to the right and down."""
     return f'<g transform="translate({x:g} {y:g})">{shapes}</g>'

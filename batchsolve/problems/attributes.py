@@ -155,6 +155,22 @@ def bounds_by_name(
     return array
 
 
+def costs_of(problem: ExactCover) -> npt.NDArray[np.int64]:
+    """Return the costs of the options of a problem.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if problem.costs is None:
+        raise InputError(
+            "the options have no costs; write |$25 behind their items in a .dlx file, or a "
+            'list "costs" in JSON'
+        )
+    return problem.costs
+
+
 def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.NDArray[np.int64]:
     """Return the costs of options as an array.
 

@@ -105,7 +105,7 @@ class Count:
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
         by = f" by {self.engine}" if self.engine else ""
-        under = f" up to {self.symmetries} symmetries" if self.symmetries > 1 else ""
+        under = f" up to {self.symmetries:,} symmetries" if self.symmetries > 1 else ""
         return (
             f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')} in "
             f"{counted(self.subproblems, 'subproblem')}, {counted(self.rounds, 'round')}; "
@@ -187,7 +187,8 @@ def count(
         True draws a progress bar.
     up_to_symmetry : bool or Symmetries
         Count each orbit of covers once, under the rotations and reflections of the board
-        (`symmetries`), or under a given group. Symmetries that change the stack are not used.
+        (`symmetries`), or under a given group, such as that of `structure_symmetries`. Symmetries
+        that change the stack are not used.
     search : SearchSettings, optional
         The limits, the engine and the other settings of the search.
     **settings
@@ -422,11 +423,16 @@ def symmetries_for(
             "a part of a search cannot be counted up to symmetry: what symmetries make of its "
             "solutions may be in other parts"
         )
-    kept = group.that_keep([o for o in begin[0].tolist() if o < problem.n_options])
+    chosen = begin[0] < problem.n_options  # the others are exclusions
+    kept = group.that_keep(begin[0][chosen]).that_keep(begin[0][~chosen] % problem.n_options)
     if len(kept) == 1:
         LOG.warning(
             "no symmetries are known that leave the problem and its clues as they are: every "
-            "solution counts; name some in a group of Symmetries (--symmetries FILE)"
+            "solution counts%s",
+            "; structure_symmetries (--symmetries structure) finds those that the board does not "
+            "show"
+            if wanted is True
+            else "",
         )
     return kept
 

@@ -13,6 +13,7 @@ from batchsolve.errors import InputError
 from batchsolve.graphs.drawing import draw
 from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
 from batchsolve.interrupts import asking
+from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
@@ -20,6 +21,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
 
 MOST_MEGABYTES = 2**30
+DISTRIBUTIONS = ("options", "cost")
 
 
 def solution_graph(
@@ -77,6 +79,57 @@ def solution_graph(
         )
     with asking(check):
         return draw(problem, begin[0], megabytes=memory, ordered=ordered)
+
+
+def distribution(
+    problem: Puzzle,
+    by: str = "options",
+    *,
+    stack: Stack = (),
+    memory: int = GRAPH_MEGABYTES,
+    check: Callable[[], None] | None = None,
+) -> dict[int, int]:
+    """Count the covers of each size, or of each cost.
+
+    Parameters
+    ----------
+    problem : ExactCover, Reading or str
+        As for `count`.
+    by : {"options", "cost"}
+        The number of options of a cover, or the sum of their costs.
+    stack : sequence of int
+        The options that the covers must contain; by default the clues that were read, or none.
+    memory : int
+        As for `solution_graph`, and the upper bound of the megabytes that the sums may take.
+    check : callable, optional
+        As for `solution_graph`.
+
+    Returns
+    -------
+    dict of int to int
+        For each size or cost that occurs, ascending, the exact number of covers.
+
+    Raises
+    ------
+    InputError
+        If the graph or the sums take more memory, or the problem has no costs.
+
+    Examples
+    --------
+    >>> distribution("partitions:4")
+    {1: 1, 2: 7, 3: 6, 4: 1}
+    >>> from batchsolve.problems.exact_cover import ExactCover
+    >>> options = [["a", "b"], ["a"], ["b"]]
+    >>> distribution(ExactCover.from_options(options, costs=[25, 20, 2]), "cost")
+    {22: 1, 25: 1}
+    """
+    if by not in DISTRIBUTIONS:
+        raise InputError(f"unknown sum {by!r}; choose from {', '.join(DISTRIBUTIONS)}")
+    problem, begin = problem_and_stack(problem, stack)
+    weights = costs_of(problem) if by == "cost" else None
+    graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)
+    with asking(check):
+        return graph.distribution(weights, memory=memory)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from batchsolve.engines import Task
 from batchsolve.errors import InputError
-from batchsolve.problems.attributes import Pricing
+from batchsolve.problems.attributes import Pricing, costs_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
@@ -80,11 +80,7 @@ class Cheapest:
             If the number is out of bounds, or the problem has no costs.
         """
         wanted = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
-        if problem.costs is None:
-            raise InputError(
-                "the options have no costs; write |$25 behind their items in a .dlx file, or a "
-                'list "costs" in JSON'
-            )
+        costs_of(problem)
         return cls(problem, wanted, Pricing.of(problem))
 
     def priced(self, decisions: Iterable[int]) -> Priced:

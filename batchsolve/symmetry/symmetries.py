@@ -1,6 +1,7 @@
 """Symmetries of a problem: permutations of its options that map covers to covers.
 
-A symmetry permutes items, primary ones among themselves, so that it maps every option to an option.
+A symmetry permutes items, primary ones among themselves, and perhaps colours, so that it maps every
+option to an option.
 On boards, those that turn and reflect the board are found by the names of items: ``r2c5`` and
 ``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line. Covers
 that symmetries map to one another are an *orbit*; the least of them is the one whose options,
@@ -72,7 +73,8 @@ class Symmetries:
         ----------
         problem : ExactCover
         generators : sequence of mappings of str to str
-            The images of items under each, by name; items that are not named stay in place.
+            The images of items under each, by name, and of colours, by their names behind a colon;
+            items and colours that are not named stay as they are.
 
         Raises
         ------
@@ -84,24 +86,37 @@ class Symmetries:
         >>> problem = ExactCover.from_options([["a"], ["b"], ["a", "b"]])
         >>> Symmetries.generated(problem, [{"a": "b", "b": "a"}]).images.tolist()
         [[0, 1, 2], [1, 0, 2]]
+        >>> problem = ExactCover.from_options(
+        ...     [["a", "x"], ["a", "x"]], ["a"], ["x"], colors=[{"x": "red"}, {"x": "blue"}]
+        ... )
+        >>> Symmetries.generated(problem, [{":red": ":blue", ":blue": ":red"}]).images.tolist()
+        [[0, 1], [1, 0]]
         """
-        known: dict[str, int] = {}
-        for i in range(problem.n_items):
-            known.setdefault(problem.item_name(i), i)
+        n_items, names = problem.n_items, dict[str, int]()
+        for i in range(n_items):
+            names.setdefault(problem.item_name(i), i)
+        used = [] if problem.colors is None else np.setdiff1d(problem.colors, [0]).tolist()
+        for c in used:  # numbers of colours follow those of items
+            names.setdefault(f":{problem.color_name(c)}", n_items + c)
+        every = [*range(n_items), *(n_items + c for c in used)]
         images = []
         for k, generator in enumerate(generators, 1):
-            items = list(range(problem.n_items))
+            moved = dict(zip(every, every, strict=True))
             for name, other in generator.items():
                 for each in (name, other):
-                    if each not in known:
-                        raise ProblemError(f"symmetry {k}: there is no item {quoted(each)}")
-                items[known[name]] = known[other]
-            if sorted(items) != list(range(problem.n_items)):
+                    if each not in names:
+                        what = "colour" if each.startswith(":") else "item"
+                        raise ProblemError(f"symmetry {k}: there is no {what} {quoted(each)}")
+                if (names[name] < n_items) != (names[other] < n_items):
+                    raise ProblemError(f"symmetry {k} makes a colour of an item, or the reverse")
+                moved[names[name]] = names[other]
+            if sorted(moved.values()) != every:
                 raise ProblemError(
-                    f"symmetry {k} makes one item of two; say what becomes of each item that "
-                    f"another takes the place of"
+                    f"symmetry {k} makes one item of two, or one colour; say what becomes of each "
+                    f"that another takes the place of"
                 )
-            image = _image(problem, items)
+            colors = {c: moved[n_items + c] - n_items for c in used}
+            image = _image(problem, [moved[i] for i in range(n_items)], colors)
             if image is None:
                 raise ProblemError(f"symmetry {k} makes no option of some option")
             images.append(image)
@@ -180,10 +195,23 @@ def _find_least(offsets, options, images, least):
             break
 
 
+def most_symmetries(n_options: int) -> int:
+    """Return the largest order of a group that is tried on each cover."""
+    return max(1, MOST_ENTRIES // max(1, n_options))
+
+
+def too_many(most: int) -> ProblemError:
+    """Return the error of a group with more symmetries."""
+    return ProblemError(
+        f"more than {most:,} symmetries, which is too many to try on each solution; name "
+        f"generators of a smaller group"
+    )
+
+
 def _generated_by(images: Sequence[npt.NDArray[np.uint32]], n_options: int) -> Symmetries:
     """Return all products of some permutations of options, the identity first."""
     identity = np.arange(n_options, dtype=np.uint32)
-    most = max(1, MOST_ENTRIES // max(1, n_options))
+    most = most_symmetries(n_options)
     known = {identity.tobytes()}
     found, front = [identity], [identity]
     while front:
@@ -197,19 +225,20 @@ def _generated_by(images: Sequence[npt.NDArray[np.uint32]], n_options: int) -> S
         found += behind
         front = behind
         if len(found) > most:
-            raise ProblemError(
-                f"more than {most:,} symmetries, which is too many to try on each solution; name "
-                f"fewer generators"
-            )
+            raise too_many(most)
     return Symmetries(np.array(found))
 
 
-def _image(problem: ExactCover, items: Sequence[int]) -> npt.NDArray[np.uint32] | None:
+def _image(
+    problem: ExactCover, items: Sequence[int], colors: Mapping[int, int] = {}
+) -> npt.NDArray[np.uint32] | None:
     """Return the image of each option, given that of each item; None if an option has no image.
+
+    Colours without an image stay as they are.
 
     Options with the same items in the same colours keep their order.
     """
-    if any(_kind(problem, i) != _kind(problem, j) for i, j in enumerate(items)):
+    if any(kind_of(problem, i) != kind_of(problem, j) for i, j in enumerate(items)):
         return None
     alike: dict[frozenset[tuple[int, int]], list[int]] = {}
     place = []
@@ -219,14 +248,15 @@ def _image(problem: ExactCover, items: Sequence[int]) -> npt.NDArray[np.uint32] 
         same.append(o)
     image = np.empty(problem.n_options, np.uint32)
     for o in range(problem.n_options):
-        others = alike.get(frozenset((items[i], c) for i, c in problem.coloring(o).items()), [])
+        moved = ((items[i], colors.get(c, c)) for i, c in problem.coloring(o).items())
+        others = alike.get(frozenset(moved), [])
         if place[o] >= len(others):
             return None
         image[o] = others[place[o]]
     return image if np.unique(image).size == image.size else None
 
 
-def _kind(problem: ExactCover, i: int) -> tuple[int, ...]:
+def kind_of(problem: ExactCover, i: int) -> tuple[int, ...]:
     """Return a key that an item shares with its image."""
     if i >= problem.n_primary:
         return ()
@@ -266,7 +296,8 @@ def symmetries(problem: ExactCover) -> Symmetries:
     if isinstance(problem, Sudoku):
         raise ProblemError(
             "a Sudoku has more symmetries than can be tried; compare canonical forms instead "
-            "(canonical_forms; dedupe with `up_to_symmetry`)"
+            "(canonical_forms; dedupe with `up_to_symmetry`), or try those that keep its clues "
+            "(structure_symmetries, --symmetries structure)"
         )
     images = []
     for known in _board_moves(problem):
@@ -295,11 +326,11 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     items_of: dict[tuple[object, ...], list[int]] = {}
     for i in range(problem.n_items):
         if i not in known:
-            items_of.setdefault((_kind(problem, i), *holders[i]), []).append(i)
+            items_of.setdefault((kind_of(problem, i), *holders[i]), []).append(i)
     full = dict(known)
     for i in range(problem.n_items):
         if i not in known:
-            others = items_of.get((_kind(problem, i), *sorted(image[o] for o in holders[i])), [])
+            others = items_of.get((kind_of(problem, i), *sorted(image[o] for o in holders[i])), [])
             if not others:
                 return None
             full[i] = others.pop(0)
