@@ -1,0 +1,106 @@
+"""Engines in Python that stand in for engines whose kernels have to be compiled.
+
+Compiling takes seconds. A process of its own does it, and meanwhile an engine in Python that visits
+the same nodes searches: a small tree is done before. If a tree is not small, the kernel searches
+the task from the start.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from batchsolve import rehearsals
+from batchsolve.engines.contract import Engine, Outcome, Registered, Task, check_support
+from batchsolve.errors import InputError
+from batchsolve.kernels import NotAtHandError, at_hand
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Searchable, Stacks
+
+MOST_NODES = 2_000  # of a task, which take 0.02 to 0.4 s
+MOST_ENTRIES = 50_000  # of a problem; an engine in Python prepares them in 0.03 s
+MOST_SECONDS = 1.0  # in all; longer searches wait for their kernels
+NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
+
+_seconds_spent = 0.0
+
+
+def search(
+    name: str,
+    by_kernel: Callable[[Searchable, Task], Outcome],
+    stand_in: Engine,
+    problem: Searchable,
+    task: Task,
+) -> Outcome:
+    """Search a task by the kernel of an engine, or by its stand-in if that finishes before.
+
+    Parameters
+    ----------
+    name : str
+        The name of the engine.
+    by_kernel : callable
+    stand_in : Engine
+        Visits the same nodes.
+    problem : ExactCover or SmallProblems
+    task : Task
+    """
+    global _seconds_spent
+    try:
+        with at_hand():
+            return by_kernel(problem, task)
+    except NotAtHandError:
+        pass
+    if _is_small(problem, task) and _takes(stand_in, problem, task):
+        rehearsals.begin(name, partial(by_kernel, problem, replace(task, budget=1)))
+        begin = time.perf_counter()
+        few = replace(task, budget=min(task.budget, MOST_NODES))
+        outcome = stand_in.search(problem, few)
+        _seconds_spent += time.perf_counter() - begin
+        if few.budget == task.budget or outcome.nodes.sum() < few.budget:
+            return outcome
+    return by_kernel(problem, task)
+
+
+def is_at_hand(engine: Engine, problem: ExactCover, stacks: Stacks) -> bool:
+    """Tell whether an engine can search a problem now; otherwise begin to compile it elsewhere.
+
+    Parameters
+    ----------
+    engine : Engine
+    problem : ExactCover
+    stacks : Stacks
+        Some stacks over the problem.
+    """
+    state = rehearsals.state_of(engine.name)
+    if state == "running":
+        return False
+    search = engine.compiled if isinstance(engine, Registered) else engine.search
+    first_node = partial(search, problem, Task.of(stacks.between(0, 1), budget=1))
+    try:
+        with at_hand():
+            first_node()
+    except NotAtHandError:
+        rehearsals.begin(engine.name, first_node, NICENESS)
+        return state == "over"  # and nothing was kept
+    return True
+
+
+def _is_small(problem: Searchable, task: Task) -> bool:
+    """Tell whether the search of a task may be short, and this process has time for it."""
+    return (
+        _seconds_spent < MOST_SECONDS
+        and problem.n_entries <= MOST_ENTRIES
+        and len(task.stacks) <= MOST_NODES
+        and multiprocessing.parent_process() is None  # workers compile, or wait for each other
+    )
+
+
+def _takes(engine: Engine, problem: Searchable, task: Task) -> bool:
+    try:
+        check_support(engine, problem)
+    except InputError:
+        return False
+    return not task.cheapest

@@ -1,0 +1,64 @@
+"""Calls that are made ahead in processes of our own, for the kernels that they compile.
+
+The process that asks for one can go on meanwhile: with slower code, or with kernels that it has.
+The result is dropped; the kernels are found on disk. Such a process ends with the one that asked.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+PROGRAM = "from batchsolve.rehearsals import rehearse; rehearse()"
+
+_PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
+
+
+def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
+    """Begin a rehearsal of a call that can be pickled, unless there was one of that name.
+
+    `niceness` lowers the priority of its process.
+    """
+    if name in _PROCESSES:
+        return
+    _PROCESSES[name] = None
+    with suppress(OSError):  # no program, no memory, or no process is allowed
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is ours
+        )
+        assert process.stdin is not None
+        process.stdin.write(b"".join(map(pickle.dumps, (niceness, sys.path, call))))
+        process.stdin.flush()  # and stays open while we live
+        _PROCESSES[name] = process
+
+
+def state_of(name: str) -> str:
+    """Return ``none`` if no rehearsal of that name was begun, ``running`` or ``over``."""
+    if name not in _PROCESSES:
+        return "none"
+    process = _PROCESSES[name]
+    return "running" if process is not None and process.poll() is None else "over"
+
+
+def rehearse() -> None:
+    """Make the call that comes from standard input, and end with the process that sent it."""
+    os.nice(pickle.load(sys.stdin.buffer))
+    sys.path[:] = pickle.load(sys.stdin.buffer)
+    call = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_at_end_of_input, daemon=True).start()
+    call()
+
+
+def _end_at_end_of_input() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
