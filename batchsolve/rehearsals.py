@@ -15,6 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from batchsolve import kernels
+
 PROGRAM = "from batchsolve.rehearsals import rehearse; rehearse()"
 
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
@@ -55,6 +57,7 @@ def rehearse() -> None:
     os.nice(pickle.load(sys.stdin.buffer))
     sys.path[:] = pickle.load(sys.stdin.buffer)
     call = pickle.load(sys.stdin.buffer)
+    kernels.LIGHT_SECONDS = 0.0  # these, too, are compiled
     threading.Thread(target=_end_at_end_of_input, daemon=True).start()
     call()
 

@@ -18,6 +18,7 @@ from batchsolve.engines.contract import Engine, Outcome, Registered, Task, check
 from batchsolve.errors import InputError
 from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable, Stacks
 
 MOST_NODES = 2_000  # of a task, which take 0.02 to 0.4 s
@@ -25,6 +26,7 @@ MOST_ENTRIES = 50_000  # of a problem; an engine in Python prepares them in 0.03
 MOST_SECONDS = 1.0  # in all; longer searches wait for their kernels
 NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
 
+_SEEN: set[tuple[str, int, int]] = set()  # engines, and the cells and digits of grids
 _seconds_spent = 0.0
 
 
@@ -64,7 +66,9 @@ def search(
     return by_kernel(problem, task)
 
 
-def is_at_hand(engine: Engine, problem: ExactCover, stacks: Stacks) -> bool:
+def is_at_hand(
+    engine: Engine, problem: ExactCover, stacks: Stacks, niceness: int = NICENESS
+) -> bool:
     """Tell whether an engine can search a problem now; otherwise begin to compile it elsewhere.
 
     Parameters
@@ -73,6 +77,8 @@ def is_at_hand(engine: Engine, problem: ExactCover, stacks: Stacks) -> bool:
     problem : ExactCover
     stacks : Stacks
         Some stacks over the problem.
+    niceness : int
+        The lower the priority of compiling, the higher.
     """
     state = rehearsals.state_of(engine.name)
     if state == "running":
@@ -83,9 +89,17 @@ def is_at_hand(engine: Engine, problem: ExactCover, stacks: Stacks) -> bool:
         with at_hand():
             first_node()
     except NotAtHandError:
-        rehearsals.begin(engine.name, first_node, NICENESS)
+        rehearsals.begin(engine.name, first_node, niceness)
         return state == "over"  # and nothing was kept
     return True
+
+
+def compile_ahead(engine: Engine, problem: GridProblem) -> None:
+    """Begin to compile an engine elsewhere, if it has to be, before the first rows are read."""
+    form = engine.name, problem.n_cells, problem.n_digits
+    if form not in _SEEN and multiprocessing.parent_process() is None:
+        is_at_hand(engine, problem, Stacks.from_lists([[]]), niceness=0)
+    _SEEN.add(form)
 
 
 def _is_small(problem: Searchable, task: Task) -> bool:

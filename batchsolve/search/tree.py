@@ -36,7 +36,7 @@ from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
-FIRST_NODES = 1_000  # visited before the tree is split; many problems have no more
+FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second

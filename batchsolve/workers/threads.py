@@ -7,7 +7,7 @@ on every call and every result. Both need the interpreter's lock, and workers wo
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -22,7 +22,22 @@ _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one t
 
 
 class Threads(Workers):
-    """Threads of this process."""
+    """Threads of this process; one worker is the calling thread, without joblib."""
+
+    def __enter__(self) -> Workers:
+        return self if self.jobs == 1 else super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self.jobs > 1:
+            super().__exit__(*error)
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """See `Workers.run`."""
+        if self.jobs > 1:
+            return super().run(function, arguments)
+        return (function(*each) for each in arguments)
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
