@@ -274,6 +274,8 @@ class Registered:
     stand_in : str
         The engine in Python that visits the same nodes and searches small trees while this one is
         compiled; empty if there is none.
+    few_nodes : int
+        Nodes that a stand-in may visit in a task.
     """
 
     name: str
@@ -282,6 +284,7 @@ class Registered:
     kind: str = "search"
     has_size: bool = False
     stand_in: str = ""
+    few_nodes: int = 2_000
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from batchsolve import rehearsals
 from batchsolve.engines.contract import Engine, Outcome, Registered, Task, check_support
 from batchsolve.errors import InputError
@@ -21,7 +23,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable, Stacks
 
-MOST_NODES = 2_000  # of a task, which take 0.02 to 0.4 s
+SHORT_NODES = 64  # of a root; in longer searches, branches may change their order
 MOST_ENTRIES = 50_000  # of a problem; an engine in Python prepares them in 0.03 s
 MOST_SECONDS = 1.0  # in all; longer searches wait for their kernels
 NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
@@ -33,7 +35,7 @@ _seconds_spent = 0.0
 def search(
     name: str,
     by_kernel: Callable[[Searchable, Task], Outcome],
-    stand_in: Engine,
+    stand_in: Registered,
     problem: Searchable,
     task: Task,
 ) -> Outcome:
@@ -44,7 +46,7 @@ def search(
     name : str
         The name of the engine.
     by_kernel : callable
-    stand_in : Engine
+    stand_in : Registered
         Visits the same nodes.
     problem : ExactCover or SmallProblems
     task : Task
@@ -55,13 +57,14 @@ def search(
             return by_kernel(problem, task)
     except NotAtHandError:
         pass
-    if _is_small(problem, task) and _takes(stand_in, problem, task):
+    if _may_search(stand_in, problem, task):
         rehearsals.begin(name, partial(by_kernel, problem, replace(task, budget=1)))
         begin = time.perf_counter()
-        few = replace(task, budget=min(task.budget, MOST_NODES))
+        few = replace(task, budget=min(task.budget, stand_in.few_nodes))
         outcome = stand_in.search(problem, few)
         _seconds_spent += time.perf_counter() - begin
-        if few.budget == task.budget or outcome.nodes.sum() < few.budget:
+        is_long = task.any_order and outcome.nodes.max(initial=0) >= SHORT_NODES
+        if not is_long and (few.budget == task.budget or outcome.nodes.sum() < few.budget):
             return outcome
     return by_kernel(problem, task)
 
@@ -83,7 +86,7 @@ def is_at_hand(
     state = rehearsals.state_of(engine.name)
     if state == "running":
         return False
-    search = engine.compiled if isinstance(engine, Registered) else engine.search
+    search = getattr(engine, "compiled", engine.search)
     first_node = partial(search, problem, Task.of(stacks.between(0, 1), budget=1))
     try:
         with at_hand():
@@ -102,19 +105,20 @@ def compile_ahead(engine: Engine, problem: GridProblem) -> None:
     _SEEN.add(form)
 
 
-def _is_small(problem: Searchable, task: Task) -> bool:
-    """Tell whether the search of a task may be short, and this process has time for it."""
-    return (
-        _seconds_spent < MOST_SECONDS
-        and problem.n_entries <= MOST_ENTRIES
-        and len(task.stacks) <= MOST_NODES
-        and multiprocessing.parent_process() is None  # workers compile, or wait for each other
-    )
-
-
-def _takes(engine: Engine, problem: Searchable, task: Task) -> bool:
+def _may_search(stand_in: Registered, problem: Searchable, task: Task) -> bool:
+    """Tell whether a stand-in takes a task, which may be short, and has time for it."""
+    roots = task.stacks.roots
+    if (
+        _seconds_spent >= MOST_SECONDS
+        or problem.n_entries > MOST_ENTRIES
+        or len(roots) > stand_in.few_nodes
+        or task.cheapest
+        or (task.any_order and len(roots) > len(np.unique(roots)))
+        or multiprocessing.parent_process() is not None  # workers compile, or wait for each other
+    ):
+        return False
     try:
-        check_support(engine, problem)
+        check_support(stand_in, problem)
     except InputError:
         return False
-    return not task.cheapest
+    return True

@@ -170,6 +170,10 @@ class PartialCover(ABC):
     def deselect(self, o: int) -> None:
         """Take back the option that was added last."""
 
+    def cover(self, stack: list[int]) -> list[int]:
+        """Return the cover that a stack is, or leads to without a choice."""
+        return stack
+
     def go(self, stack: list[int]) -> None:
         """Go to the partial cover of a stack."""
         while self._stack != stack[: len(self._stack)]:
@@ -195,7 +199,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
         here.go(top)
         choices = here.choices()
         if choices is None:
-            tally.cover(top)
+            tally.cover(here.cover(top))
         elif choices and len(top) - len(stack) == tally.depth:
             tally.hand_back(top, weight)
         else:

@@ -25,7 +25,15 @@ from typing import cast
 import numpy as np
 from llvmlite import binding
 
-from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines import stand_ins
+from batchsolve.engines.contract import (
+    Capabilities,
+    Outcome,
+    Registered,
+    Task,
+    check_support,
+    registered,
+)
 from batchsolve.engines.frame import prepared
 from batchsolve.engines.lanes.form import form_of
 from batchsolve.engines.lanes.memory import (
@@ -45,7 +53,12 @@ from batchsolve.problems.stacks import Searchable
 from batchsolve.problems.variant import Variant
 
 WIDTHS = (8, 16, 32)
-
+_STAND_IN = Registered(
+    "lanes",
+    Capabilities("the same tree in Python", secondary_items=False, sudoku_only=True, least_box=2),
+    "batchsolve.engines.lanes.in_python",
+    few_nodes=600,
+)
 
 _FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
 
@@ -77,6 +90,10 @@ class SudokuLanes:
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
+        return stand_ins.search(self.name, self.compiled, _STAND_IN, problem, task)
+
+    def compiled(self, problem: Searchable, task: Task) -> Outcome:
+        """Search a task by the kernel, which may have to be compiled."""
         grids = cast(GridProblem, problem)
         width = self.width or best_width(grids.n_digits)
         form = _FORMS[width](grids)
