@@ -29,12 +29,13 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
 
+from batchsolve.interrupts import check_interrupt
 from batchsolve.kernel_files import KernelFiles
 
 LOG = logging.getLogger("batchsolve.compiling")
 COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
 LIGHT_SIZE = 5_000  # of all arrays; Python takes some milliseconds for them
-LIGHT_SECONDS = 0.1  # of a kernel; compiling it takes as long or longer
+LIGHT_SECONDS = 0.3  # of a kernel; compiling it takes as long or longer
 _has_said = False
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -86,19 +87,19 @@ class _Light:
         """Return the function to call."""
         if self._seconds >= LIGHT_SECONDS or _size_of(arguments) > LIGHT_SIZE:
             return self._compile(*arguments, **named)
-        begin = time.perf_counter()
+        begin = time.thread_time()
         try:
             with at_hand():
                 return self._compile(*arguments, **named)
         except NotAtHandError:
-            self._seconds += time.perf_counter() - begin
+            self._seconds += time.thread_time() - begin
             return self._run
 
     def _run(self, *arguments: Any, **named: Any) -> Any:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         with np.errstate(over="ignore"):  # integers are as in machine code
             found = _in_python(self._function)(*arguments, **named)
-        self._seconds += time.perf_counter() - begin
+        self._seconds += time.thread_time() - begin
         return found
 
 
@@ -319,7 +320,8 @@ class _CtrlC:
             yield
 
     def pass_on(self) -> None:
-        """Raise a Ctrl-C that was held back, here where it is not lost."""
+        """Raise a Ctrl-C that was held back, or another interrupt, here where it is not lost."""
+        check_interrupt()
         if self._is_held and threading.current_thread() is threading.main_thread():
             self._is_held = False
             self._hear(signal.SIGINT, None)

@@ -1,11 +1,14 @@
 """Calls that are made ahead in processes of our own, for the kernels that they compile.
 
 The process that asks for one can go on meanwhile: with slower code, or with kernels that it has.
-The result is dropped; the kernels are found on disk. Such a process ends with the one that asked.
+The result is dropped; the kernels are found on disk. Such a process ends with the one that asked,
+which is never a worker.
 """
 
 from __future__ import annotations
 
+import atexit
+import multiprocessing
 import os
 import pickle
 import subprocess
@@ -13,35 +16,57 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from batchsolve import kernels
 
 PROGRAM = "from batchsolve.rehearsals import rehearse; rehearse()"
 
+_BEGINS = threading.Lock()
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
 
 
 def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
-    """Begin a rehearsal of a call that can be pickled, unless there was one of that name.
+    """Begin a rehearsal of a call, unless there was one of that name.
 
     `niceness` lowers the priority of its process.
     """
-    if name in _PROCESSES:
-        return
-    _PROCESSES[name] = None
-    with suppress(OSError):  # no program, no memory, or no process is allowed
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is ours
-        )
-        assert process.stdin is not None
-        process.stdin.write(b"".join(map(pickle.dumps, (niceness, sys.path, call))))
-        process.stdin.flush()  # and stays open while we live
-        _PROCESSES[name] = process
+    with _BEGINS:
+        if name in _PROCESSES:
+            return
+        _PROCESSES[name] = None
+        is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
+        if is_python and multiprocessing.parent_process() is None:
+            with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
+                message = b"".join(map(pickle.dumps, (niceness, sys.path, call)))
+                _PROCESSES[name] = _started(message)
+
+
+def _started(message: bytes) -> subprocess.Popen[bytes]:
+    """Start a process that reads a message; its input stays open while this process lives."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is not for it
+    )
+    atexit.register(_end, process)
+    threading.Thread(target=_send, args=(process, message), daemon=True).start()
+    return process
+
+
+def _send(process: subprocess.Popen[bytes], message: bytes) -> None:
+    assert process.stdin is not None
+    with suppress(OSError, ValueError):  # it has ended
+        process.stdin.write(message)
+        process.stdin.flush()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def state_of(name: str) -> str:

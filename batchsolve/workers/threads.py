@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.errors import WorkersError, counted
+from batchsolve.interrupts import asking
 from batchsolve.workers.base import Numbers, Workers
 from batchsolve.workers.private import PoolBackend
 
@@ -56,7 +57,7 @@ class _ThreadPool:
 
     def __init__(self, n_threads: int) -> None:
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._n_threads = 0
+        self._n_threads, self._is_over = 0, False
         try:
             for _ in range(n_threads):
                 threading.Thread(target=self._work, daemon=True).start()
@@ -67,9 +68,15 @@ class _ThreadPool:
             raise WorkersError(f"only {started} could be started; give fewer `jobs`") from error
 
     def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            function, take = call
-            take(function())
+        with asking(self._check):
+            while (call := self._calls.get()) is not None:
+                function, take = call
+                take(function())
+
+    def _check(self) -> None:
+        """End a call that waits for a kernel when its result is no longer wanted."""
+        if self._is_over:
+            raise WorkersError("the pool has been left")
 
     def apply_async(
         self,
@@ -86,6 +93,7 @@ class _ThreadPool:
 
     def terminate(self) -> None:
         """Drop the calls that wait, and let each thread end after its running call."""
+        self._is_over = True
         with suppress(Empty):
             while True:
                 self._calls.get_nowait()

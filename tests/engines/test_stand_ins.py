@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 from batchsolve import Stacks, Sudoku, kernel_files, kernels, rehearsals
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.engines.lanes import SudokuLanes, in_python
-from batchsolve.engines.stand_ins import SHORT_NODES, is_at_hand
+from batchsolve.engines.lanes.search import LONG
+from batchsolve.engines.stand_ins import is_at_hand
 from batchsolve.problems.families import family
 from batchsolve.problems.small import SmallProblems
 
@@ -62,7 +63,7 @@ def test_the_stand_in_of_lanes_visits_the_same_nodes(data, box, limit, any_order
         rows = [data.draw(st.sampled_from(hard))[data.draw(st.integers(0, 3)) :]]
     task = Task.of(Stacks.from_lists(rows), limit, 200, keep=limit, any_order=any_order)
     mine, right = in_python.search(problem, task), SudokuLanes().compiled(problem, task)
-    short = right.nodes < SHORT_NODES if any_order else right.nodes < 200
+    short = right.nodes < LONG if any_order else right.nodes < 200
     for name in ("counts", "nodes", "clash"):
         assert getattr(mine, name)[short].tolist() == getattr(right, name)[short].tolist()
     wanted = np.flatnonzero(short)
