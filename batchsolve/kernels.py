@@ -69,7 +69,11 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def light_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function as `kernel` does, but for small arrays only after some time in Python."""
+    """Compile a function as `kernel` does, but for small arrays only after some time in Python.
+
+    Python keeps the types of elements in sums, where the compiler takes 64 bits: convert elements
+    of fewer bits (``np.int64(data[x])``) unless their sums fit, or are to wrap around.
+    """
     compiled: Any = kernel(function)
     if isinstance(compiled, Dispatcher):
         vars(compiled)["_compile_for_args"] = _Light(compiled)

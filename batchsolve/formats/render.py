@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.kernels import helper, light_kernel
+from batchsolve.kernels import helper, kernel, light_kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation, write_symbols
@@ -273,7 +273,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
     for k in range(n):
         size = head.size + tail.size
         for y in range(bounds[k], bounds[k + 1]):
-            size += starts[keys[y] + 1] - starts[keys[y]]
+            size += starts[np.int64(keys[y]) + 1] - starts[keys[y]]
         size += separator.size * max(bounds[k + 1] - bounds[k] - 1, 0)
         lines[k + 1] = lines[k] + size
     data = np.empty(lines[n], np.uint8)
@@ -287,7 +287,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
                 for byte in separator:
                     data[x] = byte
                     x += np.uintp(1)
-            for z in range(starts[keys[y]], starts[keys[y] + 1]):
+            for z in range(starts[keys[y]], starts[np.int64(keys[y]) + 1]):
                 data[x] = pieces[z]
                 x += np.uintp(1)
         for byte in tail:
@@ -394,7 +394,7 @@ def _pack_grids(grids, varying, rank, bits, per_word):
     return words
 
 
-@light_kernel
+@kernel
 def _sort_grids(grids, rank, bits):
     """Return the ascending order of grids, given the rank of every digit and the bits of a rank.
 

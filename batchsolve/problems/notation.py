@@ -70,7 +70,7 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             number, numeric = 0, True
             while x < end and not (data[x] == 32 or data[x] == 44 or data[x] == 59 or data[x] == 9):
                 if 48 <= data[x] <= 57:
-                    number = min(10 * number + data[x] - 48, 100_000)
+                    number = min(10 * number + np.int64(data[x]) - 48, 100_000)
                 else:
                     numeric = False
                 x += 1

@@ -33,7 +33,7 @@ def _find_clashes(grids, n_digits, indptr, indices, is_covered, clashes):
         clashes[k] = -1
         n_clues = 0
         for cell in range(grids.shape[1]):
-            digit = grids[k, cell]
+            digit = np.int64(grids[k, cell])
             if digit == 0:
                 continue
             clash = digit > n_digits

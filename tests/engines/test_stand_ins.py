@@ -1,5 +1,6 @@
 """Answers before kernels are compiled are those that kernels give."""
 
+import json
 import os
 import pickle
 import subprocess
@@ -148,3 +149,43 @@ def test_light_kernels_run_in_python_for_a_while(monkeypatch, tmp_path):
     assert light(np.full(kernels.LIGHT_SIZE + 1, 4, np.uint8)) == 2 * (kernels.LIGHT_SIZE + 1) % 256
     assert len(light.signatures) == 1
     assert light(few) == 9 * 127 % 256
+
+
+ROWS = [
+    *("1.....2..3.....4", "11..............", "1234341221434321", "................", "12 x"),
+    *("1.2..." + "." * 30, "." * 80, "4.....8.5.3" + "." * 70, "9" * 81, "8" + "." * 80),
+    *(" ".join(["16", "0", "3"] + ["0"] * 253), " ".join(["17"] + ["0"] * 255), ""),
+]
+TABLES = """
+import sys, json
+from batchsolve import kernels, count, solutions, solve_table, solve_batch, Sudoku, family, Stacks
+import numpy as np, pyarrow as pa
+kernels.LIGHT_SECONDS = float(sys.argv[1])
+texts = json.loads(sys.argv[2])
+table = pa.table({"puzzle": texts, "id": [f'"{k},' for k in range(len(texts))]})
+for limit in (1, 2):
+    print(solve_table(table, limit=limit, canonical=False, jobs=1).to_pylist())
+grids = np.zeros((3, 81), np.uint8)
+grids[1, :2], grids[2, 5] = 7, 200
+try:
+    print(solve_batch(grids).status)
+except ValueError as error:
+    print(error)
+found = solve_batch(grids[:2], jobs=1)
+print(found.text(), found.messages)
+print(count("queens:6", jobs=1, up_to_symmetry=True).count)
+"""
+
+
+def test_light_kernels_in_python_do_as_when_compiled(tmp_path):
+    said = []
+    for seconds in ("1e9", "0"):
+        done = subprocess.run(
+            [sys.executable, "-c", TABLES, seconds, json.dumps(ROWS)],
+            env={**os.environ, **({"NUMBA_CACHE_DIR": str(tmp_path)} if seconds != "0" else {})},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout)
+    assert said[0] == said[1]
