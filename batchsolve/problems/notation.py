@@ -15,6 +15,7 @@ import string
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +71,8 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             number, numeric = 0, True
             while x < end and not (data[x] == 32 or data[x] == 44 or data[x] == 59 or data[x] == 9):
                 if 48 <= data[x] <= 57:
-                    number = min(10 * number + np.int64(data[x]) - 48, 100_000)
+                    digit: Any = np.int64(data[x]) - 48
+                    number = min(10 * number + digit, 100_000)
                 else:
                     numeric = False
                 x += 1
