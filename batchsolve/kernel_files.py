@@ -74,7 +74,7 @@ class KernelFiles(NullCache):
     pause : callable
         Called while another process compiles.
     begin : callable
-        Called before this process compiles.
+        Called before this process compiles, or waits for another that does.
     """
 
     def __init__(
@@ -96,10 +96,10 @@ class KernelFiles(NullCache):
         rtsys.initialize(target_context)  # reference counts of arrays
         name = self._file_name(sig, target_context)
         found = _load(name, target_context)
-        if found is None and self._turn.wait():
-            found = _load(name, target_context)
         if found is None:
             self._begin()
+            if self._turn.wait():
+                found = _load(name, target_context)
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -1,7 +1,8 @@
 """The decorators of compiled kernels and their helpers.
 
 A *kernel* is called from Python; its machine code is kept on disk (`batchsolve.kernel_files`). A
-*helper* is a part of the kernels that call it.
+*helper* is a part of the kernels that call it. Python itself runs a *light kernel* as long as it
+is not compiled and its arrays are small.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ import logging
 import multiprocessing
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from contextvars import ContextVar
+from functools import cache
+from types import FrameType, FunctionType
 from typing import Any
 
+import numpy as np
 from numba import njit, types
 from numba.core import boxing, event, ir, pythonapi
 from numba.core.codegen import JITCodeLibrary
@@ -24,10 +29,13 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
 
+from batchsolve.interrupts import check_interrupt
 from batchsolve.kernel_files import KernelFiles
 
 LOG = logging.getLogger("batchsolve.compiling")
 COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
+LIGHT_SIZE = 5_000  # of all arrays; Python takes some milliseconds for them
+LIGHT_SECONDS = 0.3  # of a kernel; compiling it takes as long or longer
 _has_said = False
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -37,7 +45,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     compiled: Any = njit(nogil=True)(function)
     if not isinstance(compiled, Dispatcher):  # without a compiler, for `NUMBA_DISABLE_JIT`
         return compiled
-    files = KernelFiles(function, _CTRL_C.pass_on, _say_that_it_compiles)
+    files = KernelFiles(function, _CTRL_C.pass_on, _begin_to_compile)
     compile_: Any = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
@@ -58,6 +66,63 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     vars(compiled).update(_cache=files, compile=compile_alone)
     return compiled
+
+
+def light_kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function as `kernel` does, but for small arrays only after some time in Python.
+
+    Python keeps the types of elements in sums, where the compiler takes 64 bits: convert elements
+    of fewer bits (``np.int64(data[x])``) unless their sums fit, or are to wrap around.
+    """
+    compiled: Any = kernel(function)
+    if isinstance(compiled, Dispatcher):
+        vars(compiled)["_compile_for_args"] = _Light(compiled)
+    return compiled
+
+
+class _Light:
+    """The compiling of a light kernel: what numba calls when it has no code for some arguments."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._function, self._compile = compiled.py_func, compiled._compile_for_args
+        self._seconds = 0.0  # spent in Python
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Return the function to call."""
+        if self._seconds >= LIGHT_SECONDS or _size_of(arguments) > LIGHT_SIZE:
+            return self._compile(*arguments, **named)
+        begin = time.thread_time()
+        try:
+            with at_hand():
+                return self._compile(*arguments, **named)
+        except NotAtHandError:
+            self._seconds += time.thread_time() - begin
+            return self._run
+
+    def _run(self, *arguments: Any, **named: Any) -> Any:
+        begin = time.thread_time()
+        with np.errstate(over="ignore"):  # integers are as in machine code
+            found = _in_python(self._function)(*arguments, **named)
+        self._seconds += time.thread_time() - begin
+        return found
+
+
+def _size_of(value: Any) -> int:
+    """Return the number of elements of arrays."""
+    if isinstance(value, tuple):
+        return sum(map(_size_of, value))
+    return value.size if isinstance(value, np.ndarray) else 1
+
+
+@cache
+def _in_python(function: Any) -> Any:
+    """Return a function that calls the helpers of another in Python."""
+    space = {
+        name: _in_python(value.py_func) if isinstance(value, Dispatcher) else value
+        for name, value in function.__globals__.items()
+        if name in function.__code__.co_names or name == "__builtins__"
+    }
+    return FunctionType(function.__code__, space, function.__name__, function.__defaults__)
 
 
 def helper(function: Callable[..., Any]) -> Any:
@@ -176,9 +241,28 @@ def _check_returned(compiled: Any) -> None:
         waiting += getattr(kind, "types", ())  # of a tuple
 
 
-def _say_that_it_compiles() -> None:
+class NotAtHandError(Exception):
+    """A kernel has to be compiled."""
+
+
+_AT_HAND: ContextVar[bool] = ContextVar("at_hand", default=False)
+
+
+@contextmanager
+def at_hand() -> Iterator[None]:
+    """Raise `NotAtHandError` in the block where a kernel would be compiled, or awaited."""
+    token = _AT_HAND.set(True)
+    try:
+        yield
+    finally:
+        _AT_HAND.reset(token)
+
+
+def _begin_to_compile() -> None:
     """Log once that the first call takes long; workers log nothing."""
     global _has_said
+    if _AT_HAND.get():
+        raise NotAtHandError
     if not _has_said and multiprocessing.parent_process() is None:
         LOG.warning(COMPILING)
     _has_said = True
@@ -240,7 +324,8 @@ class _CtrlC:
             yield
 
     def pass_on(self) -> None:
-        """Raise a Ctrl-C that was held back, here where it is not lost."""
+        """Raise a Ctrl-C that was held back, or another interrupt, here where it is not lost."""
+        check_interrupt()
         if self._is_held and threading.current_thread() is threading.main_thread():
             self._is_held = False
             self._hear(signal.SIGINT, None)

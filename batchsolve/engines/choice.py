@@ -37,6 +37,7 @@ from batchsolve.engines.contract import (
     registered,
 )
 from batchsolve.engines.frame import prepared
+from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -309,10 +310,15 @@ class EnginesByShape:
 
     @classmethod
     def under(cls, name: str, problem: GridProblem, limit: int) -> EnginesByShape:
-        """Return the engines that a name stands for, given the problem of most rows."""
+        """Return the engines that a name stands for, given the problem of most rows.
+
+        The first of them is compiled in a process of its own if it has to be.
+        """
         fallback = _fallback(name, limit)
         has_fallback = fallback is not None and _is_installed(fallback)
-        return cls(name, limit, engines_for_rows(name, problem, limit), has_fallback)
+        main = engines_for_rows(name, problem, limit)
+        compile_ahead(main.engine, problem)
+        return cls(name, limit, main, has_fallback)
 
     @property
     def engine(self) -> Engine:
@@ -368,6 +374,7 @@ def _fallback(name: str, limit: int) -> Registered | None:
     return next((e for e in each if e.capabilities.takes_over_grids_from is not None), None)
 
 
+@cache
 def _is_installed(engine: Registered) -> bool:
     can = engine.capabilities
     with suppress(InputError):

@@ -13,6 +13,7 @@ asked for, because that prepares its kernels for compiling.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
@@ -270,6 +271,11 @@ class Registered:
         has settings.
     has_size : bool
         True if the size of its tables may follow its name: ``memo:64``.
+    stand_in : str
+        The engine in Python that visits the same nodes and searches small trees while this one is
+        compiled; empty if there is none.
+    few_nodes : int
+        Nodes that a stand-in may visit in a task.
     """
 
     name: str
@@ -277,12 +283,24 @@ class Registered:
     module: str
     kind: str = "search"
     has_size: bool = False
+    stand_in: str = ""
+    few_nodes: int = 2_000
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
+        if not self.stand_in:
+            return self.compiled(problem, task)
+        from batchsolve.engines import stand_ins
+
+        stand_in = registered(self.stand_in)
+        return stand_ins.search(self.name, self.compiled, stand_in, problem, task)
+
+    @property
+    def compiled(self) -> Callable[[Searchable, Task], Outcome]:
+        """The search of this engine itself, whose kernels may have to be compiled."""
+        search: Callable[[Searchable, Task], Outcome]
         search = getattr(import_module(self.module), self.kind)
-        outcome: Outcome = search(problem, task)
-        return outcome
+        return search
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_engine, (self.name,)
@@ -303,6 +321,7 @@ _ENGINES = {
                 suits_grids_from=1,
             ),
             "batchsolve.engines.dlx",
+            stand_in="algorithm-x",
         ),
         Registered(
             "lanes",
@@ -326,6 +345,7 @@ _ENGINES = {
                 tree=MRV_TREE,
             ),
             "batchsolve.engines.bits",
+            stand_in="algorithm-x",
         ),
         Registered(
             "cells",
@@ -337,6 +357,7 @@ _ENGINES = {
                 suits_grids_from=13,
             ),
             "batchsolve.engines.cells",
+            stand_in="algorithm-x",
         ),
         Registered(
             "memo",
@@ -352,7 +373,9 @@ _ENGINES = {
         ),
         Registered(
             "algorithm-x",
-            Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
+            Capabilities(
+                "Knuth's Algorithm X on a dict of sets, in Python", colors=True, many=True
+            ),
             "batchsolve.engines.walk",
             "search_algorithm_x",
         ),

@@ -24,7 +24,6 @@ limit on nodes limits the solver too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import chain, count, takewhile
 from typing import NamedTuple
 
@@ -45,7 +44,7 @@ FREE = -1  # an item that is not covered
 def search(problem: ExactCover, task: Task) -> Outcome:
     """Search a task; see `batchsolve.engines.contract`."""
     check_support(registered("sat"), problem)
-    return search_batch(problem, task, partial(_search_below, problem))
+    return search_batch(problem, task, _search_below)
 
 
 class _Branch(NamedTuple):

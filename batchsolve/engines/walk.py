@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
-from typing import cast
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.problems.sudoku import Sudoku
 
 
@@ -121,27 +122,28 @@ class Tally:
 
 
 def search_batch(
-    problem: ExactCover, task: Task, below: Callable[[list[int], Tally], None]
+    problem: Searchable, task: Task, below: Callable[[ExactCover, list[int], Tally], None]
 ) -> Outcome:
     """Search the stacks of a task, one after another.
 
     Parameters
     ----------
-    problem : ExactCover
+    problem : ExactCover or SmallProblems
     task : Task
     below : callable
-        Searches below a stack that is a partial cover while the tally is open, and hands back
-        the rest unless no more covers are wanted.
+        Searches a problem below a stack that is a partial cover while the tally is open, and hands
+        back the rest unless no more covers are wanted.
     """
     tally = Tally(task)
-    for options in task.stacks:
+    for root, options in zip(task.stacks.roots.tolist(), task.stacks, strict=True):
         stack = options.tolist()
         tally.next_stack()
         if tally.may_begin:
-            position = problem.clash_position(stack)
+            own = problem.of_row(root) if isinstance(problem, SmallProblems) else problem
+            position = own.clash_position(stack)
             tally.clash(position)
             if position < 0:
-                below(stack, tally)
+                below(own, stack, tally)
         elif tally.wanted:
             tally.hand_back(stack)
     return tally.outcome()
@@ -168,6 +170,10 @@ class PartialCover(ABC):
     def deselect(self, o: int) -> None:
         """Take back the option that was added last."""
 
+    def cover(self, stack: list[int]) -> list[int]:
+        """Return the cover that a stack is, or leads to without a choice."""
+        return stack
+
     def go(self, stack: list[int]) -> None:
         """Go to the partial cover of a stack."""
         while self._stack != stack[: len(self._stack)]:
@@ -177,9 +183,13 @@ class PartialCover(ABC):
             self._stack.append(o)
 
 
-def walk(problem: ExactCover, task: Task, here: PartialCover) -> Outcome:
-    """Search a task depth first; a node is a partial cover entered, dead ends and covers too."""
-    return search_batch(problem, task, partial(_walk_below, here))
+def walk(problem: Searchable, task: Task, begin: Callable[[Any], PartialCover]) -> Outcome:
+    """Search a task depth first; a node is a partial cover entered, dead ends and covers too.
+
+    `begin` returns the empty partial cover of a problem.
+    """
+    here = lru_cache(1)(begin)  # adjacent stacks are mostly of one problem
+    return search_batch(problem, task, lambda own, *rest: _walk_below(here(own), *rest))
 
 
 def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
@@ -189,7 +199,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
         here.go(top)
         choices = here.choices()
         if choices is None:
-            tally.cover(top)
+            tally.cover(here.cover(top))
         elif choices and len(top) - len(stack) == tally.depth:
             tally.hand_back(top, weight)
         else:
@@ -203,20 +213,20 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
 # ---- Algorithm X ----------------------------------------------------------------------------
 
 
-def search_algorithm_x(problem: ExactCover, task: Task) -> Outcome:
+def search_algorithm_x(problem: Searchable, task: Task) -> Outcome:
     """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines.contract`.
 
-    It is short, and the same idea as dancing links.
+    It is short, and the same idea as dancing links; it walks the same tree.
     """
-    return walk(problem, task, _Matrix(problem))
+    return walk(problem, task, _Matrix)
 
 
 class _Matrix(PartialCover):
     """The matrix as a dict of sets, after Ali Assaf's “Algorithm X in 30 lines”.
 
     The dict has the options that could still cover each open item. The branch item is the first of
-    those with the fewest options. An item with a colour stays in the dict, with the options that
-    give it that colour.
+    those with one option or none, or else of those with the fewest. An item with a colour stays in
+    the dict, with the options that give it that colour.
     """
 
     def __init__(self, problem: ExactCover) -> None:
@@ -231,7 +241,7 @@ class _Matrix(PartialCover):
 
     def choices(self) -> list[int] | None:
         # The dict forgets the order of its items, so the item itself breaks ties.
-        sizes = [(len(some), i) for i, some in self._options.items() if i < self._n_primary]
+        sizes = [(len(some) or 1, i) for i, some in self._options.items() if i < self._n_primary]
         return sorted(self._options[min(sizes)[1]]) if sizes else None
 
     def select(self, o: int) -> None:
@@ -264,7 +274,7 @@ class _Matrix(PartialCover):
 def search_backtracking(problem: ExactCover, task: Task) -> Outcome:
     """Search a task of Sudoku cell by cell: the backtracking that most people write first."""
     check_support(registered("backtracking"), problem)
-    return walk(problem, task, _Grid(cast(Sudoku, problem)))
+    return walk(problem, task, _Grid)
 
 
 class _Grid(PartialCover):

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from math import isqrt
 
@@ -132,14 +133,15 @@ def read_grid(
     cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
-    for k, cell in enumerate(cells):
-        # an alphabet takes one byte per cell, and control characters are trimmed like blanks
-        fits = len(cell) == 1 or not notation.symbols
-        if not (fits and cell.isascii() and cell.isprintable()):
-            raise InputError(
-                f"line {_line(rows, n, k)}: row {k // n + 1}, column {k % n + 1}: "
-                f"{cell[:20]!r} is not in the alphabet {notation.name}, nor a blank"
-            )
+    # an alphabet takes one byte per cell, and control characters are trimmed like blanks
+    longest = 1 if notation.symbols else _LONGEST_NUMBER
+    wrong = {c for c in {*cells} if len(c) > longest or not (c.isascii() and c.isprintable())}
+    if wrong:
+        k = next(k for k, cell in enumerate(cells) if cell in wrong)
+        raise InputError(
+            f"line {_line(rows, n, k)}: row {k // n + 1}, column {k % n + 1}: "
+            f"{cells[k][:20]!r} is not in the alphabet {notation.name}, nor a blank"
+        )
     grids, faults = notation.encode(pa.array([written]))
     if (fault := int(faults[0])) != -1:
         raise InputError(f"line {_line(rows, n, fault)}: {notation.explain(written, fault)}")
@@ -316,24 +318,29 @@ def _notation(
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
         return notation, ("" if notation.symbols else " ").join(cells)
-    n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
-    n_long = sum(len(cell) > 1 for cell in cells)
-    if are_words and (n_long > n_letters or (n > 9 and n_letters == 0)):
-        return numbers(n).with_blanks(blanks), " ".join(cells)
-    survey = Survey(blanks)
+    if are_words:
+        n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
+        n_long = sum(len(cell) > 1 for cell in cells)
+        if n_long > n_letters or (n > 9 and n_letters == 0):
+            return numbers(n).with_blanks(blanks), " ".join(cells)
     # the caller reports cells that no alphabet has
-    survey.add(pa.array(["".join(c if len(c) == 1 and c.isascii() else "." for c in cells)]))
+    symbols = {c if len(c) == 1 and c.isascii() else "." for c in {*cells}}
+    return _notation_with("".join(sorted(symbols)), n, blanks), "".join(cells)
+
+
+@lru_cache
+def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
+    """Return the notation of a grid with these symbols, of which each stands for a cell."""
+    survey = Survey(blanks)
+    survey.add(pa.array([symbols.ljust(n * n, symbols[-1])]))
     try:
-        notation = survey.notation(n)
+        return survey.notation(n)
     except AmbiguousNotationError:
         raise
     except InputError:
         if n > 9:
             raise
-        notation = usual_notation(n).with_blanks(
-            blanks
-        )  # the caller reports the place of the wrong symbol
-    return notation, "".join(cells)
+        return usual_notation(n).with_blanks(blanks)  # its faults name the wrong symbol
 
 
 def _line(rows: Sequence[Row], n: int, cell: int) -> int:

@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import helper, kernel, light_kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation, write_symbols
@@ -248,7 +248,7 @@ def _as_offsets(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     return bounds.astype(np.int32)
 
 
-@kernel
+@light_kernel
 def _join(bounds, keys, starts, pieces, head, separator, tail):
     """Write the pieces of text of every row, with a separator between them.
 
@@ -273,7 +273,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
     for k in range(n):
         size = head.size + tail.size
         for y in range(bounds[k], bounds[k + 1]):
-            size += starts[keys[y] + 1] - starts[keys[y]]
+            size += starts[np.int64(keys[y]) + 1] - starts[keys[y]]
         size += separator.size * max(bounds[k + 1] - bounds[k] - 1, 0)
         lines[k + 1] = lines[k] + size
     data = np.empty(lines[n], np.uint8)
@@ -287,7 +287,7 @@ def _join(bounds, keys, starts, pieces, head, separator, tail):
                 for byte in separator:
                     data[x] = byte
                     x += np.uintp(1)
-            for z in range(starts[keys[y]], starts[keys[y] + 1]):
+            for z in range(starts[keys[y]], starts[np.int64(keys[y]) + 1]):
                 data[x] = pieces[z]
                 x += np.uintp(1)
         for byte in tail:
@@ -405,7 +405,7 @@ def _sort_grids(grids, rank, bits):
     return _sorted_order(np.arange(len(grids) + 1) * words.shape[1], words.reshape(-1))
 
 
-@kernel
+@light_kernel
 def _frame(grids, order, begins, steps, head, tail):
     """Write grids in an order, a row each, between two texts; `write_symbols` writes digits."""
     begin, end = head.size, head.size + grids.shape[1]
@@ -423,7 +423,7 @@ def _frame(grids, order, begins, steps, head, tail):
 # ---- lists ----------------------------------------------------------------------------------
 
 
-@kernel
+@light_kernel
 def _ascending(offsets, options):
     """Return a copy of the options of covers, ascending in each cover."""
     ascending = options.copy()
@@ -441,7 +441,7 @@ def _ascending(offsets, options):
     return ascending
 
 
-@kernel
+@light_kernel
 def _pack_lists(offsets, options, rank, bits):
     """Pack the ranks of lists of names, counted from 1, so that a list is less than its extensions.
 
@@ -476,7 +476,7 @@ def _pack_lists(offsets, options, rank, bits):
     return bounds, words
 
 
-@kernel
+@light_kernel
 def _gather_ranks(offsets, options, order, rank):
     """Return lists in another order: their bounds, and ranks for options."""
     bounds = np.zeros(order.size + 1, np.int64)
@@ -493,7 +493,7 @@ def _gather_ranks(offsets, options, order, rank):
 # ---- sorting --------------------------------------------------------------------------------
 
 
-@kernel
+@light_kernel
 def _is_less(a, b, bounds, words):
     """Return True if row `a` is less than row `b`; their first words are equal."""
     x, y = np.uintp(bounds[a]), np.uintp(bounds[b])
@@ -504,7 +504,7 @@ def _is_less(a, b, bounds, words):
     return size_a < size_b
 
 
-@kernel
+@light_kernel
 def _sorted_order(bounds, words):
     """Return the ascending order of rows of words.
 

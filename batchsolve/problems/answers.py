@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.stacks import Stacks
 
 
@@ -93,7 +93,7 @@ def _in_order(parts: Sequence[Stacks]) -> Stacks:
     return covers if is_sorted else covers.take(np.argsort(covers.roots))
 
 
-@kernel
+@light_kernel
 def _status(counts: Any, clash: Any, limit: int, enough: np.uint8) -> Any:
     """Return the `Status` of every row whose search has ended."""
     status = np.empty(counts.size, np.uint8)

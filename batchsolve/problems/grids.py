@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
@@ -29,7 +29,7 @@ from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import text_of
 
 
-@kernel
+@light_kernel
 def _stacks_of(grids, n_digits):
     """Return the offsets and the options of the stacks of many grids."""
     offsets = np.zeros(grids.shape[0] + 1, np.int64)
@@ -50,7 +50,7 @@ def _stacks_of(grids, n_digits):
     return offsets, options[:-1]
 
 
-@kernel
+@light_kernel
 def _fill_grids(offsets, options, cells, digits, grids):
     for k in range(grids.shape[0]):
         for option in options[offsets[k] : offsets[k + 1]]:

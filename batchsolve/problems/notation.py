@@ -15,13 +15,14 @@ import string
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import helper, light_kernel
 
 BLANKS = ".0*_-"  # by default
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
@@ -33,7 +34,7 @@ _BAD = 255
 _AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
 
 
-@kernel
+@light_kernel
 def trim(data, begin, end):
     """Return the begin and end of a value without the white space around it."""
     while begin < end and 0 < data[begin] <= 32:
@@ -43,7 +44,7 @@ def trim(data, begin, end):
     return begin, end
 
 
-@kernel
+@light_kernel
 def _encode_symbols(data, offsets, table, grids, faults):
     n_cells = grids.shape[1]
     for k in range(faults.size):
@@ -58,7 +59,7 @@ def _encode_symbols(data, offsets, table, grids, faults):
             grids[k, cell] = digit
 
 
-@kernel
+@light_kernel
 def _encode_numbers(data, offsets, n_digits, table, grids, faults):
     n_cells = grids.shape[1]
     for k in range(faults.size):
@@ -70,7 +71,8 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
             number, numeric = 0, True
             while x < end and not (data[x] == 32 or data[x] == 44 or data[x] == 59 or data[x] == 9):
                 if 48 <= data[x] <= 57:
-                    number = min(10 * number + data[x] - 48, 100_000)
+                    digit: Any = np.int64(data[x]) - 48
+                    number = min(10 * number + digit, 100_000)
                 else:
                     numeric = False
                 x += 1
@@ -114,7 +116,7 @@ def write_symbols(digits, begins, steps, text):
             text[x] += step if digits[x] >= begin else np.uint8(0)
 
 
-@kernel
+@light_kernel
 def _decode_symbols(digits, begins, steps):
     text = np.empty(digits.size, np.uint8)
     for x in range(0, digits.size, _AT_ONCE):
@@ -123,7 +125,7 @@ def _decode_symbols(digits, begins, steps):
     return text
 
 
-@kernel
+@light_kernel
 def _decode_numbers(grids, separator, blank):
     n, n_cells = grids.shape
     data = np.empty(n * n_cells * 4, np.uint8)

@@ -29,7 +29,7 @@ from batchsolve.json_records import (
     sealed,
     whole,
 )
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
 
@@ -42,7 +42,7 @@ _HEADER_FORM = {
 _STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**32 - 1))}
 
 
-@kernel
+@light_kernel
 def gather(offsets, options, places):
     """Return the offsets and the options of the stacks at some places, as copies."""
     bounds = np.zeros(places.size + 1, np.int64)

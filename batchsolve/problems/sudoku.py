@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import ProblemError
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
 
 
-@kernel
+@light_kernel
 def _find_clashes(grids, n_digits, indptr, indices, is_covered, clashes):
     """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
 
@@ -33,7 +33,7 @@ def _find_clashes(grids, n_digits, indptr, indices, is_covered, clashes):
         clashes[k] = -1
         n_clues = 0
         for cell in range(grids.shape[1]):
-            digit = grids[k, cell]
+            digit = np.int64(grids[k, cell])
             if digit == 0:
                 continue
             clash = digit > n_digits

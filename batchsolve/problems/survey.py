@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.notation import (
     BLANKS,
     MOST_DIGITS,
@@ -35,7 +35,7 @@ from batchsolve.problems.notation import (
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
 
 
-@kernel
+@light_kernel
 def _survey(data, offsets):
     """Return for each value the numbers of characters and tokens, and the set of its bytes.
 
@@ -107,7 +107,7 @@ def forms(column: pa.Array) -> npt.NDArray[np.int64]:
     return _forms(*buffers(column))
 
 
-@kernel
+@light_kernel
 def _forms(data, offsets):
     found = np.zeros(offsets.size - 1, np.int64)
     for k in range(found.size):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.implied_cages import NO_SUM
 from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rule_arrays import RELATION_NAMES
@@ -147,7 +147,7 @@ def _check_regions(regions: npt.NDArray[np.uint8], rules: Rules) -> None:
         raise ProblemError(f"row {row}: region {region} has {size} cells; each region has {n}")
 
 
-@kernel
+@light_kernel
 def _wrong_region(regions: Any, n: int) -> tuple[int, int, int]:
     """Return the row, the number and the size of the first region that is wrong, or -1."""
     sizes = np.empty(256, np.int64)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.grids import SolvedGrids
 from batchsolve.problems.small import SmallProblems
@@ -353,7 +353,7 @@ def _in_order_of_choice(
         stack = below.frontier.take([at])
 
 
-@kernel
+@light_kernel
 def _what_is_left(rows: Any, counts: Any, limit: int, nodes: Any, most_nodes: Any) -> Any:
     """Return how many covers each row still wants and how many nodes it may still visit.
 
@@ -372,7 +372,7 @@ def _what_is_left(rows: Any, counts: Any, limit: int, nodes: Any, most_nodes: An
     return limits, allowances, unlimited
 
 
-@kernel
+@light_kernel
 def _add_up(
     sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
 ) -> None:

@@ -10,6 +10,9 @@ A count of all covers may go over to another engine, the *counter*, which counts
 once. After some nodes, and again after ten times as many, the counter visits a few at the top of
 the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
 again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
+
+No search waits for a kernel that another engine or the counter needs: a process of its own compiles
+it meanwhile.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any
 
 from batchsolve.engines import Engine, Sharing, Task, get_engine
 from batchsolve.engines.contract import new_run
+from batchsolve.engines.stand_ins import is_at_hand
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -32,7 +36,7 @@ from batchsolve.settings import UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
-FIRST_NODES = 1_000  # visited before the tree is split; many problems have no more
+FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
@@ -91,10 +95,13 @@ def _for_run(engine: Engine, folder: str, problem: ExactCover) -> Engine:
     return engine
 
 
+def _counter_of(name: str, goal: TreeGoal, megabytes: int) -> Engine:
+    return _for_run(get_engine(f"{name}:{megabytes}"), "", goal.problem)
+
+
 def _gain_of(name: str, goal: TreeGoal, n_nodes: int) -> float:
     """Return for how many nodes of the tree each node of an engine stands, near the top."""
-    megabytes = 1 + n_nodes // WEIGHED_A_MEGABYTE
-    engine = _for_run(get_engine(f"{name}:{megabytes}"), "", goal.problem)
+    engine = _counter_of(name, goal, 1 + n_nodes // WEIGHED_A_MEGABYTE)
     outcome = engine.search(goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
     assert outcome.tree_nodes is not None
     return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
@@ -204,6 +211,7 @@ class TreeSearch:
                 f"engine"
             )
         self._goal, self._engines, self._pool = goal, engines, pool
+        self._absent = engines  # whose kernels may have to be compiled
         # one object, so that it is sent once
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
@@ -257,7 +265,10 @@ class TreeSearch:
                 scheduler.most_nodes = UNTRIED_NODES if untried else UNLIMITED
                 for done in self._round():
                     yield done
-                    if self._goes_over() or (untried and time.monotonic() >= try_at):
+                    is_time = untried and time.monotonic() >= try_at
+                    if scheduler.most_nodes and (
+                        self._goes_over() or (is_time and self._are_at_hand())
+                    ):
                         scheduler.most_nodes = 0  # this ends the round without losing a task
                 if scheduler.most_nodes == 0 and not self._goes_over():
                     untried = False
@@ -310,6 +321,8 @@ class TreeSearch:
         """
         goal, settings = self._goal, self._goal.settings
         while self._counter and goal.n_nodes > self._weigh_at:
+            if not is_at_hand(_counter_of(self._counter, goal, 1), goal.problem, goal.start.stacks):
+                break
             gain = _gain_of(self._counter, goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
             if gain >= LEAST_GAIN:
@@ -331,6 +344,12 @@ class TreeSearch:
         self._scheduler.add(again)
         yield from self._split()
         self._scheduler.set_rate()
+
+    def _are_at_hand(self) -> bool:
+        """Tell whether all engines can search now."""
+        problem, stacks = self._goal.problem, self._goal.start.stacks
+        self._absent = [each for each in self._absent if not is_at_hand(each, problem, stacks)]
+        return not self._absent
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at the top of the queue; go on with the fastest."""

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, quoted
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -166,7 +166,7 @@ class Symmetries:
         return least
 
 
-@kernel
+@light_kernel
 def _find_least(offsets, options, images, least):
     longest = 0
     for k in range(offsets.size - 1):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import ProblemError
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
@@ -296,7 +296,7 @@ def _agreement(
     return agrees, has_given & (status != Status.INVALID)
 
 
-@kernel
+@light_kernel
 def _compare_rows(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
     """Set `same` in the rows whose grid is equal to the other at its place."""
     for k in range(places.size):

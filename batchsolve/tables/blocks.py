@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, named_errors
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
@@ -452,7 +452,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     return _record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
 
 
-@kernel
+@light_kernel
 def _record_end(
     data: npt.NDArray[np.uint8], begin: int, delimiter: int, most: int
 ) -> tuple[int, bool]:

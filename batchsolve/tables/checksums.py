@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import helper, light_kernel
 from batchsolve.tables.blocks import is_list
 from batchsolve.tables.places import open_to_read
 
@@ -133,7 +133,7 @@ def checksum_at(path: str) -> int | None:
         return None
 
 
-@kernel
+@light_kernel
 def _with_zeros(checksum: int, n_bytes: int) -> int:
     """Return the CRC of bytes followed by `n_bytes` zeros.
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import kernel
+from batchsolve.kernels import light_kernel
 from batchsolve.problems.notation import buffers
 from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import JSON_TEXT
@@ -237,7 +237,7 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     return pa.py_buffer(lines)
 
 
-@kernel
+@light_kernel
 def _add_sizes(data, bounds, delimiter, sizes):
     """Add the encoded size of each value to `sizes`; return a mask of values to quote."""
     quoted = np.zeros(sizes.size, np.bool_)
@@ -255,7 +255,7 @@ def _add_sizes(data, bounds, delimiter, sizes):
     return quoted
 
 
-@kernel
+@light_kernel
 def _has_special(data, delimiter):
     """Return True if any byte must be quoted."""
     special = np.uint8(0)
@@ -264,7 +264,7 @@ def _has_special(data, delimiter):
     return special != 0
 
 
-@kernel
+@light_kernel
 def _place(data, bounds, quoted, after, places, lines):
     """Write each value, and one byte after it, at its place; advance the places."""
     for k in range(places.size):

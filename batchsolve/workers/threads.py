@@ -7,7 +7,7 @@ on every call and every result. Both need the interpreter's lock, and workers wo
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.errors import WorkersError, counted
+from batchsolve.interrupts import asking
 from batchsolve.workers.base import Numbers, Workers
 from batchsolve.workers.private import PoolBackend
 
@@ -22,7 +23,22 @@ _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one t
 
 
 class Threads(Workers):
-    """Threads of this process."""
+    """Threads of this process; one worker is the calling thread, without joblib."""
+
+    def __enter__(self) -> Workers:
+        return self if self.jobs == 1 else super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self.jobs > 1:
+            super().__exit__(*error)
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """See `Workers.run`."""
+        if self.jobs > 1:
+            return super().run(function, arguments)
+        return (function(*each) for each in arguments)
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
@@ -41,7 +57,7 @@ class _ThreadPool:
 
     def __init__(self, n_threads: int) -> None:
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._n_threads = 0
+        self._n_threads, self._is_over = 0, False
         try:
             for _ in range(n_threads):
                 threading.Thread(target=self._work, daemon=True).start()
@@ -52,9 +68,15 @@ class _ThreadPool:
             raise WorkersError(f"only {started} could be started; give fewer `jobs`") from error
 
     def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
-            function, take = call
-            take(function())
+        with asking(self._check):
+            while (call := self._calls.get()) is not None:
+                function, take = call
+                take(function())
+
+    def _check(self) -> None:
+        """End a call that waits for a kernel when its result is no longer wanted."""
+        if self._is_over:
+            raise WorkersError("the pool has been left")
 
     def apply_async(
         self,
@@ -71,6 +93,7 @@ class _ThreadPool:
 
     def terminate(self) -> None:
         """Drop the calls that wait, and let each thread end after its running call."""
+        self._is_over = True
         with suppress(Empty):
             while True:
                 self._calls.get_nowait()

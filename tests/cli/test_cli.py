@@ -337,22 +337,23 @@ finally:
 
 def test_compiling_is_said_once_and_loading_is_not(tmp_path):
     # an engine in plain Python, with which only the cutting of stacks is compiled, in a second
+    main = "from batchsolve import kernels; kernels.LIGHT_SECONDS = 0.0\n" + MAIN
     command = ["count", "sudoku:2x2", "--engine", "backtracking", "--limit", "1", "--jobs", "1"]
     command += ["--budget", "5"]
-    fresh = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
+    fresh = python(main, *command, NUMBA_CACHE_DIR=str(tmp_path))
     assert (fresh.returncode, fresh.stdout) == (1, "1\n")
     assert fresh.stderr.count(COMPILING) == 1
-    kept = python(MAIN, *command, NUMBA_CACHE_DIR=str(tmp_path))
+    kept = python(main, *command, NUMBA_CACHE_DIR=str(tmp_path))
     assert (kept.returncode, kept.stdout) == (1, "1\n")
     assert COMPILING not in kept.stderr
-    quiet = python(MAIN, *command, "-q", NUMBA_CACHE_DIR=str(tmp_path / "other"))
+    quiet = python(main, *command, "-q", NUMBA_CACHE_DIR=str(tmp_path / "other"))
     assert (quiet.returncode, quiet.stderr) == (1, "")
 
 
 def test_compiling_is_logged_for_those_who_use_the_library(tmp_path):
     program = (
         "import logging, sys; logging.basicConfig(level='INFO', format='%(name)s %(message)s');"
-        "import batchsolve as bs;"
+        "import batchsolve as bs; from batchsolve import kernels; kernels.LIGHT_SECONDS = 0.0;"
         "bs.count('sudoku:2x2', engine='backtracking', limit=1, budget=5, jobs=1)"
     )
     fresh, kept = (python(program, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))

@@ -81,6 +81,7 @@ def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch)
 
     count = ["count", "queens:6", "--memo", "--graph", file, "-q"]
     assert CliRunner().invoke(app, count).exit_code == 0
+    assert CliRunner().invoke(app, ["graph", "queens:6", file, "--sample", "1"]).exit_code == 0
     monkeypatch.setattr(SolutionGraph, "sample", interrupted)
     monkeypatch.setattr("batchsolve.cli.graphs.BLOCK", 2)
     result = CliRunner().invoke(app, ["graph", "queens:6", file, "--sample", "10"])

@@ -18,14 +18,22 @@ within one grid, showed that propagation in SIMD lanes pays for Sudoku.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import cast
 
 import numpy as np
 from llvmlite import binding
 
-from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines import stand_ins
+from batchsolve.engines.contract import (
+    Capabilities,
+    Outcome,
+    Registered,
+    Task,
+    check_support,
+    registered,
+)
 from batchsolve.engines.frame import prepared
 from batchsolve.engines.lanes.form import form_of
 from batchsolve.engines.lanes.memory import (
@@ -39,13 +47,25 @@ from batchsolve.engines.lanes.memory import (
     workspace,
 )
 from batchsolve.engines.lanes.results import outcome_of
-from batchsolve.engines.lanes.search import search_on
+from batchsolve.engines.lanes.search import LONG, search_on
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable
 from batchsolve.problems.variant import Variant
 
 WIDTHS = (8, 16, 32)
-
+_STAND_IN = Registered(
+    "lanes",
+    Capabilities(
+        "the same tree in Python",
+        secondary_items=False,
+        sudoku_only=True,
+        least_box=2,
+        most_digits=12,  # a node of 9 digits takes 1 ms, one of 16 up to 8
+    ),
+    "batchsolve.engines.lanes.in_python",
+    few_nodes=600,
+)
+_SHORT_STAND_IN = replace(_STAND_IN, few_nodes=LONG - 1)  # above, lanes may share a root
 
 _FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
 
@@ -77,6 +97,11 @@ class SudokuLanes:
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
+        stand_in = _SHORT_STAND_IN if task.any_order else _STAND_IN
+        return stand_ins.search(self.name, self.compiled, stand_in, problem, task)
+
+    def compiled(self, problem: Searchable, task: Task) -> Outcome:
+        """Search a task by the kernel, which may have to be compiled."""
         grids = cast(GridProblem, problem)
         width = self.width or best_width(grids.n_digits)
         form = _FORMS[width](grids)

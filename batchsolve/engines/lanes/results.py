@@ -6,7 +6,7 @@ import numpy as np
 
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, LaneOutput
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import helper, light_kernel
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks, gather
 
@@ -31,7 +31,7 @@ def outcome_of(problem: GridProblem, task: Task, written: LaneOutput, left: np.n
     return Outcome(*written.result, solutions, handed_back, weights, parents)
 
 
-@kernel
+@light_kernel
 def _options(covers, order):
     """Copy covers in this order."""
     options = np.empty((order.size, covers.shape[1]), np.uint32)
@@ -42,7 +42,7 @@ def _options(covers, order):
     return options
 
 
-@kernel
+@light_kernel
 def _in_tree_order(covers, frontier, following, left, roots, keep):
     """Put covers and frontier in tree order.
 

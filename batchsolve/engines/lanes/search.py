@@ -36,7 +36,7 @@ from batchsolve.settings import UNLIMITED
 
 U = uint32
 _OPEN_ENDED = UNLIMITED // 2  # limits and allowances above this will not be reached
-_LONG = 64  # nodes of a root; most grids with several solutions reach a limit earlier
+LONG = 64  # nodes of a root; most grids with several solutions reach a limit earlier
 
 
 @helper
@@ -270,7 +270,7 @@ def _may_give(w, task, k):
     these must be searched later: only long searches are worth it.
     """
     is_open_ended = task.limits[k] >= _OPEN_ENDED
-    return _is_shared(task, k) and (is_open_ended or task.allowances[k] - w.allowance[k] >= _LONG)
+    return _is_shared(task, k) and (is_open_ended or task.allowances[k] - w.allowance[k] >= LONG)
 
 
 @helper

@@ -1,0 +1,122 @@
+"""Engines in Python that stand in for engines whose kernels have to be compiled.
+
+Compiling takes seconds. A process of its own does it, and meanwhile an engine in Python that visits
+the same nodes searches: a small tree is done before. If a tree is not small, the kernel searches
+the task from the start.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from batchsolve import rehearsals
+from batchsolve.engines.contract import Engine, Outcome, Registered, Task, check_support
+from batchsolve.errors import InputError
+from batchsolve.kernels import NotAtHandError, at_hand
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.stacks import Searchable, Stacks
+
+MOST_ENTRIES = 50_000  # of a problem; an engine in Python prepares them in 0.03 s
+MOST_SECONDS = 1.0  # in all; longer searches wait for their kernels
+NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
+
+_SEEN: set[tuple[str, int, int]] = set()  # engines, and the cells and digits of grids
+_seconds_spent = 0.0
+
+
+def search(
+    name: str,
+    by_kernel: Callable[[Searchable, Task], Outcome],
+    stand_in: Registered,
+    problem: Searchable,
+    task: Task,
+) -> Outcome:
+    """Search a task by the kernel of an engine, or by its stand-in if that finishes before.
+
+    Parameters
+    ----------
+    name : str
+        The name of the engine.
+    by_kernel : callable
+    stand_in : Registered
+        Visits the same nodes.
+    problem : ExactCover or SmallProblems
+    task : Task
+    """
+    global _seconds_spent
+    try:
+        with at_hand():
+            return by_kernel(problem, task)
+    except NotAtHandError:
+        pass
+    if _may_search(stand_in, problem, task):
+        rehearsals.begin(name, partial(by_kernel, problem, replace(task, budget=1)))
+        begin = time.thread_time()
+        few = replace(task, budget=min(task.budget, stand_in.few_nodes))
+        outcome = stand_in.search(problem, few)
+        _seconds_spent += time.thread_time() - begin
+        if few.budget == task.budget or outcome.nodes.sum() < few.budget:
+            return outcome
+    return by_kernel(problem, task)
+
+
+def is_at_hand(
+    engine: Engine, problem: ExactCover, stacks: Stacks, niceness: int = NICENESS
+) -> bool:
+    """Tell whether an engine can search a problem now; otherwise begin to compile it elsewhere.
+
+    Parameters
+    ----------
+    engine : Engine
+    problem : ExactCover
+    stacks : Stacks
+        Some stacks over the problem.
+    niceness : int
+        The lower the priority of compiling, the higher.
+    """
+    state = rehearsals.state_of(engine.name)
+    if state == "running":
+        return False
+    search = getattr(engine, "compiled", engine.search)
+    first_node = partial(search, problem, Task.of(stacks.between(0, 1), budget=1))
+    try:
+        with at_hand():
+            first_node()
+    except NotAtHandError:
+        rehearsals.begin(engine.name, first_node, niceness)
+        return state == "over"  # and nothing was kept
+    return True
+
+
+def compile_ahead(engine: Engine, problem: GridProblem) -> None:
+    """Begin to compile an engine elsewhere, if it has to be, before the first rows are read."""
+    form = engine.name, problem.n_cells, problem.n_digits
+    if form not in _SEEN and multiprocessing.parent_process() is None:
+        is_at_hand(engine, problem, Stacks.from_lists([[]]), niceness=0)
+    _SEEN.add(form)
+
+
+def _may_search(stand_in: Registered, problem: Searchable, task: Task) -> bool:
+    """Tell whether a stand-in takes a task, which may be short, and has time for it."""
+    roots = task.stacks.roots
+    if (
+        _seconds_spent >= MOST_SECONDS
+        or problem.n_entries > MOST_ENTRIES
+        or len(roots) > stand_in.few_nodes
+        or task.cheapest
+        or (task.any_order and len(roots) > len(np.unique(roots)))
+        or multiprocessing.parent_process() is not None  # workers compile, or wait for each other
+    ):
+        return False
+    try:
+        check_support(stand_in, problem)
+    except InputError:
+        return False
+    return True

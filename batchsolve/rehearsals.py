@@ -1,0 +1,92 @@
+"""Calls that are made ahead in processes of our own, for the kernels that they compile.
+
+The process that asks for one can go on meanwhile: with slower code, or with kernels that it has.
+The result is dropped; the kernels are found on disk. Such a process ends with the one that asked,
+which is never a worker.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from batchsolve import kernels
+
+PROGRAM = "from batchsolve.rehearsals import rehearse; rehearse()"
+
+_BEGINS = threading.Lock()
+_PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
+
+
+def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
+    """Begin a rehearsal of a call, unless there was one of that name.
+
+    `niceness` lowers the priority of its process.
+    """
+    with _BEGINS:
+        if name in _PROCESSES:
+            return
+        _PROCESSES[name] = None
+        is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
+        if is_python and multiprocessing.parent_process() is None:
+            with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
+                message = b"".join(map(pickle.dumps, (niceness, sys.path, call)))
+                _PROCESSES[name] = _started(message)
+
+
+def _started(message: bytes) -> subprocess.Popen[bytes]:
+    """Start a process that reads a message; its input stays open while this process lives."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is not for it
+    )
+    atexit.register(_end, process)
+    threading.Thread(target=_send, args=(process, message), daemon=True).start()
+    return process
+
+
+def _send(process: subprocess.Popen[bytes], message: bytes) -> None:
+    assert process.stdin is not None
+    with suppress(OSError, ValueError):  # it has ended
+        process.stdin.write(message)
+        process.stdin.flush()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def state_of(name: str) -> str:
+    """Return ``none`` if no rehearsal of that name was begun, ``running`` or ``over``."""
+    if name not in _PROCESSES:
+        return "none"
+    process = _PROCESSES[name]
+    return "running" if process is not None and process.poll() is None else "over"
+
+
+def rehearse() -> None:
+    """Make the call that comes from standard input, and end with the process that sent it."""
+    os.nice(pickle.load(sys.stdin.buffer))
+    sys.path[:] = pickle.load(sys.stdin.buffer)
+    call = pickle.load(sys.stdin.buffer)
+    kernels.LIGHT_SECONDS = 0.0  # these, too, are compiled
+    threading.Thread(target=_end_at_end_of_input, daemon=True).start()
+    call()
+
+
+def _end_at_end_of_input() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
