@@ -162,7 +162,7 @@ WISHES = {
     "puzzles of 9×9 without other rules have one": {"rating": (1, 2)},
     "17 or more are wanted, and 16 cells": {"clues": (17, 20)},
     "a pattern has a character for each of 16 cells": {"pattern": "x..x"},
-    "had several solutions with all clues that the pattern": {"pattern": "xxxx" + "." * 12},
+    "had several solutions with all clues that may stand": {"pattern": "xxxx" + "." * 12},
     "a puzzle of 2 clues has several": {"pattern": "xx" + "." * 14},
     "unknown symmetry 'both'": {"symmetry": "both"},
     "seed is 0 or more": {"seed": -1},
