@@ -22,7 +22,7 @@ W = uint64
 Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
 
-_JOINS = 32  # of regions, for each of them; see docs/decisions/generate.md
+_JOINS = 8  # of regions, for each cell; see docs/decisions/generate.md
 
 
 @inlined
@@ -59,20 +59,21 @@ def random_regions(keys: Keys, rows: Numbers, attempts: Numbers, n: int) -> npt.
     [5, 5, 5, 5, 5]
     """
     regions = np.empty((len(rows), n * n), np.uint8)
-    _draw_regions(keys, rows, attempts, n, _JOINS * n, regions)
+    _draw_regions(keys, rows, attempts, n, _JOINS * n * n, regions)
     return regions
 
 
 @kernel
 def _draw_regions(keys, rows, attempts, n, n_joins, regions):
-    """Begin with the rows of the grid as regions, and part two of them anew again and again."""
+    """Begin with rows, or columns, as regions, and part two of them anew again and again."""
     state = np.empty(1, np.uint64)
     room = np.empty((4, 8 * n + 4), np.int64)
     parent = np.empty(n * n, np.int64)
     for k in range(rows.size):
         state[0] = stream_of(keys, rows[k], attempts[k])
+        has_columns = below(state, 0, 2) == 1
         for cell in range(n * n):
-            regions[k, cell] = cell // n
+            regions[k, cell] = cell % n if has_columns else cell // n
         for _ in range(n_joins):
             cell = below(state, 0, n * n)
             other = _neighbour(cell, below(state, 0, 4), n)

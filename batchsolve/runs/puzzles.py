@@ -319,7 +319,7 @@ class Maker:
             self._dig(given, self._wish, numbers, made, now)
             are_fit = self._are_fit(made, now)
             done = now[are_fit]
-            if self.drawn is not None and given is not None:
+            if self.drawn is not None and given is not None and done.size:
                 texts = self.drawn.texts(given.take(np.flatnonzero(are_fit)))
                 for name, column in columns.items():
                     column[done] = texts[name]

@@ -37,7 +37,7 @@ from batchsolve.engines.lanes.steps import find_events, keep_vectors_aligned, lo
 from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variant
 from batchsolve.splitmix import GOLDEN, below, mixed, stream_of
 
 U, W = uint32, uint64
@@ -130,7 +130,7 @@ class Diggers(NamedTuple):
     nodes: np.ndarray  # lane -> nodes of the row
     trial_nodes: np.ndarray  # lane -> nodes of the trial
     n_blocked: np.ndarray  # lane, place -> clues that have to stay from that place on
-    own_rows: np.ndarray  # place of a row -> the row whose rules hold: the same
+    own_rows: np.ndarray  # place of a row -> the row of `RowRules` whose rules hold
     bits: np.ndarray  # one bit a lane: the sets of lanes that `Lanes.bits` has
 
 
@@ -207,7 +207,7 @@ def _blank(form, own, w, lane, cell):
     """Return the candidates of a cell without a clue."""
     candidates = lowest_bits(n_digits_of(form))
     if own is not None and own.allowed.shape[1] > 0:
-        candidates &= U(own.allowed[w.row[lane], cell])
+        candidates &= U(own.allowed[w.own_rows[w.row[lane]], cell])
     return candidates
 
 
@@ -217,9 +217,10 @@ def _begin_fill(form, own, n, w, wish, made, lane):
     for cell in range(n_cells_of(form)):
         w.grid[U(cell) * n + lane] = _blank(form, own, w, lane, cell)
     if own is not None:
+        row = w.own_rows[w.row[lane]]
         for cell in range(n_cells_of(form)):
             if len(form.free) > 0:
-                w.regions[U(cell) * n + lane] = own.regions[w.row[lane], cell]
+                w.regions[U(cell) * n + lane] = own.regions[row, cell]
             if made.solutions[w.row[lane], cell] > 0:
                 w.grid[U(cell) * n + lane] = U(1) << U(made.solutions[w.row[lane], cell] - 1)
     n_digits = np.int64(n_digits_of(form))
@@ -598,7 +599,7 @@ def dig_rows(
     Parameters
     ----------
     problem : GridProblem
-        A `Sudoku`, a `Variant` without cages and marks, or the `Variants` of the rows.
+        A `Sudoku`, a `Variant`, or the `Variants` of the rows.
     wish : Wish
     keys : ndarray of uint64, shape (2,)
         The seed of the random numbers.
@@ -615,7 +616,10 @@ def dig_rows(
     form = _form_of(problem)
     left = np.array([0, len(rows)], np.int64)
     w = _diggers(form, len(wish.begins) - 1, len(rows))
-    own = problem.own if isinstance(problem, Variants) else None
+    own = None
+    if isinstance(problem, Variant):
+        own = problem.own
+        w.own_rows[:] = problem.rows_of(w.own_rows)
     _dig(form.shape, form.rules, own, w, wish, keys, rows, made, left)
     return int(left[1])
 
