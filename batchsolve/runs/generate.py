@@ -97,7 +97,8 @@ def generate_file(
     output : str or path
         As in `solve_file`, without ``.npy``. It holds the columns ``puzzle``, ``solution`` and
         ``clues``; and, for other rules than the usual ones of the size, the columns ``box``,
-        ``rules`` and ``regions``, by which `solve_file` knows them.
+        ``rules``, ``regions``, ``cages``, ``sums``, ``marks`` and ``pairs``, by which `solve_file`
+        knows them.
     n : int
         Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
     jobs : int, optional
