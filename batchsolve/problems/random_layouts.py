@@ -2,8 +2,8 @@
 
 Regions are drawn by *recombination* (DeFord, Duchin and Solomon, "Recombination: A Family of Markov
 Chains for Redistricting", 2021): two regions that meet are joined, a random tree spans their cells,
-and a random one of its edges that part it into halves parts the regions anew. So regions are
-connected at all times.
+and it is cut at a random one of the edges that leave two halves. So regions are connected at all
+times.
 """
 
 # compiled kernels are typed by their arguments
@@ -65,7 +65,7 @@ def random_regions(keys: Keys, rows: Numbers, attempts: Numbers, n: int) -> npt.
 
 @kernel
 def _draw_regions(keys, rows, attempts, n, n_joins, regions):
-    """Begin with rows, or columns, as regions, and part two of them anew again and again."""
+    """Begin with rows, or columns, as regions; then recombine two of them again and again."""
     state = np.empty(1, np.uint64)
     room = np.empty((4, 8 * n + 4), np.int64)
     parent = np.empty(n * n, np.int64)
@@ -78,12 +78,12 @@ def _draw_regions(keys, rows, attempts, n, n_joins, regions):
             cell = below(state, 0, n * n)
             other = _neighbour(cell, below(state, 0, 4), n)
             if other >= 0 and regions[k, cell] != regions[k, other]:
-                _part_anew(state, regions[k], cell, regions[k, other], n, room, parent)
+                _recombine(state, regions[k], cell, regions[k, other], n, room, parent)
 
 
 @helper
-def _part_anew(state, region, root, other, n, room, parent):
-    """Part the regions of a cell and `other` anew, if a tree from that cell has a fitting edge.
+def _recombine(state, region, root, other, n, room, parent):
+    """Draw the regions of a cell and `other` anew, if a tree from that cell has a fitting edge.
 
     The tree grows by a random edge at a time. ``room`` is working space.
     """

@@ -11,6 +11,9 @@ An attempt depends on the seed, the row and its number alone. A lane searches as
 the same propagation and the same branch cells; a fill guesses at random and begins again at a
 contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over its
 guesses. Of `Wish.n_fills` grids the attempt takes one, with chances that make up for this.
+
+Rows may have rules of their own, as `Variants`, and solutions from which these were drawn. Then an
+attempt begins with the solution, and a row whose attempt fails is left to the caller.
 """
 
 from __future__ import annotations
