@@ -463,6 +463,16 @@ class PuzzleSettings:
         ranges that end with infinity.
     minimal : bool
         Make puzzles with a second solution without any one of their clues.
+    cages : (int, int), optional
+        The bounds of the number of cells of cages, which are drawn for each row and have the sums
+        of its solution, as in a killer.
+    cage_layout : str, optional
+        The cage of each cell in all rows, or ``.``; the sums are those of each row's solution.
+    marks : str, optional
+        The marks of neighbours that each solution has, all of them, joined by ``+``:
+        ``consecutive``, ``dots``, ``xv``, ``greater``; or ``parity`` of every cell.
+    jigsaw : bool
+        Draw connected regions for each row, in place of boxes.
     pattern : str, optional
         A character for each cell; no clue stands where it is one of ``.0_-``.
     symmetry : str
@@ -494,6 +504,19 @@ class PuzzleSettings:
         None, "Rating of the puzzle, as of rate; A.. has no upper bound.", metavar="A..B"
     )
     minimal: bool = setting(False, "No clue can be left out.")
+    cages: tuple[int, int] | None = setting(
+        None, "Draw cages of A to B cells for each row, and give their sums.", metavar="A..B"
+    )
+    cage_layout: str | None = setting(
+        None, "File with the cage of each cell, or a dot; give their sums.", metavar="FILE"
+    )
+    marks: str | None = setting(
+        None,
+        "Give all marks of a kind: consecutive, dots, xv, greater or parity; several with + "
+        "between them.",
+        metavar="KIND",
+    )
+    jigsaw: bool = setting(False, "Draw regions for each row, in place of boxes.")
     pattern: str | None = setting(
         None,
         "File with a character for each cell; clues stand only where it is none of .0_-.",
@@ -515,22 +538,34 @@ class PuzzleSettings:
     def __post_init__(self) -> None:
         check_bounds(self)
         object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
-        if self.pattern is not None:
-            text_of("a pattern", self.pattern)
+        for name, text in (
+            ("a pattern", self.pattern),
+            ("a layout of cages", self.cage_layout),
+            ("the kinds of marks", self.marks),
+        ):
+            if text is not None:
+                text_of(name, text)
         if self.symmetry not in SYMMETRIES:
             raise InputError(
                 f"unknown symmetry {quoted(self.symmetry)}; choose from {', '.join(SYMMETRIES)}"
             )
         if self.weights and not (self.minimal and self.symmetry == "none"):
             raise InputError("`weights` are those of `minimal` puzzles without a symmetry")
+        if self.weights and self.has_drawn_rules:
+            raise InputError("`weights` are those of puzzles whose rules are not drawn")
+        if self.cages is not None and self.cage_layout is not None:
+            raise InputError("`cages` are drawn, and `cage_layout` gives them; leave out one")
         object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
-        if self.clues is not None:
-            kind = "clues are a pair such as (22, 26), fewest first"
-            with argument_errors(kind, self.clues):
-                fewest, most = map(operator.index, self.clues)
-            if not 0 <= fewest <= most:
-                raise InputError(f"{kind}, not {self.clues}")
-            object.__setattr__(self, "clues", (fewest, most))
+        for name, kind in (
+            ("clues", "clues are a pair such as (22, 26), fewest first"),
+            ("cages", "sizes of cages are a pair such as (2, 5), smallest first"),
+        ):
+            if (given := getattr(self, name)) is not None:
+                with argument_errors(kind, given):
+                    fewest, most = map(operator.index, given)
+                if not 0 <= fewest <= most:
+                    raise InputError(f"{kind}, not {given}")
+                object.__setattr__(self, name, (fewest, most))
         if self.rating is not None:
             kind = "a rating is a pair such as (2.6, 4.4), the lower bound first"
             with argument_errors(kind, self.rating):
@@ -539,12 +574,23 @@ class PuzzleSettings:
                 raise InputError(f"{kind}, not {self.rating}")
             object.__setattr__(self, "rating", (low, high))
 
+    @property
+    def has_drawn_rules(self) -> bool:
+        """True if each row has rules of its own."""
+        given = (self.cages, self.cage_layout, self.marks)
+        return self.jigsaw or any(each is not None for each in given)
+
 
 class PuzzleFields(TypedDict, total=False):
     """The fields of `PuzzleSettings`, as keywords of functions."""
 
     seed: int
     clues: tuple[int, int] | None
+    rating: tuple[float, float] | None
+    cages: tuple[int, int] | None
+    cage_layout: str | None
+    marks: str | None
+    jigsaw: bool
     minimal: bool
     pattern: str | None
     symmetry: str

@@ -8,6 +8,7 @@ The words of a stream are ``mixed(seed + GOLDEN)``, ``mixed(seed + 2 · GOLDEN)`
 
 from __future__ import annotations
 
+import numpy as np
 from numba import uint64
 
 from batchsolve.kernels import inlined
@@ -22,3 +23,17 @@ def mixed(x):
     x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
     return x ^ (x >> uint64(31))
+
+
+@inlined
+def stream_of(keys, row, attempt):
+    """Return the state at which the random numbers of an attempt at a row begin."""
+    state = mixed(keys[0] + uint64(row) * GOLDEN)
+    return mixed(state ^ (keys[1] + uint64(attempt) * GOLDEN))
+
+
+@inlined
+def below(states, place, n):
+    """Return a random number below n, which is less than 2³¹, from the stream at a place."""
+    states[place] += GOLDEN
+    return np.int64(((mixed(states[place]) >> uint64(32)) * uint64(n)) >> uint64(32))

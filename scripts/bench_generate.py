@@ -37,6 +37,11 @@ WISHES: dict[str, tuple[int, dict[str, Any]]] = {
     "9x9, rotation": (10_000, {"symmetry": "rotation"}),
     "9x9 minimal, diagonals": (2_000, {"minimal": True, "rules": "x"}),
     "16x16 minimal": (512, {"minimal": True, "box": (4, 4)}),
+    "9x9, cages of 2 to 5 cells": (400, {"cages": (2, 5)}),
+    "9x9, cages of 1 to 4 cells, no clue": (1_000, {"cages": (1, 4), "clues": (0, 0)}),
+    "9x9, cages of 2 to 5 cells, no clue": (50, {"cages": (2, 5), "clues": (0, 0)}),
+    "9x9 minimal, jigsaw": (1_000, {"minimal": True, "jigsaw": True}),
+    "9x9, dots": (400, {"marks": "dots"}),
     "25x25, 300 clues": (32, {"box": (5, 5), "clues": (300, 300)}),
 }
 SHAPES = {"4x4": (2, 2), "6x6": (2, 3), "9x9": (3, 3), "16x16": (4, 4)}

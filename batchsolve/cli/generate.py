@@ -33,6 +33,7 @@ MadeFiles = Annotated[
         "batchsolve generate -n 1000 --seed 7 --minimal -o puzzles.csv",
         "batchsolve generate -n 10 --box 4x4 --clues 110..120",
         "batchsolve generate -n 10 --rules x --symmetry rotation --clues 24..30",
+        "batchsolve generate -n 10 --cages 1..4 --clues 0",
     ),
     epilog="Exit codes: 0 all puzzles made; 2 wrong usage, no puzzle found for a row, or a file "
     "that cannot be read or written; 130 interrupted, 143 terminated.",
@@ -50,9 +51,9 @@ def generate(
 ) -> int:
     """Make puzzles, each with one solution, which is proved.
 
-    The output has the columns puzzle, solution and clues; then box, rules and regions, if others
-    than the usual ones were asked for. Row I depends on the seed and on I alone, not on the number
-    of workers.
+    The output has the columns puzzle, solution and clues; then those of the rules, if others than
+    the usual ones were asked for: box, rules, regions, cages, sums, marks and pairs. Row I depends
+    on the seed and on I alone, not on the number of workers.
     """
     from batchsolve.runs.generate import generate_file
     from batchsolve.runs.progress import ROW_BAR, rows_on

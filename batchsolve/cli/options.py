@@ -226,6 +226,11 @@ def pattern_of_file(name: str) -> str:
     return text_of_file(name, "a character for each cell")
 
 
+def layout_of_file(name: str) -> str:
+    """Return the text of a file with a layout of cages."""
+    return text_of_file(name, "the cage of each cell")
+
+
 def number_range(text: str) -> tuple[int, int]:
     """Return the bounds of a range such as ``22..26``, or twice a number."""
     fewest, dots, most = text.partition("..")
@@ -272,6 +277,8 @@ _ADDED: dict[str, dict[str, Any]] = {
     "clues": {"type": number_range},
     "rating": {"type": rating_range},
     "pattern": {"type": pattern_of_file},
+    "cages": {"type": number_range},
+    "cage_layout": {"type": layout_of_file},
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }

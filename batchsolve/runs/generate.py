@@ -26,7 +26,7 @@ from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.corpora import blocks_for, corpus_of
 from batchsolve.runs.destinations import Parts, RowTable
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
-from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys, rows_of_block
+from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
 from batchsolve.runs.solve_file import FileRun
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import Write
@@ -42,6 +42,7 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.places import files_of
+from batchsolve.tables.rule_columns import OWN, REGIONS
 from batchsolve.tables.shapes import BOX
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -61,6 +62,8 @@ class Puzzle(NamedTuple):
         The number of clues.
     weight : float
         1 unless weights are wanted.
+    own : tuple of (str, str)
+        The rules that this puzzle has of its own: columns such as ``cages`` and ``sums``.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Puzzle(NamedTuple):
     solution: str
     clues: int
     weight: float = 1.0
+    own: tuple[tuple[str, str], ...] = ()
 
 
 def generate_file(
@@ -93,7 +97,8 @@ def generate_file(
     output : str or path
         As in `solve_file`, without ``.npy``. It holds the columns ``puzzle``, ``solution`` and
         ``clues``; and, for other rules than the usual ones of the size, the columns ``box``,
-        ``rules`` and ``regions``, by which `solve_file` knows them.
+        ``rules``, ``regions``, ``cages``, ``sums``, ``marks`` and ``pairs``, by which `solve_file`
+        knows them.
     n : int
         Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
     jobs : int, optional
@@ -204,11 +209,14 @@ def generate(
     what, how = _checked(generate, wanted, files, settings)
     n = None if n is None else whole_number("n", n)
     tables = _tables(n, FEW_ROWS, Pool(jobs, backend, address), what, how)
-    names = Puzzle._fields if what.weights else Puzzle._fields[:-1]
+    names = Puzzle._fields[: 4 if what.weights else 3]
     return (
-        Puzzle(*row)
+        Puzzle(
+            **{name: row[name] for name in names},
+            own=tuple((name, row[name]) for name in (REGIONS, *OWN) if name in row),
+        )
         for table in tables
-        for row in zip(*(table[name].to_pylist() for name in names), strict=True)
+        for row in table.to_pylist()
     )
 
 
@@ -233,7 +241,7 @@ def _tables(
     maker = Maker.of(files, wanted)
     table = PuzzleTable.of(maker, files)
     yield table.schema.empty_table()
-    size = files.chunk or size or rows_of_block(maker.problem.n_cells)
+    size = files.chunk or size or maker.rows_of_block
     firsts = count(0, size) if n is None else range(0, n, size)
     blocks = (RowRange(k, k + size if n is None else min(k + size, n)) for k in firsts)
     with pool:
@@ -303,7 +311,8 @@ class PuzzleTable:
         kinds = {"puzzle": pa.string(), "solution": pa.string(), "clues": pa.int64()}
         if maker.wanted.weights:
             kinds["weight"] = pa.float64()
-        return cls(notation, more, pa.schema({**kinds, **dict.fromkeys(more, pa.string())}))
+        texts = [*more, *(maker.drawn.names if maker.drawn else ())]
+        return cls(notation, more, pa.schema({**kinds, **dict.fromkeys(texts, pa.string())}))
 
     def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
         """Return the rows of a block, and their sums."""
@@ -314,6 +323,7 @@ class PuzzleTable:
             "clues": pa.array(np.count_nonzero(answers.grids, axis=1)),
             "weight": pa.array(answers.weights),
             **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
+            **answers.columns,
         }
         tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
         table = pa.table([columns[name] for name in self.schema.names], self.schema)
@@ -338,7 +348,7 @@ class GenerateRun(FileRun):
         """See `FileRun`."""
         self.maker = Maker.of(self.settings, self.wanted)
         self.unlike = files_of(self.wanted.unlike)
-        size = rows_of_block(self.maker.problem.n_cells)
+        size = self.maker.rows_of_block
         size *= PART_BLOCKS if isinstance(self.destination, Parts) else 1
         return RowNumbers(self.n, size), RowEngines(registered("lanes"))
 
@@ -372,5 +382,6 @@ class GenerateRun(FileRun):
     def same(self, corpus: Any, engines: RowEngines | EnginesByShape) -> dict[str, Any]:
         """See `FileRun`."""
         wanted = {**asdict(self.wanted), "clues": list(self.wanted.clues or [])}
+        wanted["cages"] = list(self.wanted.cages or [])
         wanted["rating"] = list(map(str, self.wanted.rating or []))  # no JSON has infinity
         return {**wanted, "n": self.n, "unlike": [self.identity_of(p) for p in self.unlike]}

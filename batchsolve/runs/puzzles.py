@@ -11,17 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from batchsolve.engines.lanes.digging import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.variant import Variant, grid_problem
+from batchsolve.problems.variant import Variant, grid_problem, grid_rules
+from batchsolve.problems.variants import Variants
 from batchsolve.rating.ratings import has_ratings, ratings_of
 from batchsolve.settings import FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
+from batchsolve.tables.drawn_rules import DrawnRules
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import GridHash
 from batchsolve.tables.rule_columns import RuleColumns
@@ -31,8 +35,10 @@ N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
 # must all be proved, and of others.
 PROOF_NODES, TRIAL_NODES = 20_000, 1_000
+FILL_NODES = 5_000  # of an attempt, after which regions count as those without a solved grid
 BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
+TIMES_SLOWER = 16  # rows with rules of their own, about
 NO_CLUE = ".0_-"  # characters of a pattern
 
 
@@ -104,6 +110,8 @@ class Puzzles:
     ----------
     grids, solutions : ndarray of uint8, shape (n, n_cells)
     weights : ndarray of float64, shape (n,)
+    columns : dict of str to pyarrow.Array
+        The columns of the rules that each row has of its own.
     n_nodes : int
         Nodes that the searches have visited.
     """
@@ -111,10 +119,11 @@ class Puzzles:
     grids: npt.NDArray[np.uint8]
     solutions: npt.NDArray[np.uint8]
     weights: npt.NDArray[np.float64]
+    columns: dict[str, pa.Array]
     n_nodes: int
 
 
-def problem_for(files: FileSettings) -> GridProblem:
+def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
     """Return the problem of the grids that a box, rules and regions describe.
 
     Raises
@@ -123,7 +132,12 @@ def problem_for(files: FileSettings) -> GridProblem:
         If the regions do not fit the box.
     """
     said = RuleColumns(9, files.box, files.rules, files.regions)
-    return grid_problem(said.known_digits or 9, files.box, files.rules, files.regions)
+    n = said.known_digits or 9
+    if not wanted.jigsaw:
+        return grid_problem(n, files.box, files.rules, files.regions)
+    if files.regions is not None:
+        raise InputError("`jigsaw` draws regions, and `regions` gives them; leave out one")
+    return Variant(grid_rules(n, files.box, files.rules, has_boxes=False))
 
 
 def rows_of_block(n_cells: int) -> int:
@@ -223,6 +237,8 @@ class Maker:
     Attributes
     ----------
     problem : GridProblem
+    drawn : DrawnRules, optional
+        The rules of its own that each row gets.
     units : Units
     fewest, most : int
         The bounds of the number of clues.
@@ -232,6 +248,7 @@ class Maker:
     """
 
     problem: GridProblem
+    drawn: DrawnRules | None
     units: Units
     fewest: int
     most: int
@@ -247,19 +264,25 @@ class Maker:
         InputError
             If such puzzles cannot exist, or cannot be made here.
         """
-        problem = problem_for(files)
+        problem = problem_for(files, wanted)
         if problem.n_digits > 32:
             raise InputError(f"puzzles of up to 32 digits can be made, not of {problem.n_digits}")
-        if isinstance(problem, Sudoku) and min(problem.box_rows, problem.box_columns) < 2:
+        drawn = DrawnRules.of(problem.rules, wanted) if wanted.has_drawn_rules else None
+        if drawn:
+            problem = Variant(drawn.rules)
+        elif isinstance(problem, Sudoku) and min(problem.box_rows, problem.box_columns) < 2:
             problem = Variant(problem.rules)
-        units = Units.of(problem.rules, wanted.symmetry, wanted.pattern)
+        no_clue = NO_CLUE[0] * problem.n_cells  # a pattern
+        pattern = no_clue if wanted.clues == (0, 0) else wanted.pattern
+        units = Units.of(problem.rules, wanted.symmetry, pattern)
         n_allowed = len(units.cells)
         fewest, most = wanted.clues or (0, n_allowed)
         if fewest > n_allowed:
             raise InputError(
                 f"`clues`: {fewest} or more are wanted, and {n_allowed} cells may have one"
             )
-        needed = 0 if problem.rules.pairs else problem.n_digits - 1
+        is_free = problem.rules.pairs or (drawn and drawn.follow)
+        needed = 0 if is_free else problem.n_digits - 1
         if min(most, n_allowed) < needed:
             raise InputError(
                 f"a puzzle of {counted(min(most, n_allowed), 'clue')} has several solutions: two "
@@ -271,7 +294,12 @@ class Maker:
             check_shape(problem)
         if wanted.rating is not None and not has_ratings(problem):
             raise InputError("`rating`: puzzles of 9×9 without other rules have one")
-        return cls(problem, units, fewest, most, wanted, np.empty(0, np.uint64))
+        return cls(problem, drawn, units, fewest, most, wanted, np.empty(0, np.uint64))
+
+    @property
+    def rows_of_block(self) -> int:
+        """Number of rows of a block."""
+        return rows_of_block(self.problem.n_cells) // (TIMES_SLOWER if self.drawn else 1)
 
     def make(self, rows: RowRange) -> Puzzles:
         """Make the puzzles of some rows.
@@ -282,55 +310,111 @@ class Maker:
             If no attempt at a row makes a puzzle as wanted.
         """
         numbers = np.arange(rows.first, rows.last)
-        made = self._dug(numbers, Made.of_rows(len(numbers), self.problem.n_cells))
-        again = np.arange(len(numbers))
-        while (again := again[self._are_unfit(made, again)]).size:
-            made.attempts[again] += 1
-            part = self._dug(numbers[again], Made(*(array[again] for array in made)))
-            for whole, some in zip(made, part, strict=True):
-                whole[again] = some
-        return Puzzles(made.puzzles, made.solutions, made.weights, int(made.nodes.sum()))
+        made = Made.of_rows(len(numbers), self.problem.n_cells)
+        names = self.drawn.names if self.drawn else ()
+        columns = {name: np.empty(len(numbers), object) for name in names}
+        left = np.arange(len(numbers))
+        while left.size:
+            now, given = (left, None) if self.drawn is None else self._draw(numbers, made, left)
+            self._dig(given, self._wish, numbers, made, now)
+            are_fit = self._are_fit(made, now)
+            done = now[are_fit]
+            if self.drawn is not None and given is not None and done.size:
+                texts = self.drawn.texts(given.take(np.flatnonzero(are_fit)))
+                for name, column in columns.items():
+                    column[done] = texts[name]
+            left = np.setdiff1d(left, done)
+            made.attempts[left] += 1
+        each = {name: pa.array(column, pa.string()) for name, column in columns.items()}
+        return Puzzles(made.puzzles, made.solutions, made.weights, each, int(made.nodes.sum()))
 
-    def _dug(self, rows: npt.NDArray[np.int64], made: Made) -> Made:
-        """Make puzzles, each at the first attempt that succeeds after those made before."""
-        wish = Wish(
+    @property
+    def _wish(self) -> Wish:
+        """The puzzles that are wanted, as they are dug."""
+        return Wish(
             *self.units,
             self.fewest,
             self.most,
             self.wanted.minimal,
             self.wanted.weights,
             N_FILLS,
+            self.drawn is not None,
             self.wanted.node_limit,
             PROOF_NODES if self.wanted.minimal else TRIAL_NODES,
+            FILL_NODES if self.drawn else self.wanted.node_limit,
         )
-        failed = dig_rows(self.problem, wish, self.wanted.seed, rows, made)
-        if failed < len(rows):
-            raise InputError(self._why(int(rows[failed]), made, failed))
-        return made
 
-    def _are_unfit(self, made: Made, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Tell which puzzles are known, or rated otherwise than wished; count the reasons."""
-        puzzles, are_unfit = made.puzzles[rows], np.zeros(len(rows), np.bool_)
+    def _keys(self, use: int) -> npt.NDArray[np.uint64]:
+        """Return the seed of the random numbers for a use."""
+        seed = np.random.SeedSequence(self.wanted.seed, spawn_key=(use,) if use else ())
+        return np.asarray(seed.generate_state(2, np.uint64), np.uint64)
+
+    def _draw(
+        self, numbers: npt.NDArray[np.int64], made: Made, rows: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], Given]:
+        """Draw the rules of some rows; return the rows that have a solved grid, and their rules."""
+        assert self.drawn is not None
+        made.solutions[rows] = 0
+        given = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
+        if self.drawn.follow:
+            nothing = np.empty(0, np.uint16)
+            units = Units(np.zeros(1, np.int64), nothing, nothing, self.units.free)
+            filled = self._wish._replace(
+                **units._asdict(), fewest=0, most=self.problem.n_cells, is_minimal=False
+            )
+            self._dig(given, filled, numbers, made, rows)
+            are_there = made.weights[rows] > 0
+            rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
+            given = self.drawn.given(
+                given, self._keys(3), numbers[rows], made.attempts[rows], made.solutions[rows]
+            )
+        return rows, given
+
+    def _dig(
+        self,
+        given: Given | None,
+        wish: Wish,
+        numbers: npt.NDArray[np.int64],
+        made: Made,
+        rows: npt.NDArray[np.int64],
+    ) -> None:
+        """Make the puzzles of some rows, whose own rules and solutions may be given."""
+        problem = self.problem if given is None else Variants(self.problem.rules, given)
+        part = Made(*(array[rows] for array in made))
+        part.weights[:] = 0
+        is_solved = rows.size > 0 and part.solutions[0, 0] > 0 and self.drawn is not None
+        if is_solved:
+            wish = wish._replace(free=wish.free[:0], n_fills=1)
+        failed = dig_rows(problem, wish, self._keys(int(is_solved)), numbers[rows], part)
+        if failed < len(rows):
+            raise InputError(self._why(int(numbers[rows[failed]]), part, failed))
+        for whole, some in zip(made, part, strict=True):
+            whole[rows] = some
+
+    def _are_fit(self, made: Made, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Tell which puzzles are made, unknown, and rated as wished; count the reasons."""
+        puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
             low, high = self.wanted.rating
             values = np.nan_to_num(ratings_of(puzzles).values, nan=np.inf)
-            are_unfit |= (values < low) | (values > high)
-            made.reasons[rows[are_unfit], RATED] += 1
+            are_fit &= (values >= low) & (values <= high)
+            made.reasons[rows[~are_fit], RATED] += 1
         if self.known.size:
             forms = forms_of(self.problem, puzzles)
             are_known = np.isin(keys_of_forms(forms.grids), self.known) | ~forms.found
             made.reasons[rows[are_known], KNOWN] += 1
-            are_unfit |= are_known
-        return are_unfit
+            are_fit &= ~are_known
+        return are_fit
 
     def _why(self, row: int, made: Made, k: int) -> str:
         """Return the reason why a row has no puzzle."""
-        several, number, spare, known, rated = made.reasons[k].tolist()
+        several, number, spare, empty, known, rated = made.reasons[k].tolist()
         fewest, most, bounds = made.fewest[k], made.most[k], f"{self.fewest} to {self.most}"
         each = (
-            (several, "had several solutions with all clues that the pattern allows"),
+            (several, "had several solutions with all clues that may stand"),
             (number, f"had {fewest} to {most} clues, not {bounds}"),
             (spare, "had a clue too many, or none was found in time"),
+            (empty, "found no solved grid in time"),
             (known, "were like a puzzle of `unlike`"),
             (rated, "had another rating"),
         )

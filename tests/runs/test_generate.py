@@ -12,12 +12,16 @@ import numpy as np
 import pyarrow.csv as csv
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 from oracles import canonical_form, grids_by_rules
 
 import batchsolve as bs
 from batchsolve.cli import app
+from batchsolve.problems.random_layouts import random_regions
+from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
+from batchsolve.runs import solve_file
+from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
     "boxes": {"box": (2, 2)},
@@ -66,18 +70,128 @@ def test_every_puzzle_is_as_it_was_wished(kind, seed, symmetry, minimal, clues, 
     if isinstance(made, str):  # not every wish comes true
         assert re.search("no puzzle after|has several solutions|cells may have one", made)
         return
-    rules = rules_of(GRIDS[kind])
     for row in made:
-        puzzle, solution = digits(row.puzzle), digits(row.solution)
-        assert grids_by_rules(rules, puzzle) == {tuple(solution)}
-        places = [divmod(cell, 4) for cell, digit in enumerate(puzzle) if digit]
-        assert len(places) == row.clues
-        assert clues is None or clues[0] <= row.clues <= clues[1]
-        assert {IMAGES[symmetry](*place) for place in places} == set(places)
-        assert pattern is None or all(PATTERN[r][c] == "x" for r, c in places)
-        for r, c in places if minimal else ():
-            fewer = [0 if cell == 4 * r + c else digit for cell, digit in enumerate(puzzle)]
-            assert len(grids_by_rules(rules, fewer)) > 1
+        check(row, rules_of(GRIDS[kind]), symmetry, minimal, clues, pattern)
+
+
+def check(row, rules, symmetry="none", minimal=False, clues=None, pattern=None):
+    puzzle, solution = digits(row.puzzle), digits(row.solution)
+    assert grids_by_rules(rules, puzzle) == {tuple(solution)}
+    places = [divmod(cell, 4) for cell, digit in enumerate(puzzle) if digit]
+    assert len(places) == row.clues
+    assert clues is None or clues[0] <= row.clues <= clues[1]
+    assert {IMAGES[symmetry](*place) for place in places} == set(places)
+    assert pattern is None or all(PATTERN[r][c] == "x" for r, c in places)
+    for r, c in places if minimal else ():
+        fewer = [0 if cell == 4 * r + c else digit for cell, digit in enumerate(puzzle)]
+        assert len(grids_by_rules(rules, fewer)) > 1
+
+
+LAYOUT = "AABB AC.B DCCE DDEE"
+MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+greater")
+
+
+@given(
+    how=st.fixed_dictionaries(
+        {
+            "box": st.just((2, 2)),
+            "rules": st.sampled_from([None, "x"]),
+            "jigsaw": st.booleans(),
+            "marks": st.none() | st.sampled_from(MARKS),
+        }
+    ),
+    cages=st.sampled_from([{}, {"cages": (1, 3)}, {"cages": (3, 4)}, {"cage_layout": LAYOUT}]),
+    seed=st.integers(0, 2**64),
+    symmetry=st.sampled_from(["none", "rotation"]),
+    minimal=st.booleans(),
+    clues=st.sampled_from([None, (0, 0), (1, 3), (5, 8)]),
+)
+def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
+    how, cages, seed, symmetry, minimal, clues
+):
+    assume(cages or how["jigsaw"] or how["marks"])
+    wish = {"symmetry": symmetry, "minimal": minimal, "clues": clues}
+    made = made_or_refused(3, seed=seed, node_limit=20_000, jobs=1, **wish, **how, **cages)
+    if isinstance(made, str):
+        assert re.search("no puzzle after|a puzzle of 0 clues has several", made)
+        return
+    for row in made:
+        own = dict(row.own)
+        names = ["regions"] * how["jigsaw"] + ["cages", "sums"] * bool(cages)
+        parity = "parity" in (how["marks"] or "")
+        names += ["marks"] * parity + ["pairs"] * (how["marks"] not in (None, "parity"))
+        assert list(own) == names
+        base = grid_problem(4, (2, 2), how["rules"], own.get("regions")).rules
+        said = own_rules(4, (*(own.get(name, "") for name in OWN[:-1]), ""))
+        check(row, said.on(base), symmetry, minimal, clues)
+        least, most = cages.get("cages", (1, 16))
+        assert all(least <= len(cage.cells) <= most for cage in said.cages)
+        groups = [cage.cells for cage in said.cages] if "cages" in cages else []
+        if how["jigsaw"]:
+            groups += regions_of(own["regions"], 4)
+        assert all(is_connected(cells, 4) for cells in groups)
+
+
+def is_connected(cells, n):
+    joined, left = [cells[0]], {*cells[1:]}
+    for cell in joined:
+        near = {
+            cell - n,
+            cell + n,
+            *[cell - 1] * (cell % n > 0),
+            *[cell + 1] * ((cell + 1) % n > 0),
+        }
+        joined += left & near
+        left -= near
+    return not left
+
+
+@pytest.mark.parametrize(("n", "count"), [(2, 2), (3, 10), (4, 117)])  # OEIS A172477
+def test_all_regions_are_drawn(n, count):
+    keys, rows = np.array([1, 2], np.uint64), np.arange(20_000)
+    drawn = random_regions(keys, rows, np.zeros_like(rows), n)
+    assert (np.sort(drawn, axis=1) == np.repeat(np.arange(n), n)).all()
+    first = np.argsort(np.argmax(drawn[:, :, None] == np.arange(n), axis=1), axis=1)
+    names = np.argsort(first, axis=1)[np.arange(len(drawn))[:, None], drawn]
+    partitions, found = np.unique(names, axis=0, return_counts=True)
+    assert len(partitions) == count
+    turned = {tuple(p): k for p, k in zip(partitions.tolist(), found.tolist(), strict=True)}
+    for p, k in zip(partitions, found, strict=True):
+        other = p.reshape(n, n).T.reshape(-1).tolist()
+        numbers = {label: place for place, label in enumerate(dict.fromkeys(other))}
+        assert abs(k - turned[tuple(map(numbers.get, other))]) <= 6 * (2 * k) ** 0.5
+
+
+def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_path, monkeypatch):
+    how = {"box": (2, 2), "seed": 3, "jigsaw": True, "cages": (2, 4), "marks": "parity"}
+    whole = bs.generate_table(60, **how, jobs=1)
+    assert bs.generate_table(60, **how, jobs=2, chunk=7) == whole
+    bs.generate_file(tmp_path / "whole.csv", 60, **how)
+    with monkeypatch.context() as patch:
+        takes, take = iter([1, 1, 1, 0]), solve_file.FileRun._take
+        patch.setattr(solve_file, "JOURNAL_SECONDS", 0)
+        patch.setattr(solve_file.FileRun, "_take", lambda *a: (1 / next(takes), take(*a))[1])
+        with pytest.raises(ZeroDivisionError):
+            bs.generate_file(tmp_path / "out.csv", 60, **how, chunk=7, jobs=1)
+    bs.generate_file(tmp_path / "out.csv", 60, **how, resume=True)
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    solved = bs.solve_table(whole.drop_columns(["solution"]), engine="dlx", jobs=1)
+    assert set(solved["status"].to_pylist()) == {"unique"}
+    assert solved["solution"].to_pylist() == whole["solution"].to_pylist()
+
+
+def test_killers_are_made_by_the_command(tmp_path):
+    words = ["generate", "-n", "5", "--box", "2x2"]
+    (tmp_path / "cages").write_text(LAYOUT.replace(" ", "\n"))
+    for k, how in enumerate(
+        (["--cages", "1..3", "--clues", "0"], ["--cage-layout", str(tmp_path / "cages")])
+    ):
+        out = tmp_path / f"{k}.csv"
+        result = CliRunner().invoke(app, [*words, *how, "-o", str(out)])
+        assert result.exit_code == 0, result.output
+        made = csv.read_csv(out).to_pydict()
+        assert max(made["clues"]) <= 4 * k
+        assert bs.solve_file(out, tmp_path / "solved.csv").unique == 5
 
 
 def test_puzzles_of_9_by_9_are_minimal_and_have_one_solution():
@@ -162,7 +276,7 @@ WISHES = {
     "puzzles of 9×9 without other rules have one": {"rating": (1, 2)},
     "17 or more are wanted, and 16 cells": {"clues": (17, 20)},
     "a pattern has a character for each of 16 cells": {"pattern": "x..x"},
-    "had several solutions with all clues that the pattern": {"pattern": "xxxx" + "." * 12},
+    "had several solutions with all clues that may stand": {"pattern": "xxxx" + "." * 12},
     "a puzzle of 2 clues has several": {"pattern": "xx" + "." * 14},
     "unknown symmetry 'both'": {"symmetry": "both"},
     "seed is 0 or more": {"seed": -1},
@@ -170,6 +284,15 @@ WISHES = {
     "no attempt was finished": {"rules": "nonconsecutive"},
     "stats: puzzles that are made have none": {"stats": True},
     "only grids of rows, columns and boxes": {"unlike": "a.csv", "rules": "x"},
+    "unknown marks 'thermo'; choose from consecutive": {"marks": "xv+thermo"},
+    "no cages of 3 to 5 cells for 4 digits": {"cages": (3, 5)},
+    "are a pair such as .2, 5., smallest first": {"cages": (3, 2)},
+    "`cages` are drawn, and `cage_layout` gives": {"cages": (2, 3), "cage_layout": "A" * 16},
+    "a layout of cages: 5 cells with different": {"cage_layout": "A" * 5 + "." * 11},
+    "a layout of cages: 16 cells have 16 labels": {"cage_layout": "AAA"},
+    "`jigsaw` draws regions": {"jigsaw": True, "regions": "AABBAABBCCDDCCDD"},
+    "puzzles whose rules are not drawn": {"jigsaw": True, "weights": True, "minimal": True},
+    "drawn in one square grid": {"rules": "samurai", "box": (3, 3), "cages": (2, 3)},
 }
 
 

@@ -11,6 +11,9 @@ An attempt depends on the seed, the row and its number alone. A lane searches as
 the same propagation and the same branch cells; a fill guesses at random and begins again at a
 contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over its
 guesses. Of `Wish.n_fills` grids the attempt takes one, with chances that make up for this.
+
+Rows may have rules of their own, as `Variants`, and solutions from which these were drawn. Then an
+attempt begins with the solution, and a row whose attempt fails is left to the caller.
 """
 
 from __future__ import annotations
@@ -32,21 +35,24 @@ from batchsolve.engines.lanes.form import (
     n_cells_of,
     n_digits_of,
 )
-from batchsolve.engines.lanes.memory import aligned, kind_of_lanes
-from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, pays_to_choose, propagate
+from batchsolve.engines.lanes.memory import BAD, BUSY, EVENTS, SOLVED, aligned, kind_of_lanes
+from batchsolve.engines.lanes.steps import find_events, keep_vectors_aligned, lowest_bit
 from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.splitmix import GOLDEN, mixed
+from batchsolve.problems.variant import Variant
+from batchsolve.splitmix import GOLDEN, below, mixed, stream_of
 
 U, W = uint32, uint64
 
 # The reasons why an attempt fails: clues only where they may stand leave several solutions; the
-# number of clues; a clue that could be taken away, or the search for that was too long; and two
-# that callers find: the puzzle is known already, or has another rating than wished.
-SEVERAL, NUMBER, SPARE, KNOWN, RATED = range(5)
+# number of clues; a clue that could be taken away, or the search for that was too long; no solved
+# grid was found in time; and two that callers find: the puzzle is known already, or has another
+# rating than wished.
+SEVERAL, NUMBER, SPARE, EMPTY, KNOWN, RATED = range(6)
 _NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attempt
-_WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE = range(6)  # what a lane does next
+# what a lane does next; `_FAIL` and more is to fail for a reason
+_WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE, _FAIL = range(7)
 _LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
 _STAYS = 2**30  # the place in the order of a clue that is still there
 _OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
@@ -74,9 +80,12 @@ class Wish(NamedTuple):
         Find the weights of puzzles, which are minimal, with a unit for each cell.
     n_fills : int
         Solved grids from which an attempt takes one.
-    row_nodes, trial_nodes : int
-        Nodes after which a row has failed, and after which clues stay although no second solution
-        was found.
+    is_single : bool
+        Make one attempt at each row; if it fails, the row has no puzzle, and the weight 0.
+    row_nodes, trial_nodes, fill_nodes : int
+        Nodes after which a row has failed; after which clues stay although no second solution was
+        found; and after which an attempt without a solved grid has failed, if rows have rules of
+        their own.
     """
 
     begins: np.ndarray
@@ -88,15 +97,17 @@ class Wish(NamedTuple):
     is_minimal: bool
     is_weighed: bool
     n_fills: int
+    is_single: bool
     row_nodes: int
     trial_nodes: int
+    fill_nodes: int
 
 
 class Diggers(NamedTuple):
     """The working memory of n lanes."""
 
     grid: np.ndarray  # n · cell + lane -> candidates
-    regions: np.ndarray  # empty
+    regions: np.ndarray  # n · cell + lane -> region, if regions differ from row to row
     branch: np.ndarray  # lane -> its branch cell, where it is stuck
     saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
     rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
@@ -122,6 +133,8 @@ class Diggers(NamedTuple):
     nodes: np.ndarray  # lane -> nodes of the row
     trial_nodes: np.ndarray  # lane -> nodes of the trial
     n_blocked: np.ndarray  # lane, place -> clues that have to stay from that place on
+    own_rows: np.ndarray  # place of a row -> the row of `RowRules` whose rules hold
+    bits: np.ndarray  # one bit a lane: the sets of lanes that `Lanes.bits` has
 
 
 class Made(NamedTuple):
@@ -129,12 +142,14 @@ class Made(NamedTuple):
 
     Attributes
     ----------
-    puzzles, solutions : ndarray of uint8, shape (n, n_cells)
+    puzzles : ndarray of uint8, shape (n, n_cells)
+    solutions : ndarray of uint8, shape (n, n_cells)
+        Where rows have rules of their own, the digits that are there before fill the grids.
     attempts : ndarray of int64, shape (n,)
         The first attempt to make; then the one that succeeded.
     nodes : ndarray of int64, shape (n,)
         Nodes of all attempts.
-    reasons : ndarray of int64, shape (n, 5)
+    reasons : ndarray of int64, shape (n, 6)
         The number of attempts that failed for each reason.
     fewest, most : ndarray of int64, shape (n,)
         The fewest and the most clues of those that failed by their number.
@@ -157,18 +172,11 @@ class Made(NamedTuple):
         """Return rows that are not made yet."""
         grids, numbers = np.zeros((2, n, n_cells), np.uint8), np.zeros((4, n), np.int64)
         numbers[2] = n_cells
-        reasons = np.zeros((n, 5), np.int64)
+        reasons = np.zeros((n, RATED + 1), np.int64)
         return cls(*grids, *numbers[:2], reasons, *numbers[2:], np.zeros(n))
 
 
-# ---- random numbers: SplitMix64, a stream for every attempt -------------------------------------
-
-
-@inlined
-def _below(w, lane, n):
-    """Return a random number below n, which is less than 2³¹."""
-    w.random[lane] += GOLDEN
-    return np.int64(((mixed(w.random[lane]) >> W(32)) * W(n)) >> W(32))
+# ---- attempts -----------------------------------------------------------------------------------
 
 
 @inlined
@@ -178,35 +186,50 @@ def _fraction(w, lane):
     return np.float64(mixed(w.random[lane]) >> W(11)) / 2.0**53
 
 
-# ---- attempts -----------------------------------------------------------------------------------
-
-
 @inlined
 def _begin_attempt(w, keys, rows, made, lane):
     k = w.row[lane]
-    stream = mixed(keys[0] + W(rows[k]) * GOLDEN)
-    w.random[lane] = mixed(stream ^ (keys[1] + W(made.attempts[k]) * GOLDEN))
+    w.random[lane] = stream_of(keys, rows[k], made.attempts[k])
     w.n_filled[lane], w.weights[lane], w.is_proved[lane] = 0, 0.0, 1
-    w.phase[lane] = _FILL
+    w.phase[lane], w.trial_nodes[lane] = _FILL, 0
 
 
 @inlined
-def _fail(w, made, lane, reason):
-    made.reasons[w.row[lane], reason] += 1
-    made.attempts[w.row[lane]] += 1
+def _fail(w, wish, made, lane, reason):
+    k = w.row[lane]
+    made.reasons[k, reason] += 1
+    if wish.is_single:
+        made.nodes[k] = w.nodes[lane]
+        return _NEXT
+    made.attempts[k] += 1
     return _RETRY
 
 
 @inlined
-def _begin_fill(form, n, w, wish, lane):
+def _blank(form, own, w, lane, cell):
+    """Return the candidates of a cell without a clue."""
+    candidates = lowest_bits(n_digits_of(form))
+    if own is not None and own.allowed.shape[1] > 0:
+        candidates &= U(own.allowed[w.own_rows[w.row[lane]], cell])
+    return candidates
+
+
+@inlined
+def _begin_fill(form, own, n, w, wish, made, lane):
     w.weight[lane] = _LEAST_WEIGHT
-    all_digits = lowest_bits(n_digits_of(form))
     for cell in range(n_cells_of(form)):
-        w.grid[U(cell) * n + lane] = all_digits
+        w.grid[U(cell) * n + lane] = _blank(form, own, w, lane, cell)
+    if own is not None:
+        row = w.own_rows[w.row[lane]]
+        for cell in range(n_cells_of(form)):
+            if len(form.free) > 0:
+                w.regions[U(cell) * n + lane] = own.regions[row, cell]
+            if made.solutions[w.row[lane], cell] > 0:
+                w.grid[U(cell) * n + lane] = U(1) << U(made.solutions[w.row[lane], cell] - 1)
     n_digits = np.int64(n_digits_of(form))
     for x in range(wish.free.size):
         first = x - x % n_digits  # of the house; each cell trades places with one of those before
-        other = first + _below(w, lane, x - first + 1)
+        other = first + below(w.random, lane, x - first + 1)
         cell, from_cell = U(wish.free[x]), U(wish.free[other])
         w.grid[cell * n + lane] = w.grid[from_cell * n + lane]
         w.grid[from_cell * n + lane] = U(1) << U(x - first)
@@ -217,7 +240,7 @@ def _guess_at_random(n, w, lane):
     cell = U(w.branch[lane])
     candidates = U(w.grid[cell * n + lane])
     n_candidates = np.int64(popcount(candidates))
-    for _ in range(_below(w, lane, n_candidates)):
+    for _ in range(below(w.random, lane, n_candidates)):
         candidates &= U(candidates - U(1))
     w.grid[cell * n + lane] = U(1) << lowest_bit(candidates)
     w.weight[lane] *= n_candidates
@@ -240,12 +263,12 @@ def _take_filled(form, n, w, lane):
 def _begin_digging(form, w, wish, lane):
     """Draw the order of units and the number of clues; leave the clues that may stand."""
     for x in range(wish.begins.size - 1):
-        y = _below(w, lane, x + 1)
+        y = below(w.random, lane, x + 1)
         w.order[lane, x] = w.order[lane, y]
         w.order[lane, y] = x
     w.target[lane] = 0 if wish.is_minimal else wish.fewest
     if not wish.is_minimal and wish.most < n_cells_of(form):
-        w.target[lane] += _below(w, lane, wish.most - wish.fewest + 1)
+        w.target[lane] += below(w.random, lane, wish.most - wish.fewest + 1)
     w.gone[lane, :] = _STAYS
     for cell in wish.outside:
         w.gone[lane, cell] = -1
@@ -341,18 +364,19 @@ def _differs(n, w, lane, cell):
 
 
 @inlined
-def _begin_search(form, n, w, lane):
+def _begin_search(form, own, n, w, lane):
     """Fill the grid with the clues that are still there at `place`, in the order of units.
 
     The cell `without`, unless it is -1, holds another digit than in the solution.
     """
-    all_digits = lowest_bits(n_digits_of(form))
     place, without = w.place[lane], w.without[lane]
     for cell in range(n_cells_of(form)):
         clue = U(1) << U(w.solution[lane, cell])
-        w.grid[U(cell) * n + lane] = clue if w.gone[lane, cell] >= place else all_digits
+        blank = _blank(form, own, w, lane, cell)
+        w.grid[U(cell) * n + lane] = clue if w.gone[lane, cell] >= place else blank
     if without >= 0:
-        w.grid[U(without) * n + lane] = all_digits ^ (U(1) << U(w.solution[lane, without]))
+        others = _blank(form, own, w, lane, without)
+        w.grid[U(without) * n + lane] = others & ~(U(1) << U(w.solution[lane, without]))
     w.level[lane] = w.trial_nodes[lane] = 0
 
 
@@ -437,7 +461,7 @@ def _weight(w, wish, lane):
 
 
 @inlined
-def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
+def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
     """Go on with a lane whose grid is propagated; return what it does next."""
     if w.phase[lane] == _NEW:
         return _NEXT
@@ -451,6 +475,10 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
         return _IDLE
     w.without[lane] = -1
     if w.phase[lane] == _FILL:
+        if own is not None:
+            w.trial_nodes[lane] += 1
+            if w.trial_nodes[lane] > wish.fill_nodes:
+                return _FAIL + EMPTY
         if is_bad:
             return _REFILL
         if not is_solved:
@@ -475,10 +503,10 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
                 return _SEARCH
         elif w.phase[lane] == _BEGIN:
             if found != _ONE:
-                return _fail(w, made, lane, SEVERAL)
+                return _FAIL + SEVERAL
             w.phase[lane] = _DIG
         elif found == _LONG or (w.phase[lane] == _REVIEW and found == _ONE):
-            return _fail(w, made, lane, SPARE)
+            return _FAIL + SPARE
         elif w.phase[lane] == _WEIGH and _bound(form, n, w, lane, found):
             w.without[lane] = w.begin[lane]
             return _SEARCH
@@ -492,9 +520,9 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
         if not wish.fewest <= n_clues <= wish.most:
             made.fewest[k] = min(made.fewest[k], n_clues)
             made.most[k] = max(made.most[k], n_clues)
-            return _fail(w, made, lane, NUMBER)
+            return _FAIL + NUMBER
         if wish.is_minimal and not w.is_proved[lane]:
-            return _fail(w, made, lane, SPARE)
+            return _FAIL + SPARE
         w.phase[lane], w.begin[lane] = _WEIGH if wish.is_weighed else _REVIEW, 0
         w.n_blocked[lane, :] = 0
         if not wish.is_weighed and (not wish.is_minimal or wish.begins.size > wish.cells.size):
@@ -518,17 +546,19 @@ def _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved):
 
 
 @kernel
-def _dig(form, rules, w, wish, keys, rows, made, left):
+def _dig(form, rules, own, w, wish, keys, rows, made, left):
     """Make puzzles.
 
     ``left`` holds the next row that no lane has taken, and the end of the rows: the first row that
     has failed, if any has.
     """
+    keep_vectors_aligned()
     rules, w, wish, made = borrowed(rules), borrowed(w), borrowed(wish), borrowed(made)
+    own = borrowed(own)
     n = U(len(form.lanes))
-    bad, solved = U(0), U(0)
-    busy = events = lowest_bits(n)
+    bits = w.bits
     while True:
+        bad, solved, events, busy = bits[BAD], bits[SOLVED], bits[EVENTS], bits[BUSY]
         while events != 0:
             lane = lowest_bit(events)
             bit = U(U(1) << lane)
@@ -536,7 +566,9 @@ def _dig(form, rules, w, wish, keys, rows, made, left):
             is_solved = solved & bit != 0
             is_bad = bad & bit != 0 or (is_solved and not is_filled(form, n, w.grid, lane))
             is_solved &= not is_bad
-            what = _go_on(form, n, w, wish, made, left, lane, is_bad, is_solved)
+            what = _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved)
+            if what >= _FAIL:
+                what = _fail(w, wish, made, lane, what - _FAIL)
             if what == _NEXT:
                 what = _IDLE
                 if left[0] < left[1]:
@@ -547,37 +579,33 @@ def _dig(form, rules, w, wish, keys, rows, made, left):
                 _begin_attempt(w, keys, rows, made, lane)
                 what = _REFILL
             if what == _REFILL:
-                _begin_fill(form, n, w, wish, lane)
+                _begin_fill(form, own, n, w, wish, made, lane)
             elif what == _SEARCH:
-                _begin_search(form, n, w, lane)
+                _begin_search(form, own, n, w, lane)
             elif what == _IDLE:
                 busy &= ~bit
         if busy == 0:
             break
-        while events == 0:
-            bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
-            stuck = U(stuck & busy)
-            events = U(U(bad | solved) & busy)
-            if pays_to_choose(stuck, busy):
-                events = U(events | stuck)
-            else:
-                stuck = U(0)
-        if stuck != 0:
-            bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
+        bits[BUSY] = busy
+        find_events(form, rules, own, w.own_rows, w.row, w, bits)
 
 
 def dig_rows(
-    problem: GridProblem, wish: Wish, seed: int, rows: npt.NDArray[np.int64], made: Made
+    problem: GridProblem,
+    wish: Wish,
+    keys: npt.NDArray[np.uint64],
+    rows: npt.NDArray[np.int64],
+    made: Made,
 ) -> int:
     """Make the puzzles of some rows.
 
     Parameters
     ----------
     problem : GridProblem
-        A `Sudoku`, or a `Variant` without cages and marks; see `Capabilities` of ``lanes``.
+        A `Sudoku`, a `Variant`, or the `Variants` of the rows.
     wish : Wish
-    seed : int
-        0 or more.
+    keys : ndarray of uint64, shape (2,)
+        The seed of the random numbers.
     rows : ndarray of int64, shape (n,)
         The numbers of the rows.
     made : Made
@@ -589,10 +617,13 @@ def dig_rows(
         The place of the first row for which no puzzle was found, or n.
     """
     form = _form_of(problem)
-    keys = np.random.SeedSequence(seed).generate_state(2, np.uint64)
     left = np.array([0, len(rows)], np.int64)
-    w = _diggers(form, len(wish.begins) - 1)
-    _dig(form.shape, form.rules, w, wish, keys, rows, made, left)
+    w = _diggers(form, len(wish.begins) - 1, len(rows))
+    own = None
+    if isinstance(problem, Variant):
+        own = problem.own
+        w.own_rows[:] = problem.rows_of(w.own_rows)
+    _dig(form.shape, form.rules, own, w, wish, keys, rows, made, left)
     return int(left[1])
 
 
@@ -602,14 +633,14 @@ def _form_of(problem: ExactCover) -> Form:
     return form_of(problem, best_width(problem.n_digits))
 
 
-def _diggers(form: Form, n_units: int) -> Diggers:
+def _diggers(form: Form, n_units: int, n_rows: int) -> Diggers:
     """Return memory for lanes."""
     kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
     n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
     whole = np.zeros((14, n), np.int64)
     return Diggers(
         aligned(n * n_cells, kind),
-        aligned(0, kind),
+        aligned(n * n_cells * len(form.shape.free), kind),
         aligned(n, kind),
         np.empty((n_levels, n, n_cells), kind),
         np.zeros((n_levels, n), kind),
@@ -623,4 +654,6 @@ def _diggers(form: Form, n_units: int) -> Diggers:
         np.zeros((n, n_units), np.int64),
         *whole[4:],
         np.zeros((n, n_units + 1), np.int64),
+        np.arange(n_rows),
+        np.array([2**n - 1, 0, 0, 2**n - 1, 0, 0], np.uint32),
     )

@@ -24,11 +24,9 @@ from batchsolve.engines.lanes.memory import (
     ROOM,
     ROOT,
     SEGMENTS,
-    SETTLED,
     SOLVED,
 )
-from batchsolve.engines.lanes.rows import SAME, WRONG, review_row
-from batchsolve.engines.lanes.steps import choose_cells, lowest_bit, pays_to_choose, propagate
+from batchsolve.engines.lanes.steps import find_events, keep_vectors_aligned, lowest_bit
 from batchsolve.engines.residual import select
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rule_arrays import chosen_by, first_clash
@@ -99,30 +97,6 @@ def _fill_by_rules(form, rules, n, w, lane, task, k):
             for y in range(own.cells_of[cage], own.cells_of[cage + 1]):
                 w.grid[U(own.cage_cells[y]) * n + lane] &= own.digit_sets[digits]
     return True
-
-
-@inlined
-def _settle(form, rules, n, w, task, bad, stuck, solved):
-    """Apply the rules of rows to lanes that are stuck or solved; return the bits that still hold.
-
-    `SETTLED` remembers lanes where they lead no further.
-    """
-    if rules is None:
-        return bad, stuck, solved
-    waiting = U((stuck | solved) & ~w.bits[SETTLED])
-    while waiting != 0:
-        lane = lowest_bit(waiting)
-        bit = U(U(1) << lane)
-        waiting &= U(waiting - U(1))
-        found = review_row(task.own, task.rows[w.stack[lane]], rules.relations, n, w.grid, lane)
-        if found == SAME:
-            w.bits[SETTLED] |= bit
-            continue
-        stuck &= ~bit
-        solved &= ~bit
-        if found == WRONG:
-            bad |= bit
-    return bad, stuck, solved
 
 
 @inlined
@@ -407,6 +381,7 @@ def search_on(form, rules, entries, w, task, out):
     bool
         True if all is done; otherwise some array of `out` is full and must grow.
     """
+    keep_vectors_aligned()
     rules, entries, w = borrowed(rules), borrowed(entries), borrowed(w)
     task, out = borrowed(task), borrowed(out)
     n_covers, n_stacks = out.covers.origins.size, out.frontier.origins.size
@@ -444,17 +419,5 @@ def search_on(form, rules, entries, w, task, out):
             continue
         if busy == 0:
             return True
-        events = U(0)
-        while events == 0:
-            bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
-            stuck, solved = U(stuck & busy), U(solved & busy)
-            bad, stuck, solved = _settle(form, rules, n, w, task, bad, stuck, solved)
-            events = U(U(bad | solved) & busy)
-            if pays_to_choose(stuck, busy):
-                events = U(events | stuck)
-            else:
-                stuck = U(0)
-        if stuck != 0:
-            bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
-        bits[BAD], bits[SOLVED], bits[EVENTS], bits[NEW] = bad, solved, events, events
-        bits[SETTLED] &= ~events
+        find_events(form, rules, task.own, task.rows, w.stack, w, bits)
+        bits[NEW] = bits[EVENTS]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import types, uint32
 
-from batchsolve.engines.intrinsics import pointer_to, popcount
+from batchsolve.engines.intrinsics import intrinsic, pointer_to, popcount
 from batchsolve.engines.lanes.houses import FormData, HouseChoice, HousePass
+from batchsolve.engines.lanes.memory import BAD, BUSY, EVENTS, SETTLED, SOLVED
 from batchsolve.engines.lanes.passes import BoxChoice, BoxPass
+from batchsolve.engines.lanes.rows import SAME, WRONG, review_row
 from batchsolve.engines.lanes.vectors import VectorArray, align_stack
 from batchsolve.kernels import inlined
 
@@ -26,7 +27,6 @@ def _emitter(
 
     Its second argument has `n_other` vectors, or if that is 0 and regions differ, one a cell.
     """
-    align_stack(builder)
     form = FormData(context, builder, signature.args[-2:], args[-2:])
     n_lanes = form.count("lanes")
     rows, columns = form.count("box_rows"), form.count("box_columns")
@@ -45,6 +45,17 @@ def _emitter(
         vector = ir.VectorType(data.type.pointee, n_lanes)
         arrays.append(VectorArray(builder, vector, data, vector.element.width // 8))
     return boxes(builder, *arrays, rows, columns) if rows else houses(builder, *arrays, form)
+
+
+@intrinsic
+def keep_vectors_aligned(typing_context):
+    """Make the kernel that calls this align its vectors on the stack; see `align_stack`."""
+
+    def generate(context, builder, signature, args):
+        align_stack(builder)
+        return context.get_dummy_value()
+
+    return types.none(), generate
 
 
 @intrinsic
@@ -102,15 +113,6 @@ def choose_cells(typing_context, grid, branch, form, rules):
     return signature, generate
 
 
-@inlined
-def pays_to_choose(stuck, busy):
-    """Tell whether enough of the busy lanes are stuck for a choice of branch cells.
-
-    One choice serves all of them, and costs half as much as a pass.
-    """
-    return 8 * popcount(stuck) >= popcount(busy)
-
-
 @intrinsic
 def lowest_bit(typing_context, bits):
     """Return the position of the lowest one of an integer that is not 0."""
@@ -119,3 +121,63 @@ def lowest_bit(typing_context, bits):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return bits(bits), generate
+
+
+@inlined
+def find_events(form, rules, own, rows, places, w, bits):
+    """Propagate the grids of all lanes until some of them need attention.
+
+    Parameters
+    ----------
+    form : Shape
+    rules : RuleArrays or None
+    own : RowRules or None
+        The rules of rows, if there are others than boxes.
+    rows : ndarray of int64
+        Place -> a row of `own`.
+    places : ndarray of int64, shape (n_lanes,)
+        The place in `rows` of the grid in each lane.
+    w : Lanes
+        Or another named tuple with its fields `grid`, `regions` and `branch`.
+    busy : uint32
+        Bits of the lanes that are looked at.
+    settled : uint32
+        Bits of the lanes where the rules of their rows lead no further.
+
+    Returns
+    -------
+    bad, solved, events, settled : uint32
+        Bits of lanes: that contradict themselves; that are solved, unless a cell is empty; that
+        need attention, because they are either or because propagation leads no further, and then
+        have a branch cell.
+    """
+    busy, settled = bits[BUSY], bits[SETTLED]
+    bad = stuck = solved = events = uint32(0)
+    while events == 0:
+        bad, stuck, solved = propagate(w.grid, w.regions, form, rules)
+        stuck, solved = uint32(stuck & busy), uint32(solved & busy)
+        if own is not None:
+            n = uint32(len(form.lanes))
+            waiting = uint32((stuck | solved) & ~settled)
+            while waiting != 0:
+                lane = lowest_bit(waiting)
+                bit = uint32(uint32(1) << lane)
+                waiting &= uint32(waiting - uint32(1))
+                found = review_row(own, rows[places[lane]], rules.relations, n, w.grid, lane)
+                if found == SAME:
+                    settled |= bit
+                    continue
+                stuck &= ~bit
+                solved &= ~bit
+                if found == WRONG:
+                    bad |= bit
+        events = uint32(uint32(bad | solved) & busy)
+        # one choice serves all lanes that are stuck, and costs half as much as a pass
+        if 8 * popcount(stuck) >= popcount(busy):
+            events = uint32(events | stuck)
+        else:
+            stuck = uint32(0)
+    if stuck != 0:
+        bad |= choose_cells(w.grid, w.branch, form, rules) & stuck
+    bits[BAD], bits[SOLVED], bits[EVENTS] = bad, solved, events
+    bits[SETTLED] = settled & ~events

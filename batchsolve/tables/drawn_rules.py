@@ -1,0 +1,232 @@
+"""Rules that each row of a run gets: regions at random; cages and marks that its solution obeys.
+
+The columns in which they are written are those that `batchsolve.tables.rule_columns` reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import comb
+from string import ascii_letters, digits
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
+from batchsolve.problems.random_layouts import Keys, Numbers, random_cages, random_regions
+from batchsolve.problems.row_rules import Given
+from batchsolve.problems.rule_arrays import RELATION_NAMES
+from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
+from batchsolve.settings import PuzzleSettings
+from batchsolve.tables.rule_columns import CAGES, MARKS, PAIRS, REGIONS, SUMS
+
+Grids = npt.NDArray[np.uint8]
+
+GREATER, PARITY = "greater", "parity"
+KINDS = *(word.removeprefix("all-") for word in STRICT), GREATER, PARITY
+"""The kinds of marks. Where one has a word of `STRICT`, the word says that all are shown."""
+
+_LABELS = ascii_letters[26:] + ascii_letters[:26] + digits
+_SIGNS = {relation: sign for sign, relation in PAIR_SIGNS.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRules:
+    """The rules of its own that each row gets.
+
+    Attributes
+    ----------
+    rules : Rules
+        The rules that all rows share, with cages of a layout as groups.
+    has_regions : bool
+        True if regions are drawn for each row; then `rules` have rows and columns alone, and what
+        names say.
+    sizes : (int, int), optional
+        The bounds of the number of cells of cages, which are drawn for each row.
+    layout : ndarray of int16, shape (n_cells,), optional
+        The cage of every cell in all rows, or -1.
+    kinds : tuple of str
+        Some of `KINDS`.
+    """
+
+    rules: Rules
+    has_regions: bool
+    sizes: tuple[int, int] | None
+    layout: npt.NDArray[np.int16] | None
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rules: Rules, wanted: PuzzleSettings) -> DrawnRules:
+        """Return the rules that settings describe.
+
+        Raises
+        ------
+        InputError
+            If they cannot be drawn.
+        """
+        n, layout = rules.n_digits, None
+        kinds = tuple(name.strip() for name in (wanted.marks or "").lower().split("+") if name)
+        if rules.n_cells != n * n:
+            raise InputError("cages, marks and regions are drawn in one square grid")
+        for kind in kinds:
+            if kind not in KINDS:
+                raise InputError(
+                    f"unknown marks {quoted(kind)}; choose from {', '.join(KINDS)}; lines such as "
+                    f"thermometers and arrows are not drawn"
+                )
+        if wanted.cages is not None:
+            least, most = wanted.cages
+            if not 1 <= least <= most <= n or any(
+                comb(n, size) > MOST_SETS for size in range(least, most + 1)
+            ):
+                raise InputError(f"no cages of {least} to {most} cells for {n} digits")
+        if wanted.cage_layout is not None:
+            layout, cages = _read_layout(wanted.cage_layout, n)
+            rules += replace(rules, houses=tuple(cages.houses), groups=tuple(cages.groups))
+        return cls(rules, wanted.jigsaw, wanted.cages, layout, kinds)
+
+    @property
+    def follow(self) -> bool:
+        """True if some of the rules follow from solutions."""
+        return self.names not in ((), (REGIONS,))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        has_cages = self.sizes is not None or self.layout is not None
+        has_pairs = any(kind != PARITY for kind in self.kinds)
+        there = {REGIONS: self.has_regions, CAGES: has_cages, SUMS: has_cages}
+        there |= {MARKS: PARITY in self.kinds, PAIRS: has_pairs}
+        return tuple(name for name, is_there in there.items() if is_there)
+
+    def regions(self, keys: Keys, rows: Numbers, attempts: Numbers) -> Given:
+        """Return the rules of rows before they have solutions: their regions."""
+        given = Given.blank(len(rows))
+        if not self.has_regions:
+            return given
+        return given._replace(regions=random_regions(keys, rows, attempts, self.rules.n_digits))
+
+    def given(
+        self, given: Given, keys: Keys, rows: Numbers, attempts: Numbers, solutions: Grids
+    ) -> Given:
+        """Return the rules of rows, given their regions and solutions."""
+        if self.sizes is not None:
+            cages = random_cages(keys, rows, attempts, solutions, self.sizes)
+            given = _with_cages(given, cages, solutions)
+        elif self.layout is not None:
+            given = _with_cages(given, np.tile(self.layout, (len(rows), 1)), solutions)
+        if PARITY in self.kinds:
+            odd = sum(1 << (d - 1) for d in range(1, self.rules.n_digits + 1, 2))
+            even = (1 << self.rules.n_digits) - 1 & ~odd
+            allowed = np.where(solutions % 2, np.uint64(odd), np.uint64(even))
+            given = given._replace(allowed=allowed)
+        pairs = [self._pairs(kind, solutions) for kind in self.kinds if kind != PARITY]
+        if pairs:
+            joined = np.concatenate(pairs, axis=1)
+            given = given._replace(
+                pairs_of=np.arange(len(rows) + 1) * joined.shape[1], pairs=joined.reshape(-1, 3)
+            )
+        return given
+
+    def _pairs(self, kind: str, solutions: Grids) -> npt.NDArray[np.uint16]:
+        """Return the relations of all neighbours, shape (n, n_pairs, 3)."""
+        n = self.rules.n_digits
+        cells = np.arange(n * n).reshape(n, n)
+        beside = np.stack([cells[:, :-1].ravel(), cells[:, 1:].ravel()], axis=1)
+        below = np.stack([cells[:-1].ravel(), cells[1:].ravel()], axis=1)
+        both = np.concatenate([beside, below])
+        pairs = np.empty((len(solutions), len(both), 3), np.uint16)
+        pairs[:, :, :2] = both
+        one, other = solutions[:, both[:, 0]], solutions[:, both[:, 1]]
+        if kind == GREATER:
+            pairs[:, :, :2] = np.where((one < other)[:, :, None], both, both[:, ::-1])
+            pairs[:, :, 2] = RELATION_NAMES.index("less")
+        else:
+            names = STRICT[f"all-{kind}"]
+            table = np.zeros((n + 1, n + 1), np.uint16)
+            for a in range(1, n + 1):
+                for b in range(1, n + 1):
+                    first = next(name for name in names if RELATIONS[name](a, b))
+                    table[a, b] = RELATION_NAMES.index(first)
+            pairs[:, :, 2] = table[one, other]
+        return pairs
+
+    def texts(self, given: Given) -> dict[str, list[str]]:
+        """Return the texts of the columns of rows with these rules."""
+        n = self.rules.n_digits
+        found: dict[str, list[str]] = {}
+        if self.has_regions:
+            found[REGIONS] = [_joined(row, _LABELS[:n]) for row in given.regions.tolist()]
+        if CAGES in self.names:
+            found[CAGES], found[SUMS] = _cage_texts(given, self.rules.n_cells)
+        if PARITY in self.kinds:
+            found[MARKS] = [_joined(row, "eo") for row in (given.allowed & np.uint64(1)).tolist()]
+        if PAIRS in self.names:
+            found[PAIRS] = self._pair_texts(given)
+        return found
+
+    def _pair_texts(self, given: Given) -> list[str]:
+        """Return the pairs of each row that have a sign, behind the words that hold."""
+        words = [word for kind in self.kinds if (word := f"all-{kind}") in STRICT]
+        names = [self.rules.cell_name(cell) for cell in range(self.rules.n_cells)]
+        signs = [_SIGNS.get(name, "") for name in RELATION_NAMES]
+        texts = []
+        for row in given.pairs.reshape(len(given.pairs_of) - 1, -1, 3).tolist():
+            shown = (names[a] + signs[kind] + names[b] for a, b, kind in row if signs[kind])
+            texts.append(" ".join([*words, *shown]))
+        return texts
+
+
+def _read_layout(text: str, n: int) -> tuple[npt.NDArray[np.int16], GridRules]:
+    """Return the cage of every cell of a layout, or -1; and the cages as houses and groups."""
+    rules = GridRules(n)
+    try:
+        labels = rules.labels(text)
+        numbers: dict[str, int] = {}
+        cages = [-1 if x == "." else numbers.setdefault(x, len(numbers)) for x in labels]
+        for cage in range(len(numbers)):
+            rules.cage(tuple(cell for cell, c in enumerate(cages) if c == cage), None)
+    except ProblemError as error:
+        raise InputError(f"a layout of cages: {error}") from error
+    return np.array(cages, np.int16), rules
+
+
+def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Grids) -> Given:
+    """Add cages with the sums of solutions, those of a row in the order of their first cells."""
+    row, cell = np.nonzero(cages >= 0)
+    width = cages.shape[1]
+    of_cell = row * width + cages[row, cell]
+    _, first, cage = np.unique(of_cell, return_index=True, return_inverse=True)
+    order = np.argsort(first[cage], kind="stable")
+    row, cell = row[order], cell[order]
+    begins = np.flatnonzero(np.diff(first[cage][order], prepend=-1))
+    digits_of_cages = solutions[row, cell].astype(np.int64)
+    totals = np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64)
+    n_cages = np.bincount(row[begins], minlength=len(cages))
+    return given._replace(
+        cages_of=np.concatenate([[0], np.cumsum(n_cages)]),
+        totals=totals,
+        cells_of=np.append(begins, len(cell)),
+        cage_cells=cell.astype(np.uint16),
+    )
+
+
+def _cage_texts(given: Given, n_cells: int) -> tuple[list[str], list[str]]:
+    """Return the label of every cell, and the sums, of the cages of each row."""
+    cages, sums = [], []
+    for first, last in zip(given.cages_of[:-1].tolist(), given.cages_of[1:].tolist(), strict=True):
+        is_short = last - first <= len(_LABELS)
+        names = _LABELS if is_short else [str(k) for k in range(1, last - first + 1)]
+        labels = ["."] * n_cells
+        for cage in range(first, last):
+            for cell in given.cage_cells[given.cells_of[cage] : given.cells_of[cage + 1]].tolist():
+                labels[cell] = names[cage - first]
+        cages.append(("" if is_short else " ").join(labels))
+        totals = given.totals[first:last].tolist()
+        sums.append(" ".join(f"{names[k]}={total}" for k, total in enumerate(totals)))
+    return cages, sums
+
+
+def _joined(numbers: list[int], names: str) -> str:
+    return "".join([names[k] for k in numbers])
