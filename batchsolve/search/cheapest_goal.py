@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task
+from batchsolve.engines.priced import Pricing
 from batchsolve.errors import InputError
-from batchsolve.problems.attributes import Pricing
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece
