@@ -28,15 +28,17 @@ wanted. Kernels are compiled twice, with prices and without.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from batchsolve.engines import frame
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.intrinsics import borrowed
 from batchsolve.engines.links import (
     PURE,
+    Links,
     U,
     color,
     cover,
@@ -47,6 +49,17 @@ from batchsolve.engines.links import (
     uncover,
     unhide,
     unpurify,
+)
+from batchsolve.engines.memo import (
+    Recall,
+    add_cover,
+    add_size,
+    add_sizes,
+    begin_to_recall,
+    end_recalling,
+    enter,
+    is_known,
+    remember,
 )
 from batchsolve.engines.priced import (
     begin_to_spend,
@@ -189,13 +202,15 @@ def _untweak(o, links):
 
 
 @inlined
-def _choose(links, usage, prices):
+def _choose(links, usage, prices, recall):
     """Return the fewest branches of an active item, that item, and the least cost of all of them.
 
     The item is 0 if every item has enough. Of items with equally few branches, it is one that may
     have the fewest options beyond those it needs, and of those the first with the most options, as
-    in Knuth's program DLX3; with prices, the first with the highest least cost, as in DLX5.
+    in Knuth's program DLX3; with prices, the first with the highest least cost, as in DLX5. If
+    counts are recalled, it is the first item that has options, or else one that is forced.
     """
+    is_ordered = recall is not None
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
     i, p, cost, most_share = U(0), links.right[0], np.int64(0), np.int64(0)
     while p != 0:
@@ -211,7 +226,7 @@ def _choose(links, usage, prices):
         if size > 0:
             branches = U(size - need + U(1))
             slack = U(usage.most[p] - usage.used[p] - need)
-            if branches < best or (
+            is_better = branches < best or (
                 branches == best
                 and (
                     slack < least_slack
@@ -220,7 +235,8 @@ def _choose(links, usage, prices):
                         and (share > most_share or (share == most_share and size > most_size))
                     )
                 )
-            ):
+            )
+            if is_better and (not is_ordered or i == 0 or (branches == 1 and best > 1)):
                 best, least_slack, most_size, i = branches, slack, size, p
                 most_share = share
         p = links.right[p]
@@ -369,7 +385,7 @@ def _undo(path, level, links, usage):
 
 
 @helper
-def _walk(links, usage, prices, path, position, bounds, stack, k, found):
+def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found):
     """Continue the search from the state of the links until an event, as `dlx` does."""
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
@@ -378,10 +394,11 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
             # M2. [Enter level l.]
             if visited == allowed:
                 return frame.SPENT, frame.Position(level, False, visited, count)
+            enter(level, 1.0, recall)
             # M3. [Choose i.]
             branches, i, cost = U(0), U(usage.total), np.int64(0)
             if usage.total == 0 or _drop_small(path, level, links, usage):
-                branches, i, cost = _choose(links, usage, prices)
+                branches, i, cost = _choose(links, usage, prices, recall)
             if branches == 0 or is_too_dear(level, cost, prices):
                 visited += 1
             elif i == 0:
@@ -391,14 +408,18 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
                 if frame.has_room(found):
                     is_full |= _append_cover(found, stack, k, path, level, links, prices)
                 note_cover(level, prices)
+                add_cover(recall)
                 if is_full:
                     return frame.COVER, frame.Position(level, False, visited, count)
             elif level == depth:
+                enter(level, 0.0, recall)
                 return frame.DEEP, frame.Position(level, False, visited, count)
             else:
                 # M4, M5, M6. [Prepare to branch on i. Possibly tweak x_l. Try x_l.]
                 visited += 1
-                if _branch(i, branches, path, level, links, usage, prices):
+                if not is_known(branches, level, links, usage, recall) and _branch(
+                    i, branches, path, level, links, usage, prices
+                ):
                     level += 1
                     continue
         # M9, M7. [Leave level l. Try again.]
@@ -407,9 +428,11 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
         while not entered:
             if level == 0:
                 return frame.DONE, frame.Position(level, False, visited, count)
+            add_size(level, recall)
             entered = _branch_again(path, level - 1, links, usage, prices)
             if not entered:
                 level -= 1
+                remember(level, links, usage, recall)
                 _restore(path, level, links)
 
 
@@ -516,10 +539,14 @@ def _deselect(stack, begin, links, usage):
 
 
 @kernel
-def _search(links, usage, prices, task):
-    """Search below every stack of a task; return covers and the frontier."""
+def _search(links, usage, prices, recall, totals, sizes, task):
+    """Search below every stack of a task; return covers and the frontier.
+
+    If counts are recalled, they are written to `totals`, and the nodes of the tree that was
+    searched to `sizes`.
+    """
     links, usage, task = borrowed(links), borrowed(usage), borrowed(task)
-    prices = borrowed(prices)
+    prices, recall = borrowed(prices), borrowed(recall)
     stacks, clash = task.stacks, task.clash
     found, front = frame.no_covers(), frame.no_stacks()
     n_options = links.first.size
@@ -552,7 +579,11 @@ def _search(links, usage, prices, task):
             if event == frame.COVER:
                 found = frame.with_room(task, k, n_levels, found)
             lent, written = borrowed((path, found))
-            event, position = _walk(links, usage, prices, lent, position, bounds, stack, k, written)
+            begin_to_recall(k, front.n, totals, recall)
+            event, position = _walk(
+                links, usage, prices, recall, lent, position, bounds, stack, k, written
+            )
+            end_recalling(k, totals, recall)
             if event in (frame.DEEP, frame.SPENT):
                 _name_choices(path, position.level, links, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
@@ -561,17 +592,32 @@ def _search(links, usage, prices, task):
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
         frame.end_stack(task, k, position)
+        add_sizes(k, position.level, sizes, recall)
     return found[:], front[:]
+
+
+def count_with(
+    recall: Recall,
+    totals: npt.NDArray[np.uint64],
+    sizes: npt.NDArray[np.float64],
+    problem: ExactCover,
+    links: Links,
+    task: Task,
+) -> Outcome:
+    """Search a task of a problem with bounds for `batchsolve.engines.memo`."""
+    arrays = links, usage_of(problem), None, recall, totals, sizes
+    return frame.search_task(_search, arrays, task)
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
     """Search a task of a problem with bounds, or for the cheapest covers."""
     if not task.cheapest:
-        return frame.search_task(_search, (links_of(problem), usage_of(problem), None), task)
+        arrays: Any = links_of(problem), usage_of(problem), None, None, None, None
+        return frame.search_task(_search, arrays, task)
     by_cost, pricing = ranked(problem)
     prices = prices_of(problem, pricing, task)
     stacks = renumbered(task.stacks, pricing.rank)
-    arrays = links_of(by_cost), usage_of(by_cost), prices
+    arrays = links_of(by_cost), usage_of(by_cost), prices, None, None, None
     outcome = frame.search_task(_search, arrays, replace(task, stacks=stacks))
     return replace(
         outcome,
