@@ -94,8 +94,20 @@ def problems_with_costs(draw):
 
 @st.composite
 def bounded_problems(draw):
-    """Draw small random problems with bounds, and perhaps secondary items and colours."""
+    """Draw small random problems with bounds, and perhaps secondary items and colours.
+
+    Half of them have an item that all options have.
+    """
     problem = draw(problems(5, 9, 2).filter(lambda problem: problem.n_primary > 0))
+    if draw(st.booleans()):
+        begins = problem.indptr[:-1]
+        problem = ExactCover(
+            problem.indptr + np.arange(problem.n_options + 1),
+            np.insert(problem.indices + 1, begins, 0),
+            problem.n_items + 1,
+            problem.n_primary + 1,
+            colors=None if problem.colors is None else np.insert(problem.colors, begins, 0),
+        )
     n = problem.n_primary
     lows = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     bounds = [(low, max(1, low + draw(st.integers(0, 2)))) for low in lows]

@@ -12,11 +12,14 @@ the lists. Here the first option is taken, or else *excluded*, that is tweaked o
 is chosen anew. So the tree depends only on the options taken and excluded, and can be cut anywhere:
 a stack holds exclusions as well (`ExactCover.n_decisions`).
 
+If all options have an item in common, its upper bound is that of the options in a cover, and
+options that meet too few needs for the rest to meet the others are *dropped*.
+
 The same search finds the cheapest covers, after Knuth's Algorithm C$, if it is given prices
-(`batchsolve.engines.priced`). A branch is cut off when the cost so far and the least cost of the
-items left exceed the *upper bound*. Once enough covers are found, the upper bound is below the cost
-of the dearest, because of covers with equal costs the first in tree order are wanted. Kernels are
-compiled twice, with prices and without.
+(`batchsolve.engines.priced`). An option is not tried when its cost, the cost so far and the least
+cost of the items left exceed the *upper bound*. Once enough covers are found, the upper bound is
+below the cost of the dearest, because of covers with equal costs the first in tree order are
+wanted. Kernels are compiled twice, with prices and without.
 """
 
 # compiled kernels are typed by their arguments
@@ -25,15 +28,17 @@ compiled twice, with prices and without.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from batchsolve.engines import frame
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.intrinsics import borrowed
 from batchsolve.engines.links import (
     PURE,
+    Links,
     U,
     color,
     cover,
@@ -45,15 +50,27 @@ from batchsolve.engines.links import (
     unhide,
     unpurify,
 )
+from batchsolve.engines.memo import (
+    Recall,
+    add_cover,
+    add_size,
+    add_sizes,
+    begin_to_recall,
+    end_recalling,
+    enter,
+    is_known,
+    remember,
+)
 from batchsolve.engines.priced import (
-    CEILING,
     begin_to_spend,
+    is_affordable,
     is_too_dear,
     least_share,
     note_cover,
     prices_of,
     ranked,
     renumbered,
+    spend,
 )
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
@@ -70,6 +87,7 @@ class Usage(NamedTuple):
     used: np.ndarray  # item -> options taken that have it; those that only share its colour aside
     decided: np.ndarray  # option -> whether the stack takes or excludes it
     n_levels: int  # upper bound of the options in a cover, exclusions left out
+    total: int  # an item that all options have, so that its bounds are those of a cover; or 0
 
 
 class Trail(NamedTuple):
@@ -78,6 +96,9 @@ class Trail(NamedTuple):
     kind: np.ndarray  # level -> EACH, TAKE or REFUSE
     node: np.ndarray  # level -> the node of the option taken or excluded
     branches: np.ndarray  # level -> how many branches the item had
+    dropped: np.ndarray  # options that are too small, in the order in which they were dropped
+    n_dropped: np.ndarray  # level -> how many the levels above dropped
+    gain: np.ndarray  # option -> how many items it has that need more options
 
 
 def usage_of(problem: ExactCover) -> Usage:
@@ -92,7 +113,9 @@ def usage_of(problem: ExactCover) -> Usage:
     sizes = np.bincount(problem.indices, minlength=problem.n_items)[: problem.n_primary]
     n_levels = min(problem.n_options, int(np.minimum(bounds[:, 1], sizes).sum()))
     used = np.zeros(problem.n_items + 1, np.uint32)
-    return Usage(least, most, used, np.zeros(problem.n_options, np.bool_), n_levels)
+    totals = np.flatnonzero(sizes == problem.n_options)
+    total = int(totals[np.argmin(bounds[totals, 1])]) + 1 if totals.size else 0
+    return Usage(least, most, used, np.zeros(problem.n_options, np.bool_), n_levels, total)
 
 
 @inlined
@@ -142,6 +165,20 @@ def _uncommit_others(p, links, usage):
 
 
 @helper
+def _take(p, links, usage):
+    """Commit to all nodes of p's option, p first."""
+    _commit(p, links, usage)
+    _commit_others(p, links, usage)
+
+
+@helper
+def _untake(p, links, usage):
+    """Undo `_take`."""
+    _uncommit_others(p, links, usage)
+    _uncommit(p, links, usage)
+
+
+@helper
 def _tweak(o, links):
     """Remove all nodes of an option from the lists of their items."""
     p = links.first[o]
@@ -165,106 +202,190 @@ def _untweak(o, links):
 
 
 @inlined
-def _choose(links, usage, prices):
+def _choose(links, usage, prices, recall):
     """Return the fewest branches of an active item, that item, and the least cost of all of them.
 
     The item is 0 if every item has enough. Of items with equally few branches, it is one that may
     have the fewest options beyond those it needs, and of those the first with the most options, as
-    in Knuth's program DLX3.
+    in Knuth's program DLX3; with prices, the first with the highest least cost, as in DLX5. If
+    counts are recalled, it is the first item that has options, or else one that is forced.
     """
+    is_ordered = recall is not None
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
-    i, p, cost = U(0), links.right[0], np.int64(0)
+    i, p, cost, most_share = U(0), links.right[0], np.int64(0), np.int64(0)
     while p != 0:
         need, size = U(0), links.size[p]
         if usage.used[p] < usage.least[p]:
             need = U(usage.least[p] - usage.used[p])
         if size < need:
             return U(0), p, np.int64(0)
+        share = np.int64(0)
         if need > 0:
-            cost += np.int64(need) * least_share(p, links, prices)
+            share = least_share(p, links, prices)
+            cost += np.int64(need) * share
         if size > 0:
             branches = U(size - need + U(1))
             slack = U(usage.most[p] - usage.used[p] - need)
-            if branches < best or (
+            is_better = branches < best or (
                 branches == best
-                and (slack < least_slack or (slack == least_slack and size > most_size))
-            ):
+                and (
+                    slack < least_slack
+                    or (
+                        slack == least_slack
+                        and (share > most_share or (share == most_share and size > most_size))
+                    )
+                )
+            )
+            if is_better and (not is_ordered or i == 0 or (branches == 1 and best > 1)):
                 best, least_slack, most_size, i = branches, slack, size, p
-                if best == 1 and prices is None:
-                    break
+                most_share = share
         p = links.right[p]
     return best, i, cost
 
 
+@inlined
+def _need(i, usage):
+    """Return how many more options an item needs."""
+    return np.int64(usage.least[i]) - min(np.int64(usage.used[i]), np.int64(usage.least[i]))
+
+
 @helper
-def _branch(i, best, path, level, links, usage):
-    """Enter the first branch of an item."""
+def _drop_small(path, level, links, usage):
+    """Drop the options that meet too few needs; tell whether the others can meet all of them.
+
+    Every option has the item `total`, so a cover takes at most *r* more. If none of them meets more
+    than *g* needs, an option has to meet those that *r* - 1 options leave over.
+    """
+    t = U(usage.total)
+    more, needs = np.int64(usage.most[t] - usage.used[t]), np.int64(0)
+    p = links.right[0]
+    while p != 0:
+        if p != t:
+            needs += _need(p, usage)
+        p = links.right[p]
+    if needs == 0 or more == 0:
+        return needs == 0
+    most_gain = np.int64(0)
+    p = links.down[t]
+    while p != t:
+        gain = np.int64(0)
+        q = links.first[links.option[p]]
+        while links.top[q] != 0:
+            if links.top[q] != t and _need(links.top[q], usage) > 0:
+                gain += 1
+            q = U(q + U(1))
+        path.gain[links.option[p]] = gain
+        most_gain = max(most_gain, gain)
+        p = links.down[p]
+    if more * most_gain < needs:
+        return False
+    n = path.n_dropped[level]
+    p = links.down[t]
+    while p != t:
+        o = links.option[p]
+        if path.gain[o] + (more - 1) * most_gain < needs:
+            _tweak(o, links)
+            path.dropped[n] = o
+            n += 1
+        p = links.down[p]
+    path.n_dropped[level + 1] = n
+    return True
+
+
+@inlined
+def _restore(path, level, links):
+    """Undo `_drop_small` at a level."""
+    n = path.n_dropped[level + 1]
+    while n > path.n_dropped[level]:
+        n -= 1
+        _untweak(path.dropped[n], links)
+    path.n_dropped[level + 1] = n
+
+
+@inlined
+def _branch(i, best, path, level, links, usage, prices):
+    """Enter the first branch of an item; tell whether there is one."""
     p = links.down[i]
     path.node[level], path.branches[level] = p, best
     if usage.used[i] + U(1) == usage.most[i] and usage.used[i] < usage.least[i]:
         path.kind[level] = EACH
         cover(i, links)
-        _commit_others(p, links, usage)
-    else:
+        return _try_each(p, path, level, links, usage, prices)
+    may_take = is_affordable(p, level, links, usage, prices)
+    _tweak(links.option[p], links)
+    if may_take:
         path.kind[level] = TAKE
-        _tweak(links.option[p], links)
-        _commit(p, links, usage)
-        _commit_others(p, links, usage)
+        _take(p, links, usage)
+        _go_down(p, path, level, links, prices)
+        return True
+    return _refuse(p, path, level, links, prices)
 
 
-@helper
-def _branch_again(path, level, links, usage):
+@inlined
+def _try_each(p, path, level, links, usage, prices):
+    """Take the first option of a covered item, from a node on, that is not too dear."""
+    while p >= links.left.size and not is_affordable(p, level, links, usage, prices):
+        p = links.down[p]
+    path.node[level] = p
+    if p < links.left.size:
+        uncover(p, links)
+        return False
+    _commit_others(p, links, usage)
+    _go_down(p, path, level, links, prices)
+    return True
+
+
+@inlined
+def _refuse(p, path, level, links, prices):
+    """Exclude an option that is out of its lists, unless the item needs all of its options."""
+    if path.branches[level] == 1:
+        _untweak(links.option[p], links)
+        return False
+    path.kind[level] = REFUSE
+    _go_down(U(0), path, level, links, prices)
+    return True
+
+
+@inlined
+def _go_down(p, path, level, links, prices):
+    """Begin the records of the level below, where a node's option is taken; none if it is 0."""
+    path.n_dropped[level + 2] = path.n_dropped[level + 1]
+    spend(p, level, links, prices)
+
+
+@inlined
+def _branch_again(path, level, links, usage, prices):
     """Leave the branch of a level and enter the next; tell whether there is one."""
     p, kind = path.node[level], path.kind[level]
     if kind == EACH:
         _uncommit_others(p, links, usage)
-        p = links.down[p]
-        path.node[level] = p
-        if p >= links.left.size:
-            _commit_others(p, links, usage)
-            return True
-        uncover(p, links)
-        return False
+        return _try_each(links.down[p], path, level, links, usage, prices)
     if kind == TAKE:
-        _uncommit_others(p, links, usage)
-        _uncommit(p, links, usage)
-        if path.branches[level] > 1:
-            path.kind[level] = REFUSE
-            return True
+        _untake(p, links, usage)
+        return _refuse(p, path, level, links, prices)
     _untweak(links.option[p], links)
     return False
 
 
 @helper
 def _undo(path, level, links, usage):
-    """Undo the branches above a level."""
+    """Undo the node at a level, and the branches above it."""
+    _restore(path, level, links)
     while level > 0:
         level -= 1
         p, kind = path.node[level], path.kind[level]
-        if kind != REFUSE:
-            _uncommit_others(p, links, usage)
         if kind == EACH:
+            _uncommit_others(p, links, usage)
             uncover(links.top[p], links)
         else:
             if kind == TAKE:
-                _uncommit(p, links, usage)
+                _untake(p, links, usage)
             _untweak(links.option[p], links)
-
-
-@inlined
-def _spend(path, level, links, prices):
-    """Record the cost below a level; tell whether it is within the upper bound."""
-    if prices is None:
-        return True
-    cost = prices.spent[level]
-    if path.kind[level] != REFUSE:
-        cost += prices.net[links.option[path.node[level]]]
-    prices.spent[level + 1] = cost
-    return cost <= prices.state[CEILING]
+        _restore(path, level, links)
 
 
 @helper
-def _walk(links, usage, prices, path, position, bounds, stack, k, found):
+def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found):
     """Continue the search from the state of the links until an event, as `dlx` does."""
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
@@ -273,9 +394,12 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
             # M2. [Enter level l.]
             if visited == allowed:
                 return frame.SPENT, frame.Position(level, False, visited, count)
+            enter(level, 1.0, recall)
             # M3. [Choose i.]
-            branches, i, cost = _choose(links, usage, prices)
-            if branches == 0 or is_too_dear(cost, level, prices):
+            branches, i, cost = U(0), U(usage.total), np.int64(0)
+            if usage.total == 0 or _drop_small(path, level, links, usage):
+                branches, i, cost = _choose(links, usage, prices, recall)
+            if branches == 0 or is_too_dear(level, cost, prices):
                 visited += 1
             elif i == 0:
                 visited += 1
@@ -284,27 +408,32 @@ def _walk(links, usage, prices, path, position, bounds, stack, k, found):
                 if frame.has_room(found):
                     is_full |= _append_cover(found, stack, k, path, level, links, prices)
                 note_cover(level, prices)
+                add_cover(recall)
                 if is_full:
                     return frame.COVER, frame.Position(level, False, visited, count)
             elif level == depth:
+                enter(level, 0.0, recall)
                 return frame.DEEP, frame.Position(level, False, visited, count)
             else:
                 # M4, M5, M6. [Prepare to branch on i. Possibly tweak x_l. Try x_l.]
                 visited += 1
-                _branch(i, branches, path, level, links, usage)
-                may_enter = _spend(path, level, links, prices)
-                level += 1
-                if may_enter:
+                if not is_known(branches, level, links, usage, recall) and _branch(
+                    i, branches, path, level, links, usage, prices
+                ):
+                    level += 1
                     continue
         # M9, M7. [Leave level l. Try again.]
         entered = False
+        _restore(path, level, links)
         while not entered:
             if level == 0:
                 return frame.DONE, frame.Position(level, False, visited, count)
-            level -= 1
-            if _branch_again(path, level, links, usage):
-                entered = _spend(path, level, links, prices)
-                level += 1
+            add_size(level, recall)
+            entered = _branch_again(path, level - 1, links, usage, prices)
+            if not entered:
+                level -= 1
+                remember(level, links, usage, recall)
+                _restore(path, level, links)
 
 
 @helper
@@ -392,8 +521,7 @@ def _select(stack, begin, links, usage):
         usage.decided[o] = True
         _tweak(o, links)
         if is_taken:
-            _commit(links.first[o], links, usage)
-            _commit_others(links.first[o], links, usage)
+            _take(links.first[o], links, usage)
     return -1
 
 
@@ -405,17 +533,20 @@ def _deselect(stack, begin, links, usage):
         is_taken = stack[s] < n_options
         o = stack[s] if is_taken else U(stack[s] - n_options)
         if is_taken:
-            _uncommit_others(links.first[o], links, usage)
-            _uncommit(links.first[o], links, usage)
+            _untake(links.first[o], links, usage)
         _untweak(o, links)
         usage.decided[o] = False
 
 
 @kernel
-def _search(links, usage, prices, task):
-    """Search below every stack of a task; return covers and the frontier."""
+def _search(links, usage, prices, recall, totals, sizes, task):
+    """Search below every stack of a task; return covers and the frontier.
+
+    If counts are recalled, they are written to `totals`, and the nodes of the tree that was
+    searched to `sizes`.
+    """
     links, usage, task = borrowed(links), borrowed(usage), borrowed(task)
-    prices = borrowed(prices)
+    prices, recall = borrowed(prices), borrowed(recall)
     stacks, clash = task.stacks, task.clash
     found, front = frame.no_covers(), frame.no_stacks()
     n_options = links.first.size
@@ -425,6 +556,9 @@ def _search(links, usage, prices, task):
         np.zeros(n_options + 1, np.uint8),
         np.zeros(n_options + 1, np.uint32),
         np.zeros(n_options + 1, np.uint32),
+        np.zeros(n_options, np.uint32),
+        np.zeros(n_options + 3, np.int64),
+        np.zeros(n_options, np.int64),
     )
     choices = frame.Choices(np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64))
     for k in range(stacks.n):
@@ -445,7 +579,11 @@ def _search(links, usage, prices, task):
             if event == frame.COVER:
                 found = frame.with_room(task, k, n_levels, found)
             lent, written = borrowed((path, found))
-            event, position = _walk(links, usage, prices, lent, position, bounds, stack, k, written)
+            begin_to_recall(k, front.n, totals, recall)
+            event, position = _walk(
+                links, usage, prices, recall, lent, position, bounds, stack, k, written
+            )
+            end_recalling(k, totals, recall)
             if event in (frame.DEEP, frame.SPENT):
                 _name_choices(path, position.level, links, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
@@ -454,17 +592,32 @@ def _search(links, usage, prices, task):
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
         frame.end_stack(task, k, position)
+        add_sizes(k, position.level, sizes, recall)
     return found[:], front[:]
+
+
+def count_with(
+    recall: Recall,
+    totals: npt.NDArray[np.uint64],
+    sizes: npt.NDArray[np.float64],
+    problem: ExactCover,
+    links: Links,
+    task: Task,
+) -> Outcome:
+    """Search a task of a problem with bounds for `batchsolve.engines.memo`."""
+    arrays = links, usage_of(problem), None, recall, totals, sizes
+    return frame.search_task(_search, arrays, task)
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
     """Search a task of a problem with bounds, or for the cheapest covers."""
     if not task.cheapest:
-        return frame.search_task(_search, (links_of(problem), usage_of(problem), None), task)
+        arrays: Any = links_of(problem), usage_of(problem), None, None, None, None
+        return frame.search_task(_search, arrays, task)
     by_cost, pricing = ranked(problem)
     prices = prices_of(problem, pricing, task)
     stacks = renumbered(task.stacks, pricing.rank)
-    arrays = links_of(by_cost), usage_of(by_cost), prices
+    arrays = links_of(by_cost), usage_of(by_cost), prices, None, None, None
     outcome = frame.search_task(_search, arrays, replace(task, stacks=stacks))
     return replace(
         outcome,

@@ -364,6 +364,7 @@ _ENGINES = {
             Capabilities(
                 "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
                 colors=True,
+                bounds=True,
                 counts_only=True,
                 reproducible_nodes=False,
             ),

@@ -27,6 +27,9 @@ of the problem before it begins another, however the items are numbered.
 * A count enters the table when nothing below its node was handed back. Covers counted below an
   interrupted node are in the sum of its stack; the others are left in the frontier.
 
+Problems with bounds have the search of `batchsolve.engines.bounded`, and a key of their own: the
+options that are left, and how many more of them each item needs and may have.
+
 The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**128 a node, and no
 search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
 entering; one of more than 128 bits is not stored.
@@ -42,7 +45,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -207,6 +210,141 @@ def _difference(total, before):
     middle = total[1] - before[1]
     borrow_on = W(total[1] < before[1]) + W(middle < borrow)
     return low, middle - borrow, total[2] - before[2] - borrow_on
+
+
+class Recall(NamedTuple):
+    """The table and the working memory of a search with bounds."""
+
+    table: np.ndarray
+    key: np.ndarray  # room for a key
+    counted: np.ndarray  # the items that may be in several options
+    total: np.ndarray  # the sum of the stack
+    sums: np.ndarray  # this and the next two: as in `Marks`
+    sizes: np.ndarray
+    handed: np.ndarray
+    state: np.ndarray  # the number of stacks handed back so far
+
+
+def _recall_of(problem: ExactCover, table: npt.NDArray[np.uint64]) -> Recall:
+    """Return the working memory for one search of a problem with bounds."""
+    n_levels = problem.n_options + 2
+    return Recall(
+        table,
+        np.zeros(table.shape[1] - _BESIDE_KEY, np.uint64),
+        _counted(problem),
+        np.zeros(3, np.uint64),
+        np.zeros((n_levels, 3), np.uint64),
+        np.zeros(n_levels, np.float64),
+        np.zeros(n_levels, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+def _counted(problem: ExactCover) -> npt.NDArray[np.uint32]:
+    """Return the items that may be in several options, counted from 1."""
+    assert problem.bounds is not None
+    return (np.flatnonzero(problem.bounds[:, 1] > 1) + 1).astype(np.uint32)
+
+
+@inlined
+def _write_key_with_bounds(links, usage, recall):
+    """Write the key of the current node; an item without options needs none."""
+    key = recall.key
+    for w in range(key.size):
+        key[w] = W(0)
+    p = links.right[0]
+    while p != 0:
+        q = links.down[p]
+        while q != p:
+            o = W(links.option[q])
+            key[o >> W(6)] |= W(1) << (o & W(63))
+            q = links.down[q]
+        p = links.right[p]
+    at = key.size - recall.counted.size
+    for x in range(recall.counted.size):
+        i = recall.counted[x]
+        size, used = links.size[i], usage.used[i]
+        if used < usage.most[i] and size > 0:
+            need = usage.least[i] - min(used, usage.least[i])
+            key[at + x] = W(need) << W(32) | W(min(usage.most[i] - used, size))
+
+
+@inlined
+def enter(level, size, recall):
+    """Begin the record of a node: 1 if it is visited, 0 if it is handed back."""
+    if recall is not None:
+        recall.sizes[level] = size
+
+
+@inlined
+def add_cover(recall):
+    """Count a cover."""
+    if recall is not None:
+        _add(recall.total, W(1), W(0))
+
+
+@inlined
+def is_known(branches, level, links, usage, recall):
+    """Tell whether the covers below a node were counted before; add them if so."""
+    if recall is None:
+        return False
+    recall.handed[level] = -1
+    if branches == 1:  # a node with one child is left to that child
+        return False
+    _write_key_with_bounds(links, usage, recall)
+    found, low, high, size = _find(recall.key, recall.table)
+    if found:
+        _add(recall.total, low, high)
+        recall.sizes[level] = float(size)
+    else:
+        recall.sums[level] = recall.total
+        recall.handed[level] = recall.state[0]
+    return found
+
+
+@inlined
+def add_size(level, recall):
+    """Add the nodes below a level to those of its parent."""
+    if recall is not None:
+        recall.sizes[level - 1] += recall.sizes[level]
+
+
+@inlined
+def remember(level, links, usage, recall):
+    """Store the covers below a node that is to be left, unless some were handed back."""
+    if recall is None:
+        return
+    if recall.handed[level] == recall.state[0]:
+        low, high, beyond = _difference(recall.total, recall.sums[level])
+        if beyond == 0:
+            _write_key_with_bounds(links, usage, recall)
+            size = W(min(recall.sizes[level], _MOST_SIZE))
+            _store(recall.key, low, high, size, recall.table)
+
+
+@helper
+def begin_to_recall(k, n_handed, totals, recall):
+    """Go on with the sum of stack `k`."""
+    if recall is not None:
+        for w in range(3):
+            recall.total[w] = totals[k, w]
+        recall.state[0] = n_handed
+
+
+@helper
+def end_recalling(k, totals, recall):
+    """Write the sum of stack `k`."""
+    if recall is not None:
+        for w in range(3):
+            totals[k, w] = recall.total[w]
+
+
+@helper
+def add_sizes(k, level, sizes, recall):
+    """Write the nodes of stack `k` whose search ended at a level."""
+    if recall is not None:
+        for above in range(max(level, 1)):  # those below were added to their parents
+            sizes[k] += recall.sizes[above]
 
 
 @helper
@@ -404,9 +542,15 @@ class MemoisedCounting:
         totals = np.zeros((len(task.stacks), 3), np.uint64)
         sizes = np.zeros(len(task.stacks))
         with _shared_table(problem, self) as table:
-            marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
-            arrays = _links_in_order(problem), table, marks, totals, sizes
-            outcome = frame.search_task(_search, arrays, task)
+            if problem.bounds is None:
+                marks = _marks_of(problem, table.shape[1] - _BESIDE_KEY)
+                arrays: Any = _links_in_order(problem), table, marks, totals, sizes
+                outcome = frame.search_task(_search, arrays, task)
+            else:
+                from batchsolve.engines.bounded import count_with  # compiled when first needed
+
+                recall = _recall_of(problem, table)
+                outcome = count_with(recall, totals, sizes, problem, _links_in_order(problem), task)
         counts = [low + (middle << 64) + (high << 128) for low, middle, high in totals.tolist()]
         fits = max(counts, default=0) < 2**63
         exact = np.array(counts, np.int64 if fits else object)
@@ -430,7 +574,10 @@ def _links_in_order(problem: ExactCover) -> Links:
 
 def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
     """Return the number of rows of a table of this size, and the words in a row."""
-    width = words_of_key(problem) + _BESIDE_KEY
+    if problem.bounds is None:
+        width = words_of_key(problem) + _BESIDE_KEY
+    else:
+        width = (problem.n_options + 63) // 64 + _counted(problem).size + _BESIDE_KEY
     return max(1, megabytes * MEGABYTE // (8 * width)), width
 
 

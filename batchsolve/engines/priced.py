@@ -1,8 +1,7 @@
 """The cheapest covers: problems whose options are numbered by cost, and the upper bounds of costs.
 
 The search is that of `batchsolve.engines.bounded`. Options are numbered by their cost per item (see
-`batchsolve.problems.attributes.Pricing`), so that the cheapest are tried first and the order of the
-tree is that of numbers.
+`Pricing`), so that the cheapest are tried first and the order of the tree is that of numbers.
 """
 
 # compiled kernels are typed by their arguments
@@ -10,7 +9,9 @@ tree is that of numbers.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +19,14 @@ import numpy.typing as npt
 
 from batchsolve.engines.contract import Task
 from batchsolve.engines.frame import prepared
-from batchsolve.kernels import helper, inlined
-from batchsolve.problems.attributes import Pricing
+from batchsolve.engines.links import U
+from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+
+SWEEPS = 30  # over the items, to find taxes; 100 sweeps make the sum of taxes 1 % larger
+FRACTIONS = 1024  # of a unit of cost, for taxes
+_MOST_SCALED = 2**61
 
 CEILING, FOUND = range(2)
 """The fields of `Prices.state`: the upper bound of costs; the number of costs in `Prices.best`."""
@@ -30,12 +35,120 @@ CEILING, FOUND = range(2)
 class Prices(NamedTuple):
     """The scaled costs of options, and the upper bounds of the costs of covers."""
 
-    net: np.ndarray  # option -> as in `Pricing`
+    scale: int  # this and the next two: as in `Pricing`
+    net: np.ndarray
     share: np.ndarray
     ceilings: np.ndarray  # stack -> upper bound of the cost of a cover below it
     best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
     state: np.ndarray
     spent: np.ndarray  # level -> the cost of the options above it
+    due: np.ndarray  # level -> the least cost of the items that are left
+
+
+@dataclass(frozen=True, eq=False)
+class Pricing:
+    """The costs of options in a form for a search for the cheapest covers.
+
+    If every cover has a primary item in a fixed number of options, a *tax* on the item can be taken
+    off the cost of every option that has it: all covers become cheaper by the same amount (Knuth,
+    7.2.2.1). The rest of the cost of an option is its *net* cost. Its *share* is the net cost
+    divided by the number of its primary items. A partial cover needs at least the sum of the least
+    shares of its uncovered items.
+
+    Attributes
+    ----------
+    base : int
+        The sum of the taxes of a cover, scaled.
+    scale : int
+        The factor of taxes, net costs and shares, by which they are integers or little is lost by
+        rounding down.
+    net, share : ndarray of int64, shape (n_options,)
+    order : ndarray of uint32, shape (n_options,)
+        The options by share, then by number: the order in which they are tried.
+    rank : ndarray of uint32, shape (n_options,)
+        The place of each option in that order.
+    """
+
+    base: int
+    scale: int
+    net: npt.NDArray[np.int64]
+    share: npt.NDArray[np.int64]
+    order: npt.NDArray[np.uint32]
+    rank: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, problem: ExactCover) -> Pricing:
+        """Return the pricing of a problem with costs."""
+        assert problem.costs is not None
+        owner = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+        n_primary = np.bincount(
+            owner[problem.indices < problem.n_primary], minlength=problem.n_options
+        )
+        scale = lcm(*np.unique(n_primary[n_primary > 0]).tolist()) * FRACTIONS
+        # taxes are at most the highest cost, and net costs (n + 1) ** 2 times that
+        highest = max(1, int(problem.costs.max(initial=0)))
+        most = _MOST_SCALED // (highest * (int(n_primary.max(initial=0)) + 1) ** 2)
+        n_sweeps = SWEEPS
+        if most < problem.n_options:
+            n_sweeps, most = 0, _MOST_SCALED // max(1, int(problem.costs.sum()))
+        else:
+            most //= max(1, problem.n_options)
+        scale = min(scale, most)
+        net = problem.costs * scale
+        fixed = np.ones(problem.n_primary, np.int64)
+        if problem.bounds is not None:
+            least, most_of = problem.bounds.T
+            fixed = np.where(least == most_of, least, 0)
+        by_item = owner[np.argsort(problem.indices, kind="stable")]
+        sizes = np.bincount(problem.indices, minlength=problem.n_items)
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        base = _tax(by_item, ends, fixed, net, highest * scale, n_sweeps)
+        share = net // np.maximum(n_primary, 1)
+        order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(problem.n_options)
+        return cls(base, scale, net, share, order, rank)
+
+    def path(self, decisions: Sequence[int] | npt.NDArray[np.uint32]) -> tuple[int, ...]:
+        """Return the ranks of the options taken and excluded; they compare in tree order."""
+        n = self.rank.size
+        return tuple(
+            int(self.rank[d]) if d < n else n + int(self.rank[d - n]) for d in map(int, decisions)
+        )
+
+
+@kernel
+def _tax(by_item, ends, fixed, net, highest, n_sweeps):
+    """Take taxes off the net costs of options; return the sum of the taxes of a cover.
+
+    The sum is a lower bound of all costs if no net cost is below 0. A sweep moves the tax on each
+    item to where the bound grows most if the others stay as they are: between the two least net
+    costs. That is coordinate ascent in the dual of the linear program. The last two sweeps end with
+    net costs of 0 or more, one of them 0 for each item.
+    """
+    base, taxes = np.int64(0), np.zeros(fixed.size, np.int64)
+    for sweep in range(n_sweeps + 2):
+        for i in range(fixed.size):
+            begin, end = ends[i], ends[i + 1]
+            if begin == end or fixed[i] == 0:
+                continue
+            first = second = net[by_item[begin]]
+            for x in range(begin + 1, end):
+                n = net[by_item[x]]
+                if x == begin + 1 or n < second:
+                    second = n
+                if second < first:
+                    first, second = second, first
+            tax = first
+            if sweep < n_sweeps:
+                tax = min(max((first + second) // 2, -highest - taxes[i]), highest - taxes[i])
+            elif sweep == n_sweeps:
+                tax = min(first, 0)
+            for x in range(begin, end):
+                net[by_item[x]] -= tax
+            taxes[i] += tax
+            base += fixed[i] * tax
+    return base
 
 
 def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCover:
@@ -72,11 +185,13 @@ def prices_of(problem: ExactCover, pricing: Pricing, task: Task) -> Prices:
     assert problem.costs is not None
     ceilings = np.minimum(task.ceilings, problem.costs.sum())  # no cover costs more
     return Prices(
+        pricing.scale,
         pricing.net,
         pricing.share,
-        (ceilings - pricing.base) * pricing.scale,
+        ceilings * pricing.scale - pricing.base,
         np.zeros(task.cheapest, np.int64),
         np.zeros(2, np.int64),
+        np.zeros(problem.n_options + 2, np.int64),
         np.zeros(problem.n_options + 2, np.int64),
     )
 
@@ -103,7 +218,7 @@ def begin_to_spend(stack, k, prices):
     prices.spent[0] = cost
     state[CEILING] = prices.ceilings[k]
     if state[FOUND] == best.size:
-        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
+        state[CEILING] = min(state[CEILING], best[best.size - 1] - prices.scale)
 
 
 @inlined
@@ -115,11 +230,39 @@ def least_share(i, links, prices):
 
 
 @inlined
-def is_too_dear(cost, level, prices):
-    """Tell whether the cost above a level plus another cost exceeds the upper bound."""
+def is_too_dear(level, due, prices):
+    """Record the least cost of the items left at a level; tell whether they cost too much."""
     if prices is None:
         return False
-    return prices.spent[level] + cost > prices.state[CEILING]
+    prices.due[level] = due
+    return prices.spent[level] + due > prices.state[CEILING]
+
+
+@helper
+def is_affordable(p, level, links, usage, prices):
+    """Tell whether an option, with the items it leaves, costs no more than the upper bound."""
+    if prices is None:
+        return True
+    o = links.option[p]
+    cost = prices.spent[level] + prices.due[level] + prices.net[o]
+    q = links.first[o]
+    while links.top[q] != 0:
+        i = links.top[q]
+        if usage.used[i] < usage.least[i]:
+            share = prices.share[o]
+            if links.down[i] != i:  # a list that lacks the options of the branch item
+                share = min(share, least_share(i, links, prices))
+            cost -= share
+        q = U(q + U(1))
+    return cost <= prices.state[CEILING]
+
+
+@inlined
+def spend(p, level, links, prices):
+    """Record the cost below a level, where a node's option is taken; none if it is 0."""
+    if prices is not None:
+        cost = prices.net[links.option[p]] if p != 0 else np.int64(0)
+        prices.spent[level + 1] = prices.spent[level] + cost
 
 
 @helper
@@ -138,4 +281,4 @@ def note_cover(level, prices):
     best[at] = cost
     state[FOUND] = min(state[FOUND] + 1, best.size)
     if state[FOUND] == best.size:
-        state[CEILING] = min(state[CEILING], best[best.size - 1] - 1)
+        state[CEILING] = min(state[CEILING], best[best.size - 1] - prices.scale)

@@ -333,7 +333,10 @@ def _problem(
             row = [item_of[word] for word in words]
         except KeyError:
             if is_dlx:
-                words, costs[o] = _without_cost(number, words)
+                named, cost = _without_cost(number, words)
+                if len(named) < len(words):
+                    costs[o] = cost
+                words = named
             row = []
             for word in words:
                 name, color = _colored(word, number) if is_dlx else (word, "")
@@ -363,7 +366,7 @@ def _problem(
         colors=[color_at.get(k, 0) for k in range(len(indices))] if color_at else None,
         color_names=list(color_of),
         bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
-        costs=[costs.get(o, 0) for o in range(n_options)] if any(costs.values()) else None,
+        costs=[costs.get(o, 0) for o in range(n_options)] if costs else None,
     )
 
 
@@ -534,6 +537,6 @@ def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
         words = _words([problem.color_name(c) for c in used], "colour", "|:")
         suffix |= {c: f":{word}" for c, word in zip(used, words, strict=True)}
     for o in range(problem.n_options):
-        cost = 0 if problem.costs is None else int(problem.costs[o])
+        cost = [] if problem.costs is None else [f"|${problem.costs[o]}"]
         items = (names[i] + suffix[c] for i, c in problem.coloring(o).items())
-        yield " ".join([*items, *([f"|${cost}"] if cost else [])])
+        yield " ".join([*items, *cost])

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
+from batchsolve.graphs.frontier import draw_by_frontier, order_of_options
 from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
@@ -121,6 +122,9 @@ def draw(
     InputError
         If the graph takes more memory.
     """
+    if problem.bounds is not None:
+        nodes = draw_by_frontier(problem, stack, megabytes)
+        return SolutionGraph(problem, *nodes, order_of_options(problem).astype(np.uint32))
     left = remainder(problem, stack)
     every = np.arange(problem.n_options)
     if left.problem is None:

@@ -58,7 +58,7 @@ def solution_graph(
     ProblemError
         If the stack is not a partial cover.
     InputError
-        If the graph takes more memory, or items have bounds.
+        If the graph takes more memory.
 
     Examples
     --------
@@ -72,11 +72,6 @@ def solution_graph(
     """
     memory = whole_number("memory", memory, 1, MOST_MEGABYTES)
     problem, begin = problem_and_stack(problem, stack)
-    if problem.bounds is not None:
-        raise InputError(
-            f"a graph of solutions has no room for bounds of items: {problem!r}; count or "
-            f"enumerate it"
-        )
     with asking(check):
         return draw(problem, begin[0], megabytes=memory, ordered=ordered)
 

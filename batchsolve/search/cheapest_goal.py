@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task
+from batchsolve.engines.priced import Pricing
 from batchsolve.errors import InputError
-from batchsolve.problems.attributes import Pricing, costs_of
+from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import Changes, Piece

@@ -1,6 +1,6 @@
 """Items with bounds: covers by definition, and problems whose answers are known."""
 
-from itertools import combinations, product
+from itertools import combinations, cycle, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from oracles import bounded_covers
 
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
+from batchsolve.engines.contract import new_run
 
 WHOLE = bs.Stacks.from_lists([[]])
 DLX = get_engine("dlx")
@@ -46,6 +47,27 @@ def test_finds_the_covers_of_the_definition_however_cut(problem, budgets, depths
     pieces, in_pieces = search_in_pieces(problem, WHOLE, budgets, [*depths, UNLIMITED], room)
     assert sorted(map(sorted, pieces)) == sorted(map(sorted, straight))
     assert in_pieces == nodes
+
+
+@given(
+    problem=bounded_problems(),
+    budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
+    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
+)
+def test_memo_counts_the_covers_of_the_definition_however_cut(problem, budgets, depths):
+    engine, stacks = get_engine("memo:1").for_run(new_run(), "", problem), WHOLE
+    count, rounds, nodes, tree = 0, 0, 0, 0
+    for budget, depth in zip(cycle(budgets), cycle([*depths, UNLIMITED])):
+        outcome = engine.search(problem, Task.of(stacks, budget=budget, depth=depth))
+        count += int(outcome.counts.sum())
+        nodes += int(outcome.nodes.sum())
+        tree += int(outcome.tree_nodes.sum())
+        stacks, rounds = outcome.frontier, rounds + 1
+        if not len(stacks):
+            break
+        assert rounds < 100_000
+    assert count == len(bounded_covers(problem))
+    assert nodes <= tree
 
 
 @given(data=st.data(), problem=bounded_problems())
@@ -126,9 +148,12 @@ def graph_with_degrees(n, least, most):
     )
 
 
-@pytest.mark.parametrize(("n", "count"), [(4, 1), (6, 70), (8, 19355)])  # OEIS A002829
+# OEIS A002829
+@pytest.mark.parametrize(("n", "count"), [(4, 1), (6, 70), (8, 19355), (10, 11180820)])
 def test_labelled_cubic_graphs(n, count):
-    assert bs.count(graph_with_degrees(n, 3, 3)).count == count
+    if n < 10:
+        assert bs.count(graph_with_degrees(n, 3, 3)).count == count
+    assert bs.count(graph_with_degrees(n, 3, 3), engine="memo", jobs=1).count == count
 
 
 @pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 4), (4, 41), (5, 768), (6, 27449)])
@@ -201,12 +226,27 @@ def test_other_engines_say_that_they_take_no_bounds():
                 check_support(engine, problem)
 
 
-def test_graphs_of_solutions_have_no_bounds():
-    problem = graph_with_degrees(4, 1, 2)
-    with pytest.raises(bs.InputError, match="no room for bounds of items"):
-        bs.solution_graph(problem)
-    with pytest.raises(bs.InputError, match="no room for bounds of items"):
-        bs.sample(problem, 2)
+@given(data=st.data(), problem=bounded_problems())
+def test_graphs_hold_the_covers_of_the_definition(data, problem):
+    entries = st.integers(0, max(0, problem.n_decisions - 1))
+    stack = data.draw(st.lists(entries, max_size=3)) if problem.n_options else []
+    if problem.clash_position(stack) >= 0:
+        stack = []
+    taken = tuple(o for o in set(stack) if o < problem.n_options)
+    refused = tuple(o - problem.n_options for o in set(stack) if o >= problem.n_options)
+    covers = bounded_covers(problem, taken, refused)
+    graph = bs.solution_graph(problem, stack)
+    assert graph.is_ordered
+    assert graph.count == len(covers)
+    assert {frozenset(cover.tolist()) for cover in graph} == covers
+    if covers:
+        assert {frozenset(c.tolist()) for c in bs.sample(problem, 5, stack=stack).covers} <= covers
+
+
+def test_graphs_of_large_counts_and_of_too_little_memory():
+    assert bs.solution_graph("edgecovers:8").count == 252522481  # OEIS A006129
+    with pytest.raises(bs.InputError, match="takes more than 1 megabyte"):
+        bs.solution_graph(graph_with_degrees(12, 3, 3), memory=1)
 
 
 def test_what_is_wrong_with_a_cover():

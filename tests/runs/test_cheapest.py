@@ -12,7 +12,8 @@ from oracles import bounded_covers, cheapest_costs
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.formats.exact_cover_files import write_dlx
+from batchsolve.engines.priced import Pricing
+from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.families import family
 
 
@@ -44,6 +45,31 @@ def test_finds_the_cheapest_of_the_definition_however_cut(problem, wanted, budge
     for jobs in (1, 2):
         again = bs.cheapest(problem, wanted, jobs=jobs, budget=budget, split_depth=jobs)
         assert again.covers == found.covers
+
+
+@given(problem=problems_with_costs())
+def test_taxes_make_all_covers_cheaper_by_the_same_amount(problem):
+    pricing = Pricing.of(problem)
+    assert (pricing.net >= 0).all()
+    for cover in map(list, bounded_covers(problem)):
+        cost = int(problem.costs[cover].sum())
+        assert cost * pricing.scale == pricing.base + int(pricing.net[cover].sum())
+
+
+def test_costs_up_to_the_most_do_not_overflow():
+    n = 1000  # options, so many that costs have no room for fractions
+    most = 2**48 // n - 1
+    problem = bs.ExactCover(
+        range(0, 2 * n + 1, 2), np.repeat([[0, 1]], n, 0).ravel(), 2, costs=[most] * (n - 1) + [1]
+    )
+    assert [each.cost for each in bs.cheapest(problem, 2).covers] == [1, most]
+
+
+def test_costs_may_all_be_zero():
+    problem = read_dlx("a b\na b |$0\na\nb\n")
+    assert problem.costs.tolist() == [0, 0, 0]
+    assert [each.cost for each in bs.cheapest(problem, 3).covers] == [0, 0]
+    assert np.array_equal(read_dlx(write_dlx(problem)).costs, problem.costs)
 
 
 @given(problem=problems_with_costs(), data=st.data())
