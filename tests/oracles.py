@@ -244,12 +244,16 @@ class Pencilmarks:
         corners = product((0, 3, 6), repeat=2)
         self.boxes = [[(r + i, c + j) for i, j in product(range(3), repeat=2)] for r, c in corners]
         self.lines, self.houses = lines, [*self.boxes, *lines]
+        self.peers = {
+            cell: set().union(*(house for house in self.houses if cell in house)) - {cell}
+            for cell in self.candidates
+        }
         for cell, digit in zip(product(range(9), repeat=2), grid, strict=True):
             if digit:
                 self.fill(cell, digit)
 
     def sees(self, one, two) -> bool:
-        return one != two and any(one in house and two in house for house in self.houses)
+        return two in self.peers[one]
 
     def fill(self, cell, digit) -> bool:
         del self.candidates[cell]
@@ -358,22 +362,6 @@ class Pencilmarks:
                 return True
         return False
 
-    def turbot_fish(self) -> bool:
-        for digit in range(1, 10):
-            pairs = [tuple(self.places(house, digit)) for house in self.houses]
-            pairs = [pair for pair in pairs if len(pair) == 2]
-            chains = [
-                (ends[0], others[0])
-                for pair, other in permutations(pairs, 2)
-                for ends, others in product((pair, pair[::-1]), (other, other[::-1]))
-                if self.sees(ends[1], others[1])
-            ]
-            for one, two in chains:
-                seen = [c for c in self.candidates if self.sees(c, one) and self.sees(c, two)]
-                if self.remove(seen, {digit}):
-                    return True
-        return False
-
     def ladder(self):
         """Return the techniques of Sudoku Explainer, without uniqueness, with their ratings."""
         boxes, lines = self.boxes, self.lines
@@ -399,22 +387,109 @@ class Pencilmarks:
             (5.0, lambda: self.naked_set(4)),
             (5.2, lambda: self.fish(4)),
             (5.4, lambda: self.hidden_set(4)),
-            (6.6, self.turbot_fish),
         ]
 
 
-def rating(grid) -> float | None:
-    """Return the hardest technique of a solver that takes the easiest step each time.
+def distances(weak, strong, is_on):
+    """Return the links from each node, all of them on or off, to each candidate on and off."""
+    now = np.eye(len(weak), dtype=bool)
+    found = {on: np.where(now & (on == is_on), 0, np.inf) for on in (True, False)}
+    links = 0
+    while now.any():
+        now = now @ (weak if is_on else strong).astype(np.float32) > 0
+        links, is_on = links + 1, not is_on
+        now &= np.isinf(found[is_on])
+        found[is_on][now] = links
+    return found[True], found[False]
 
-    None if it gets stuck.
+
+def shortest_paths(weak, strong, start, end, is_on, left, to_end):
+    """Yield the shortest paths from a node to an end, as lists of candidates."""
+    if not left:
+        yield [start]
+        return
+    for k in np.flatnonzero((weak if is_on else strong)[start] & (to_end[not is_on] == left - 1)):
+        for path in shortest_paths(weak, strong, k, end, not is_on, left - 1, to_end):
+            yield [start, *path]
+
+
+def chains(marks: Pencilmarks):
+    """Return the chains that help, the easiest first: rating, and the candidates that they remove.
+
+    Each is searched for as its definition says, by powers of the matrices of links.
+    """
+    nodes = [(cell, d) for cell, digits in marks.candidates.items() for d in sorted(digits)]
+    n, found = len(nodes), []
+    same_digit, same_cell = (
+        np.array([[a != b and a[i] == b[i] for b in nodes] for a in nodes]) for i in (1, 0)
+    )
+    seen = same_digit & [[marks.sees(a[0], b[0]) for b in nodes] for a in nodes]
+    pairs = same_cell & (same_cell.sum(axis=1) == 1)[:, None]
+    conjugates = np.zeros((n, n), bool)
+    for house, digit in product(marks.houses, range(1, 10)):
+        places = marks.places(house, digit)
+        if len(places) == 2:
+            one, two = (nodes.index((cell, digit)) for cell in places)
+            conjugates[one, two] = conjugates[two, one] = True
+
+    def add(base, length, removed):
+        more = sum(length - 2 > limit for limit in (4, 6, 8, 12, 16, 24, 32, 48, 64))
+        if len(removed) and base + more / 10 <= 8.5:
+            found.append((round(base + more / 10, 1), [nodes[k] for k in removed]))
+
+    def conclude(base, lengths, is_on):
+        for k in np.flatnonzero(np.isfinite(lengths)):
+            add(base, lengths[k], np.flatnonzero(same_cell[k]) if is_on else [k])
+
+    for cycle, forcing, weak, strong in (
+        (6.5, 6.6, seen, conjugates),
+        (6.5, None, seen | same_cell, pairs),
+        (7.0, 7.0, seen | same_cell, pairs | conjugates),
+    ):
+        on_on, on_off = distances(weak, strong, True)
+        off_on, _ = distances(weak, strong, False)
+        if forcing:
+            conclude(forcing, on_off.diagonal() + 1, False)
+            conclude(forcing, off_on.diagonal() + 1, True)
+        for on, off in np.argwhere(seen & np.isfinite(off_on.T)):
+            length = off_on[off, on] + 1
+            add(cycle, length, np.flatnonzero(seen[on] & seen[off]))
+            if cycle == 6.5 and length > 3:
+                to_end = {True: on_on[:, on], False: off_on[:, on]}
+                for path in shortest_paths(weak, strong, off, on, False, length - 1, to_end):
+                    for one, two in product(path[1::2], path[::2]):
+                        if same_digit[one, two]:
+                            add(cycle, length, np.flatnonzero(seen[one] & seen[two]))
+    starts = [[k for k in range(n) if nodes[k][0] == cell] for cell in marks.candidates]
+    for house, digit in product(marks.houses, range(1, 10)):
+        starts.append([nodes.index((cell, digit)) for cell in marks.places(house, digit)])
+    for some in starts:
+        if len(some) > 2:
+            conclude(8.0, (on_on[some] + 1).sum(axis=0), True)
+            conclude(8.0, (on_off[some] + 1).sum(axis=0), False)
+    return sorted(found)
+
+
+def rating(grid) -> float:
+    """Return the hardest technique of a solver that takes the easiest steps each time.
+
+    It is 8.6 if it gets stuck.
     """
     marks, hardest = Pencilmarks(grid), 0.0
-    while marks.candidates:
-        found = next((rate for rate, technique in marks.ladder() if technique()), None)
-        if found is None:
-            return None
-        hardest = max(hardest, found)
+    while marks.candidates and hardest < 8.6:
+        hardest = max(hardest, easiest_step(marks))
     return hardest
+
+
+def easiest_step(marks: Pencilmarks) -> float:
+    """Use the easiest technique, or the easiest chains; return the rating, 8.6 if none helps."""
+    found = next((rate for rate, technique in marks.ladder() if technique()), None)
+    if found is None:
+        found, _ = min(some := chains(marks), default=(8.6, []))
+        for _, removed in (each for each in some if each[0] == found):
+            for cell, digit in removed:
+                marks.candidates[cell].discard(digit)
+    return found
 
 
 def dead_ends(marks: Pencilmarks) -> int:

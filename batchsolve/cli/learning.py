@@ -117,8 +117,9 @@ def rate(
     """Rate 9×9 puzzles by the hardest technique that they need.
 
     The output has the columns of the input, then technique (the hardest that is needed; guess if
-    the techniques do not solve it), rating (that of Sudoku Explainer; empty for guess), backtracks
-    (the dead ends of a search), status and message. Only puzzles with one solution are rated.
+    the techniques do not solve it), rating (that of Sudoku Explainer; for guess a lower bound),
+    backtracks (the dead ends of a search), status and message. Only puzzles with one solution are
+    rated.
     """
     from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.rate import rate_file

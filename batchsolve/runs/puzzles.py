@@ -313,7 +313,7 @@ class Maker:
         puzzles, are_unfit = made.puzzles[rows], np.zeros(len(rows), np.bool_)
         if self.wanted.rating is not None:
             low, high = self.wanted.rating
-            values = np.nan_to_num(ratings_of(puzzles).values, nan=np.inf)
+            values = ratings_of(puzzles).values
             are_unfit |= (values < low) | (values > high)
             made.reasons[rows[are_unfit], RATED] += 1
         if self.known.size:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EnginesByShape
-from batchsolve.rating.ratings import TECHNIQUES
+from batchsolve.rating.techniques import NAMES
 from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
@@ -101,7 +101,8 @@ def rate(
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         A table of the same library, or else of Arrow: all columns of `table`, then ``technique``
         (the hardest that is needed, ``guess`` beyond the ladder, ``none`` without blank cells),
-        ``rating`` (null for ``guess``), ``backtracks``, ``status`` and ``message``.
+        ``rating`` (for ``guess`` a lower bound, above all ratings of the ladder), ``backtracks``,
+        ``status`` and ``message``.
 
     Raises
     ------
@@ -111,9 +112,9 @@ def rate(
     Notes
     -----
     The ladder is that of Sudoku Explainer 1.2.1 without techniques that assume a unique solution:
-    see `batchsolve.rating.ladder`. Backtracks are the dead ends of a search that fills singles and
-    uses locked candidates, then tries each candidate of the first cell with the fewest, and proves
-    that there is one solution.
+    see `batchsolve.rating.techniques`. Backtracks are the dead ends of a search that fills singles
+    and uses locked candidates, then tries each candidate of the first cell with the fewest, and
+    proves that there is one solution.
 
     Examples
     --------
@@ -233,5 +234,5 @@ class RateRun(FileRun):
         """See `FileRun`."""
         super().add(sums)
         counts = self.totals.techniques
-        for name, n in zip(TECHNIQUES, sums.levels.tolist(), strict=True):
+        for name, n in zip(NAMES, sums.levels.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + n

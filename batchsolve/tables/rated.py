@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from batchsolve.errors import ProblemError
 from batchsolve.problems.answers import Answers, Status
-from batchsolve.rating.ratings import TECHNIQUES, has_ratings, ratings_of, steps_text
+from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
+from batchsolve.rating.techniques import NAMES
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import (
     STATUS_TEXTS,
@@ -24,7 +25,7 @@ from batchsolve.tables.shapes import Shape
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 
-_NAMES = pa.array(TECHNIQUES)
+_NAMES = pa.array(NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class RatedSums(RowSums):
     Attributes
     ----------
     levels : ndarray of int64
-        Rows of each of `TECHNIQUES`.
+        Rows of each level of `NAMES`.
     """
 
     levels: npt.NDArray[np.int64]
@@ -94,7 +95,7 @@ class RatedTable:
         at = pa.array(np.cumsum(rated) - 1, mask=~rated)
         columns = [
             _NAMES.take(pa.array(found.levels)),
-            pa.array(found.values, from_pandas=True),  # NaN is null
+            pa.array(found.values),
             pa.array(found.backtracks),
         ]
         if self._backdoor:
@@ -104,7 +105,7 @@ class RatedTable:
         columns = [column.take(at) for column in columns]
         columns += [STATUS_TEXTS.take(pa.array(status)), sparse_text(messages, n)]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        levels = np.bincount(found.levels, minlength=len(TECHNIQUES))
+        levels = np.bincount(found.levels, minlength=len(NAMES))
         return table, RatedSums.of(status, messages, answers, levels=levels)
 
 

@@ -6,14 +6,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from oracles import Pencilmarks, dead_ends, is_backdoor, rating
+from oracles import Pencilmarks, dead_ends, easiest_step, is_backdoor, rating
 
 import batchsolve as bs
 from batchsolve.rating.board import CELLS, N_CELLS
-from batchsolve.rating.ladder import LADDER, rate_grids
-from batchsolve.rating.ratings import TECHNIQUES, ratings_of, room_for_steps, steps_text
+from batchsolve.rating.chains import rate_with_chains
+from batchsolve.rating.ratings import ratings_of, room_for_steps, steps_text
+from batchsolve.rating.techniques import NAMES, RATINGS, WITHOUT_CHAINS
 
-# puzzles made by removing random clues, one for each rating that came up; nan is beyond the ladder
+# puzzles made by removing random clues, one for each rating that came up without chains, and some
+# that need chains, with the first word of the technique; that of 8.6 is beyond the ladder
 PUZZLES = """\
 ..832...5...6....3693...12..17...8..9..53..72..67.....8...93.4..6.258..15..4..2.. 1.2
 .7.3.9.26.9...247..4.....8.......6..63.....4....8.6537..4....5.91...8......5138.4 1.5
@@ -33,21 +35,32 @@ PUZZLES = """\
 ......4....8.2...34...638.7...8......9.74..5.5..........128.6..94.....78..3....1. 4.4
 5.91...8.......4....2.79....5...3.......1.83.....682.17....2..34...3.1.83...9.5.. 5.0
 ..5.....4....78.5.971.5...86....2.8.2.......7....4.2...5.2.9........61....9785... 5.2
-5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3 6.6
-.8...5...2.76...3.9....25.7.....692.7.13........8...7...8.....2.........6.59.8... nan
+..36.4.....8...........157.25.........48.......95.74.3.9.........2.5..8714..3...9 6.5 x-cycle
+.5..8...1.371...8...4.7.9.2....97.....2...5.91.......4.4.35....6..........3.29... 6.6 turbot
+.....58.9....37.2....49...16.5....3..98...4..7..5.2.........7854....1..2.8....... 6.6 y-cycle
+95.........3..7..1.4.3.6....8.........7....2.3..6..9.....28..54...9..6..5....4.7. 6.7 forcing
+.....21....43..6..6.....9.82..43..5..7.9..84.....8.....8.7.4.....9........385...7 6.9 y-cycle
+.2...39....6....4.75......25..41.8..3...8...5.18.9.6......76.9..8......6...8..... 7.1 xy-cycle
+52..........6.2..5.....913..4.2..........13..97..5.....63...5......9..482........ 7.2 forcing
+....6..895......4..8.4.7..632......1..4..562.6....1.....1.......5.3.9.....31...54 7.4 xy-cycle
+1.........3.....8..9.6.2..3..17.36....6..84..2.7...3.8...4..5.7...5.........21.4. 8.1 region
+....46..77.....5..3.4........12..7.....43......3...8.9.6.9..2....71....55....8..6 8.3 cell
+..95.....36.........578.9.3.....8.24.3.....6....9..1.7....74..25..6...9.72....... 8.6 guess
 """
-TEXTS, VALUES = zip(*(line.split() for line in PUZZLES.splitlines()), strict=True)
-NAMES = {str(each[1]): each[0] for each in LADDER} | {"nan": "guess"}
-RATINGS = {each[0]: each[1] for each in LADDER}
+NAMES_BY_RATING = {str(step[1]): step[0] for step in WITHOUT_CHAINS}
+ROWS = [line.split(maxsplit=2) for line in PUZZLES.splitlines()]
+LEVELS = set(zip(NAMES, RATINGS.tolist(), strict=True))
+VALUES = [float(row[1]) for row in ROWS]
 HIDDEN_QUAD = "...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7."
 HIDDEN_QUAD = np.array([int(c) for c in HIDDEN_QUAD.replace(".", "0")], np.uint8)  # not unique
-GRIDS = np.array([[int(c) for c in text.replace(".", "0")] for text in TEXTS], np.uint8)
+GRIDS = np.array([[int(c) for c in text.replace(".", "0")] for text, *_ in ROWS], np.uint8)
 
 
 def test_every_technique_has_its_rating():
     found = ratings_of(GRIDS)
-    assert list(map(str, found.values.tolist())) == list(VALUES)
-    assert found.techniques.tolist() == [NAMES[value] for value in VALUES]
+    assert found.values.tolist() == VALUES
+    for name, (_, rating_, *word) in zip(found.techniques.tolist(), ROWS, strict=True):
+        assert name.split()[0] == word[0] if word else name == NAMES_BY_RATING[rating_]
 
 
 @settings(max_examples=5)
@@ -55,7 +68,7 @@ def test_every_technique_has_its_rating():
 def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     [image] = _images(GRIDS[k], seed, 1)
     [value] = ratings_of(image[None]).values
-    assert rating(image.tolist()) == (None if np.isnan(value) else value)
+    assert rating(image.tolist()) == value
     images = _images(GRIDS[k], seed, 20)
     assert set(ratings_of(images).levels) == set(ratings_of(GRIDS[k : k + 1]).levels)
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
@@ -69,18 +82,18 @@ def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed
     clues = np.flatnonzero(grid)
     grid[np.random.default_rng(seed).permutation(clues)[:n_removed]] = 0
     levels, _, boards = room = room_for_steps(N_CELLS * 9)
-    n = rate_grids(grid[None], np.empty(1, np.uint8), *room)
+    n = rate_with_chains(grid[None], np.empty(1, np.uint8), *room)
     marks = Pencilmarks(grid.tolist())
-    while any(technique() for _, technique in marks.ladder()):
+    while marks.candidates and easiest_step(marks) < 8.6:
         pass
     left = {divmod(cell, 9): bits for cell, bits in enumerate(boards[n, CELLS:N_CELLS]) if bits}
     sets = {cell: sum(1 << d - 1 for d in digits) for cell, digits in marks.candidates.items()}
     assert left == sets
     if k == len(GRIDS):
-        assert LADDER[max(levels[:n])][0] == "hidden quad"
+        assert "hidden quad" in {NAMES[level] for level in levels[:n]}
 
 
-@pytest.mark.parametrize("value", ["2.3", "3.8", "5.2", "nan"])
+@pytest.mark.parametrize("value", [2.3, 3.8, 5.2, 8.6])
 def test_backtracks_are_the_dead_ends_of_the_oracle(value):
     grid = GRIDS[VALUES.index(value)]
     found = ratings_of(grid[None]).backtracks.tolist()
@@ -116,14 +129,14 @@ def test_steps_lead_to_the_solution_and_never_remove_its_digits():
             assert ("fills" in step) != ("removes" in step)
             assert step["cells"]
             assert step["digits"]
-            assert step["rating"] == RATINGS[step["technique"]]
+            assert (step["technique"], step["rating"]) in LEVELS
             for cell, digits in step.get("removes", {}).items():
                 assert cells[cell] not in digits
-        if value == "nan":
+        if value == 8.6:
             assert len(filled) < grid.tolist().count(0)
         else:
             assert len(filled) == grid.tolist().count(0)
-            assert max(steps, key=lambda step: step["rating"])["technique"] == NAMES[value]
+            assert max(step["rating"] for step in steps) == value
 
 
 @pytest.mark.parametrize(
@@ -143,7 +156,7 @@ def test_grids_that_cannot_be_rated_are_an_error(grid, why):
 def test_no_grids_have_no_ratings():
     assert ratings_of(GRIDS[:0]).levels.size == 0
     solved = np.array([[int(c) for c in bs.solve("." * 81, limit=1).solution]], np.uint8)
-    assert ratings_of(solved).techniques.tolist() == ["none"] == [TECHNIQUES[-1]]
+    assert ratings_of(solved).techniques.tolist() == ["none"]
     assert ratings_of(solved).values.tolist() == [0.0]
     assert json.loads(steps_text(solved[0])) == []
 
