@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from heapq import heappop, heappush
 from itertools import chain, combinations, permutations, product
 
 import numpy as np
@@ -413,6 +414,29 @@ def shortest_paths(weak, strong, start, end, is_on, left, to_end):
             yield [start, *path]
 
 
+def nodes_to_refute(marks: Pencilmarks, start, digit) -> float:
+    """Return the least nodes of two proofs by one digit that refute a candidate; see `nishio`."""
+    houses = [places for house in marks.houses if (places := marks.places(house, digit))]
+    proofs, todo, known, least = {start: 1}, [(1, 0, {start}, set())], set(), np.inf
+    while todo and todo[0][0] + 3 <= least:
+        _, _, on, off = heappop(todo)
+        for house in houses:
+            left = {cell for cell in house if not on & marks.peers[cell]}
+            if on & house or len(left) > 1:
+                continue
+            for cell in left or house:
+                state = on | {cell}, off | (house - {cell})
+                nodes = sum(map(len, state))
+                proofs[cell] = min(nodes, proofs.get(cell, nodes))
+                if left and (key := tuple(map(frozenset, state))) not in known:
+                    known.add(key)
+                    heappush(todo, (nodes, len(known), *state))
+        for cell, nodes in proofs.items():
+            refuted = [proofs[other] for other in marks.peers[cell] & proofs.keys()]
+            least = min([least, *(nodes + 1 + other for other in refuted)])
+    return least
+
+
 def chains(marks: Pencilmarks):
     """Return the chains that help, the easiest first: rating, and the candidates that they remove.
 
@@ -460,6 +484,9 @@ def chains(marks: Pencilmarks):
                     for one, two in product(path[1::2], path[::2]):
                         if same_digit[one, two]:
                             add(cycle, length, np.flatnonzero(seen[one] & seen[two]))
+    for k, (cell, digit) in enumerate(nodes):
+        if np.isfinite(length := nodes_to_refute(marks, cell, digit)):
+            add(7.5, length, [k])
     starts = [[k for k in range(n) if nodes[k][0] == cell] for cell in marks.candidates]
     for house, digit in product(marks.houses, range(1, 10)):
         starts.append([nodes.index((cell, digit)) for cell in marks.places(house, digit)])

@@ -42,6 +42,7 @@ from batchsolve.rating.board import (
     remove,
 )
 from batchsolve.rating.ladder import DIGITS_OF_STEP, N_PEERS, PEERS, climb
+from batchsolve.rating.nishio import UNKNOWN, refute, refuter
 from batchsolve.rating.techniques import (
     CELL_CHAINS,
     CHAIN,
@@ -51,6 +52,7 @@ from batchsolve.rating.techniques import (
     KINDS,
     LEVELS,
     MOST_NODES,
+    NISHIO,
     NONE,
     REGION_CHAINS,
     X_CHAIN,
@@ -240,7 +242,7 @@ def _follow(links, board, room, n, limit):
     limit : int
         Chains up to this level are as good as the easiest.
     """
-    at, number, weak, strong, reach, sets, found, _ = room
+    at, number, weak, strong, reach, sets, found = room[:7]
     weak, strong = weak[min(links, 1)], strong[links]
     chain, cycle = CHAIN_OF[links], CYCLE_OF[links]
     for k in range(n):
@@ -285,7 +287,7 @@ def _cross_all(one, two, cycle, nodes, room, n):
 
     The cycles lead from `one` on to `two` off, and back.
     """
-    at, _, _, _, reach, _, found, _ = room
+    at, _, _, _, reach, _, found = room[:7]
     level = LEVELS[cycle, nodes]
     for on in range(n):
         before, behind = np.intp(reach[2, two, on]), np.intp(reach[0, on, one])
@@ -313,7 +315,7 @@ def _join(kind, source, places, house, board, room, n, limit):
     places : int
         The digits of the cell, or the places of the digit in `house`.
     """
-    at, number, _, _, reach, _, found, sums = room
+    at, number, _, _, reach, _, found, sums = room[:8]
     for target in range(n):
         sums[0, target] = sums[1, target] = 0
     left = places
@@ -336,6 +338,21 @@ def _join(kind, source, places, house, board, room, n, limit):
 
 
 @helper
+def _refute(board, room, n):
+    """Find the candidates that the shortest proofs refute, if these are the easiest chains."""
+    at, found, proofs, order, states = room[0], room[6], room[8], room[9], room[10]
+    for level in range(LEVELS[NISHIO, 0], GUESS):
+        if found[-1, 0] <= level:
+            return
+        if KINDS[level, 0] == NISHIO:
+            most = MOST[NISHIO, level]
+            for k in range(n):
+                nodes = refute(board, at[k] // N, at[k] % N, most, proofs, order, states)
+                if nodes < UNKNOWN:
+                    _find(found, k, LEVELS[NISHIO, nodes], nodes, 2 * k + 1, 2 * k)
+
+
+@helper
 def _find_chains(board, room, limit):
     """Find the easiest chain for each candidate, as far as it may be the easiest of all.
 
@@ -352,7 +369,9 @@ def _find_chains(board, room, limit):
     if found[-1, 0] <= limit or found[-1, 0] < LEVELS[CYCLE, 0]:
         return n
     _follow(LINKS, board, room, n, limit)
-    if found[-1, 0] <= limit or found[-1, 0] < LEVELS[CELL_CHAINS, 0]:
+    if found[-1, 0] <= limit:
+        return n
+    if found[-1, 0] < LEVELS[NISHIO, 0]:
         return n
     for cell in range(N_CELLS):
         digits = np.intp(board[cell])
@@ -363,13 +382,14 @@ def _find_chains(board, room, limit):
             places = np.intp(board[PLACES + N * house + digit])
             if count(places) > 2:
                 _join(REGION_CHAINS, digit, places, house, board, room, n, limit)
+    _refute(board, room, n)
     return n
 
 
 @helper
 def _trace(links, start, end, room, n, step, at_step):
     """Write the nodes of a least chain into a step; return the place behind them."""
-    at, _, weak, strong, reach, sets, _, _ = room
+    at, _, weak, strong, reach, sets = room[:6]
     weak, strong = weak[min(links, 1)], strong[links]
     to_on, to_off = reach[0, start >> 1], reach[1, start >> 1]
     _spread(start >> 1, start & 1 == 1, weak, strong, MOST_NODES, to_on, to_off, sets, n)
@@ -391,6 +411,30 @@ def _trace(links, start, end, room, n, step, at_step):
 
 
 @helper
+def _write_proofs(board, candidate, room, step):
+    """Write the proofs that refute a candidate into a step: their nodes on, and the last one off."""
+    proofs, order, at_step = room[8], room[9], CHAINS_OF_STEP
+    digit = candidate % N
+    refute(board, candidate // N, digit, MOST_NODES, proofs, order, room[10])
+    best = 0
+    for cell in range(1, N_CELLS):
+        nodes, least = proofs[cell], proofs[best]
+        if nodes + proofs[refuter(proofs, cell)] < least + proofs[refuter(proofs, best)]:
+            best = cell
+    for cell in (best, refuter(proofs, best)):
+        i = 0
+        while order[cell, i] >= 0:
+            step[order[cell, i]] = 1
+            step[at_step] = 2 * (N * order[cell, i] + digit) + 2
+            at_step += 1
+            i += 1
+        at_step += 1
+    step[best] = 1
+    step[at_step - 1] = 2 * (N * best + digit) + 1
+    step[DIGITS_OF_STEP] = 1 << digit
+
+
+@helper
 def _explain(level, source, target, room, n, board, step):
     """Write the chains of a row of `found` into a step."""
     step[:] = 0
@@ -400,7 +444,9 @@ def _explain(level, source, target, room, n, board, step):
         links = X_LINKS
     elif kind == Y_CYCLE:
         links = Y_LINKS
-    if kind in (CELL_CHAINS, REGION_CHAINS):
+    if kind == NISHIO:
+        _write_proofs(board, room[0][source >> 1], room, step)
+    elif kind in (CELL_CHAINS, REGION_CHAINS):
         places = board[source] if kind == CELL_CHAINS else board[PLACES + source]
         left = np.intp(places)
         while left:
@@ -465,6 +511,9 @@ def rate_with_chains(grids, levels, step_levels, patterns, boards):
         np.empty((4, WORDS), np.uint64),
         np.empty((N_CANDIDATES + 1, 4), np.int64),  # level, nodes, source, target; the least level
         np.empty((2, N_CANDIDATES), np.uint16),  # the nodes of chains to off and to on
+        np.empty(N_CELLS, np.int64),  # as of `refute`
+        np.empty((N_CELLS + 1, N + 2), np.int64),
+        np.empty((N + 1, 6), np.uint64),
     )
     board, step = np.empty(SIZE, np.uint16), np.empty(CHAIN_STEP_SIZE, np.uint16)
     n, once = 0, len(step_levels) > 0

@@ -20,7 +20,7 @@ from batchsolve.rating.board import BOXES
 LAST, HIDDEN, NAKED, LOCKED, NAKED_SET, HIDDEN_SET, FISH, WING = range(8)
 """The kinds of techniques without chains."""
 
-X_CYCLE, Y_CYCLE, X_CHAIN, CYCLE, CHAIN, CELL_CHAINS, REGION_CHAINS = range(8, 15)
+X_CYCLE, Y_CYCLE, X_CHAIN, CYCLE, CHAIN, NISHIO, CELL_CHAINS, REGION_CHAINS = range(8, 16)
 """The kinds of chains."""
 
 IN_BOX, IN_LINE = BOXES, 0
@@ -59,6 +59,7 @@ CHAINS = (
     ("forcing x-chain", 6.6, X_CHAIN),
     ("xy-cycle", 7.0, CYCLE),
     ("forcing chain", 7.0, CHAIN),
+    ("nishio", 7.5, NISHIO),
     ("cell forcing chains", 8.0, CELL_CHAINS),
     ("region forcing chains", 8.0, REGION_CHAINS),
 )

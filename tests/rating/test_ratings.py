@@ -1,7 +1,7 @@
 """Ratings and steps against slow techniques on sets, and what no symmetry may change."""
 
 import json
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -43,7 +43,8 @@ PUZZLES = """\
 .2...39....6....4.75......25..41.8..3...8...5.18.9.6......76.9..8......6...8..... 7.1 xy-cycle
 52..........6.2..5.....913..4.2..........13..97..5.....63...5......9..482........ 7.2 forcing
 ....6..895......4..8.4.7..632......1..4..562.6....1.....1.......5.3.9.....31...54 7.4 xy-cycle
-1.........3.....8..9.6.2..3..17.36....6..84..2.7...3.8...4..5.7...5.........21.4. 8.1 region
+1.........3.....8..9.6.2..3..17.36....6..84..2.7...3.8...4..5.7...5.........21.4. 7.6 nishio
+....29..5...4..1..6.2......85.........72...1.4...6.....75.3.4.818.....7...4.5.9.. 8.3 region
 ....46..77.....5..3.4........12..7.....43......3...8.9.6.9..2....71....55....8..6 8.3 cell
 ..95.....36.........578.9.3.....8.24.3.....6....9..1.7....74..25..6...9.72....... 8.6 guess
 """
@@ -120,7 +121,7 @@ def test_no_smaller_backdoor_exists():
 
 def test_steps_lead_to_the_solution_and_never_remove_its_digits():
     for value, grid in zip(VALUES, GRIDS, strict=True):
-        steps = json.loads(steps_text(grid))
+        steps, marks = json.loads(steps_text(grid)), Pencilmarks(grid.tolist())
         solution = bs.solve("".join(map(str, grid))).solution
         cells = {f"r{i // 9 + 1}c{i % 9 + 1}": int(solution[i]) for i in range(81)}
         filled = {cell: digit for step in steps for cell, digit in step.get("fills", {}).items()}
@@ -130,13 +131,47 @@ def test_steps_lead_to_the_solution_and_never_remove_its_digits():
             assert step["cells"]
             assert step["digits"]
             assert (step["technique"], step["rating"]) in LEVELS
+            for chain in step.get("chains", []):
+                assert_that_nodes_follow(marks, chain, step["technique"])
             for cell, digits in step.get("removes", {}).items():
                 assert cells[cell] not in digits
+                marks.candidates[place_of(cell)] -= set(digits)
+            for cell, digit in step.get("fills", {}).items():
+                marks.fill(place_of(cell), digit)
         if value == 8.6:
             assert len(filled) < grid.tolist().count(0)
         else:
             assert len(filled) == grid.tolist().count(0)
             assert max(step["rating"] for step in steps) == value
+
+
+def place_of(cell):
+    return int(cell[1]) - 1, int(cell[3]) - 1
+
+
+def assert_that_nodes_follow(marks, chain, technique):
+    """Assert that each node of a chain follows from the last one; of a proof, from all before."""
+    nodes = [(place_of(node), int(node[-1]), "!" not in node) for node in chain]
+    assert all(digit in marks.candidates[cell] for cell, digit, _ in nodes)
+    for k, ((cell, digit, is_on), (other, then, is_then)) in enumerate(pairwise(nodes)):
+        if technique == "nishio" and is_then:
+            on = {node[0] for node in nodes[: k + 1]}
+            others = [
+                marks.places(house, then) - {other} for house in marks.houses if other in house
+            ]
+            assert any(all(marks.peers[each] & on for each in some) for some in others)
+        elif technique == "nishio":
+            assert any(other in marks.peers[node[0]] for node in nodes[: k + 1])
+        elif is_on:
+            assert not is_then
+            assert cell == other or (digit == then and other in marks.peers[cell])
+        elif cell == other:
+            assert is_then
+            assert marks.candidates[cell] == {digit, then}
+        else:
+            assert is_then
+            assert digit == then
+            assert {cell, other} in [marks.places(house, digit) for house in marks.houses]
 
 
 @pytest.mark.parametrize(
