@@ -497,14 +497,133 @@ def chains(marks: Pencilmarks):
     return sorted(found)
 
 
-def rating(grid) -> float:
+def loops(marks: Pencilmarks):
+    """Yield the cells of each unique loop, its digits, and its cells with extras."""
+    for both in map(set, combinations(range(1, 10), 2)):
+        cells = {cell: found - both for cell, found in marks.candidates.items() if both <= found}
+        todo = [(cell,) for cell, extras in cells.items() if not extras]
+        while todo:
+            path = todo.pop()
+            extras = [cell for cell in path if cells[cell]]
+            if len(extras) > 2 and len(set().union(*map(cells.get, extras))) > 1:
+                continue
+            halves = [
+                [sum(cell in half for cell in house) for house in marks.houses]
+                for half in (path[::2], path[1::2])
+            ]
+            if max(max(half) for half in halves) > 1:
+                continue
+            if halves[0] == halves[1] and path[0] in marks.peers[path[-1]]:
+                yield path, both, extras
+            todo += [(*path, cell) for cell in marks.peers[path[-1]] & cells.keys() - set(path)]
+
+
+def naked_patterns(marks: Pencilmarks, house, mine, extras, own):
+    """Yield the other cells of each naked set with extras in a house: number, digits removed."""
+    others = set(marks.open(house)) - set(mine)
+    for size in (1, 2, 3):
+        for some in combinations(others, size):
+            digits = set().union(*map(marks.candidates.get, some))
+            if len(digits | extras) == len(digits | own) == size + 1:
+                yield size, dict.fromkeys(others - set(some), digits | extras)
+
+
+def patterns(marks: Pencilmarks):
+    """Return the patterns of uniqueness that help: rating, and pairs of cell and digits."""
+    found, cells = [], marks.candidates
+    for path, both, some in loops(marks):
+        base = {4: 4.5, 6: 4.6, 8: 4.7}.get(len(path), 5.0)
+        extras = set().union(*(cells[cell] - both for cell in some))
+        if len(some) == 1:
+            found.append((base, {some[0]: both}))
+        elif len(extras) == 1:
+            seen = set.intersection(*map(marks.peers.get, some))
+            found.append((base, dict.fromkeys(seen, extras)))
+        for house in marks.houses:
+            if len(some) != 2 or not set(some) <= set(house):
+                continue
+            alone = [digit for digit in both if marks.places(house, digit) == set(some)]
+            found += [(base, dict.fromkeys(some, both - {digit})) for digit in alone]
+            if len(extras) > 1:
+                own = extras & cells[some[0]] & cells[some[1]]
+                for size, gone in naked_patterns(marks, house, some, extras, own):
+                    found.append((base + size / 10, gone))
+                missing = set().union(*map(cells.get, marks.open(house))) - both - extras
+                for size in (0, 1, 2):
+                    for more in combinations(missing, size):
+                        at = [marks.places(house, digit) for digit in {*both, *more}]
+                        places = set().union(*at) - set(some)
+                        fits = all(each - {some[1]} for each in at) and len(places) == size + 1
+                        if fits and 2 * size + 4 < len(marks.open(house)):
+                            gone = {cell: cells[cell] - both - set(more) for cell in places}
+                            found.append((base + size / 10, gone))
+    found += bugs(marks)
+    cut = [
+        (
+            round(rate, 1),
+            [(cell, digits & cells[cell]) for cell, digits in gone.items() if cell in cells],
+        )
+        for rate, gone in found
+    ]
+    return [(rate, gone) for rate, gone in cut if any(digits for _, digits in gone)]
+
+
+def bugs(marks: Pencilmarks):
+    """Yield the ratings of BUGs, and the digits that they remove by cell."""
+    cells = marks.candidates
+    all_places = [(house, digit) for house in marks.houses for digit in range(1, 10)]
+    odd = [each for each in all_places if len(marks.places(*each)) not in (0, 2)]
+    big = [[c for c in marks.places(*each) if len(cells[c]) > 2] for each in odd]
+    digits = {digit for _, digit in odd}
+    if len(digits) == 1:
+        extras = {cell: digits & cells[cell] for cell in cells if len(cells[cell]) > 2}
+    else:
+        extras = {}
+        for (_, digit), some in zip(odd, big, strict=True):
+            if len(some) == 1:
+                extras.setdefault(some[0], set()).add(digit)
+    rest = deepcopy(marks)
+    for cell, gone in extras.items():
+        rest.candidates[cell] -= gone
+    whole = all(len(left) == 2 for left in rest.candidates.values()) and all(map(len, big))
+    if not whole or any(len(rest.places(*each)) not in (0, 2) for each in all_places):
+        return
+    some = list(extras)
+    if len(some) == 1:
+        yield 5.6, {some[0]: cells[some[0]] - digits}
+    elif len(digits) == 1:
+        yield 5.7, dict.fromkeys(set.intersection(*map(marks.peers.get, some)), digits)
+    for house in marks.houses:
+        if len(some) > 1 and set(some) <= set(house):
+            common = set.intersection(*map(cells.get, some)) - digits
+            if len(some) == 2 and len(common) == 1:
+                yield 5.7, {cell: cells[cell] - extras[cell] - common for cell in some}
+            if len(digits) > 1:
+                for size, gone in naked_patterns(marks, house, some, digits, set()):
+                    yield 5.7 + size / 10, gone
+
+
+def rating(grid, uniqueness=False) -> float:
     """Return the hardest technique of a solver that takes the easiest steps each time.
 
-    It is 8.6 if it gets stuck.
+    It is 8.6 if it gets stuck. Patterns of uniqueness come when nothing else helps that is as easy
+    as the hardest before, and all the easiest are used at once.
     """
     marks, hardest = Pencilmarks(grid), 0.0
     while marks.candidates and hardest < 8.6:
-        hardest = max(hardest, easiest_step(marks))
+        found = None
+        if uniqueness:
+            first = [each for each in marks.ladder() if each[0] <= max(hardest, 4.4)]
+            found = next((rate for rate, use in first if use()), None)
+        if uniqueness and found is None:
+            unique = patterns(marks)
+            least = min((rate for rate, _ in unique), default=9)
+            found = next((rate for rate, use in marks.ladder() if rate < least and use()), None)
+            if found is None and unique:
+                found = least
+                for cell, digits in (pair for rate, cut in unique if rate == least for pair in cut):
+                    marks.candidates[cell] -= digits
+        hardest = max(hardest, easiest_step(marks) if found is None else found)
     return hardest
 
 

@@ -91,6 +91,7 @@ def augment(
     examples=(
         "batchsolve rate puzzles.csv -o rated.csv",
         "batchsolve rate puzzles.csv --backdoor --steps -o rated.jsonl",
+        "batchsolve rate puzzles.csv --uniqueness -o rated.csv",
     ),
     epilog="Exit codes: 0 every row rated or answered; 1 some row invalid or unfinished; 2 wrong "
     "usage, grids that are not rated, a file that cannot be read or written, or no worker left; "
@@ -109,6 +110,13 @@ def rate(
     ] = False,
     steps: Annotated[
         bool, option(help="Add a column with the steps that solve each puzzle, as JSON.")
+    ] = False,
+    uniqueness: Annotated[
+        bool,
+        option(
+            help="Use patterns that assume a unique solution, too: unique rectangles and loops, "
+            "and BUG."
+        ),
     ] = False,
     workers: WorkerOptions,
     files: Rated,
@@ -130,6 +138,7 @@ def rate(
             output,
             backdoor=backdoor,
             steps=steps,
+            uniqueness=uniqueness,
             **asdict(workers),
             on_progress=on_progress,
             files=files,

@@ -59,6 +59,7 @@ from batchsolve.rating.techniques import (
     X_CYCLE,
     Y_CYCLE,
 )
+from batchsolve.rating.uniqueness import FIRST_PATTERN, find_patterns, use_patterns
 
 N_CANDIDATES = N_CELLS * N
 WORDS = (N_CANDIDATES + 63) // 64
@@ -412,7 +413,7 @@ def _trace(links, start, end, room, n, step, at_step):
 
 @helper
 def _write_proofs(board, candidate, room, step):
-    """Write the proofs that refute a candidate into a step: their nodes on, and the last one off."""
+    """Write the proofs that refute a candidate into a step: nodes on, and a last one off."""
     proofs, order, at_step = room[8], room[9], CHAINS_OF_STEP
     digit = candidate % N
     refute(board, candidate // N, digit, MOST_NODES, proofs, order, room[10])
@@ -481,8 +482,22 @@ def _use_chains(board, step, once, limit, room):
     return level
 
 
+@helper
+def _climb_with_patterns(board, step, once, hardest, room):
+    """Use the easiest technique or the easiest patterns that help; return the level, or `GUESS`."""
+    level = climb(board, step, once, max(hardest + 1, FIRST_PATTERN))
+    if level < GUESS:
+        return level
+    level_of_patterns = find_patterns(board, room)
+    level = climb(board, step, once, level_of_patterns)
+    if level < GUESS or level_of_patterns == GUESS:
+        return level
+    use_patterns(board, room, step)
+    return level_of_patterns
+
+
 @kernel
-def rate_with_chains(grids, levels, step_levels, patterns, boards):
+def rate_with_chains(grids, levels, step_levels, patterns, boards, unique):
     """Set the level of each grid, as `rate_grids` does, but with chains.
 
     Parameters
@@ -496,6 +511,9 @@ def rate_with_chains(grids, levels, step_levels, patterns, boards):
         Flags of the cells of each pattern, its digits, and the nodes of its chains.
     boards : ndarray of uint16, shape (m + 1, `SIZE`)
         The board before each step, and after the last.
+    unique : ndarray of int64, shape (7, `FOUND_SIZE`), optional
+        Room for patterns that assume a unique solution; without it they are not used. The kernel
+        is compiled apart for them.
 
     Returns
     -------
@@ -526,9 +544,12 @@ def rate_with_chains(grids, levels, step_levels, patterns, boards):
             boards[0] = board
         while board[N_OPEN] and level < GUESS:
             step[:] = 0
-            level = climb(board, step, once)
+            hardest = 0 if levels[k] == NONE else np.intp(levels[k])
+            if unique is None:
+                level = climb(board, step, once, GUESS)
+            else:
+                level = _climb_with_patterns(board, step, once, hardest, unique)
             if level == GUESS:
-                hardest = 0 if levels[k] == NONE else np.intp(levels[k])
                 level = _use_chains(board, step, once, hardest, room)
             if levels[k] == NONE or level > levels[k]:
                 levels[k] = level

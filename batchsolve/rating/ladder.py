@@ -34,6 +34,7 @@ from batchsolve.rating.board import (
     remove,
 )
 from batchsolve.rating.techniques import (
+    FIRST_CHAIN,
     FISH,
     GUESS,
     HIDDEN,
@@ -46,12 +47,12 @@ from batchsolve.rating.techniques import (
     NAKED,
     NAKED_SET,
     NONE,
-    WITHOUT_CHAINS,
+    WING,
 )
 
 SETS = np.zeros((5, 126), np.int64)
-"""The sets of 2, 3 and 4 of nine things, as bits."""
-for _k in (2, 3, 4):
+"""The sets of 1 to 4 of nine things, as bits."""
+for _k in (1, 2, 3, 4):
     _sets = [sum(1 << each for each in some) for some in combinations(range(N), _k)]
     SETS[_k, : len(_sets)] = _sets
 N_SETS = np.count_nonzero(SETS, axis=1)
@@ -381,13 +382,13 @@ def use(level, board, step, once):
         return _hidden_sets(board, step, once, which, direct)
     if kind == FISH:
         return _fish(board, step, once, which)
-    return _wings(board, step, once, which)
+    return kind == WING and _wings(board, step, once, which)
 
 
 @helper
-def climb(board, step, once):
-    """Use the easiest technique that helps; return its level, or `GUESS`."""
-    for level in range(len(WITHOUT_CHAINS)):
+def climb(board, step, once, end):
+    """Use the easiest technique below a level that helps; return its level, or `GUESS`."""
+    for level in range(min(end, FIRST_CHAIN)):
         if use(level, board, step, once):
             return level
     return GUESS
@@ -410,6 +411,6 @@ def rate_grids(grids, levels):
             continue
         levels[k], level = NONE, 0
         while board[N_OPEN] and level < GUESS:
-            level = climb(board, step, False)
+            level = climb(board, step, False, GUESS)
             if levels[k] == NONE or level > levels[k]:
                 levels[k] = level

@@ -41,7 +41,7 @@ def _size(one, two):
 
 @helper
 def _is_refuted(state, one, two):
-    """Return True if all that follows from a state, for the places of a digit, is a contradiction."""
+    """Return True if what follows from a state, for the places of a digit, is a contradiction."""
     going = True
     while going:
         going = False

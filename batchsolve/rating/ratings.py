@@ -18,6 +18,7 @@ from batchsolve.rating.chains import CHAIN_STEP_SIZE, CHAINS_OF_STEP, rate_with_
 from batchsolve.rating.guesses import MOST_BACKDOOR, guess_grids
 from batchsolve.rating.ladder import DIGITS_OF_STEP, rate_grids
 from batchsolve.rating.techniques import GUESS, INVALID, NAMES, NONE, RATINGS
+from batchsolve.rating.uniqueness import FIRST_PATTERN, FOUND_SIZE
 
 SINGLES = ("last cell", "hidden single in box", "hidden single in line")
 """Techniques of the search; naked singles may come after direct techniques, which it has not."""
@@ -71,7 +72,9 @@ def has_ratings(problem: GridProblem) -> bool:
     return isinstance(problem, Sudoku) and (problem.box_rows, problem.box_columns) == (3, 3)
 
 
-def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
+def ratings_of(
+    grids: npt.NDArray[np.uint8], backdoor: bool = False, uniqueness: bool = False
+) -> Ratings:
     """Return the ratings of 9×9 puzzles that have one solution each.
 
     Parameters
@@ -80,6 +83,8 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
         Digits, 0 for blank cells.
     backdoor : bool
         Look for backdoors, too.
+    uniqueness : bool
+        Use patterns that assume a unique solution, which is proved here.
 
     Raises
     ------
@@ -93,10 +98,11 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
     n = len(grids)
     levels = np.empty(n, np.uint8)
     rate_grids(grids, levels)
-    beyond = np.flatnonzero(levels == GUESS)
+    least = FIRST_PATTERN if uniqueness else GUESS
+    beyond = np.flatnonzero((levels >= least) & (levels <= GUESS))
     if beyond.size:
         found = levels[beyond]
-        rate_with_chains(grids[beyond], found, *room_for_steps(0))
+        rate_with_chains(grids[beyond], found, *room_for_steps(0), _room_for_patterns(uniqueness))
         levels[beyond] = found
     backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
     rest = np.flatnonzero(~_BY_SINGLES[levels])
@@ -114,13 +120,17 @@ def room_for_steps(n: int) -> tuple[Any, Any, Any]:
     return np.empty(n, np.uint8), patterns, np.empty((n + 1, SIZE), np.uint16)
 
 
-def steps_text(grid: npt.NDArray[np.uint8]) -> str:
+def _room_for_patterns(uniqueness: bool) -> Any:
+    return np.empty((7, FOUND_SIZE), np.int64) if uniqueness else None
+
+
+def steps_text(grid: npt.NDArray[np.uint8], uniqueness: bool = False) -> str:
     """Return the steps that solve a 9×9 puzzle as JSON, each by the easiest technique that helps.
 
     A step has a ``technique``, its ``rating``, the ``cells`` and ``digits`` of the pattern, and
     what it ``fills`` or ``removes``: digits by cell. Chains have their ``chains``, too: lists of
-    nodes such as ``r1c1=5`` and ``r1c2!=5``, each of which follows from the one before. Steps end
-    where a guess is needed.
+    nodes such as ``r1c1=5`` and ``r1c2!=5``, each of which follows from the one before, and in
+    those of Nishio from all before. Steps end where a guess is needed.
 
     Examples
     --------
@@ -131,7 +141,7 @@ def steps_text(grid: npt.NDArray[np.uint8]) -> str:
     """
     levels, patterns, boards = room = room_for_steps(_MOST_STEPS)
     grids = np.ascontiguousarray(grid, np.uint8).reshape(1, N_CELLS)
-    n = rate_with_chains(grids, np.empty(1, np.uint8), *room)
+    n = rate_with_chains(grids, np.empty(1, np.uint8), *room, _room_for_patterns(uniqueness))
     steps = (_step(*each) for each in zip(levels[:n], patterns, boards, boards[1:], strict=False))
     return json.dumps(list(steps), separators=(",", ":"))
 

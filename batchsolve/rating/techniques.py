@@ -7,8 +7,9 @@ puzzle: it does not depend on the order of steps, and equivalent puzzles have th
 
 A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it
 is never needed, because the cell that it fills is a hidden single of its box, or direct pointing
-(1.7) fills it. Techniques that assume a unique solution are left out (4.5 to 5.0, and from 5.6 on),
-and so are aligned exclusion (6.2), Nishio (7.5) and dynamic chains (8.5).
+(1.7) fills it. Aligned exclusion (6.2, 7.5) is left out, and the ladder ends before dynamic chains
+(8.5). Patterns that assume a unique solution (4.5 to 6.0) are used if asked for; the argument above
+does not hold for them, see `batchsolve.rating.uniqueness`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ LAST, HIDDEN, NAKED, LOCKED, NAKED_SET, HIDDEN_SET, FISH, WING = range(8)
 
 X_CYCLE, Y_CYCLE, X_CHAIN, CYCLE, CHAIN, NISHIO, CELL_CHAINS, REGION_CHAINS = range(8, 16)
 """The kinds of chains."""
+
+UNIQUE_RECTANGLE, UNIQUE_LOOP, BUG = range(16, 19)
+"""The kinds of patterns that assume a unique solution."""
 
 IN_BOX, IN_LINE = BOXES, 0
 """The houses that a technique looks at: the boxes, or the rows and columns."""
@@ -65,6 +69,16 @@ CHAINS = (
 )
 """The chains: name, rating without what its length adds, and kind."""
 
+PATTERNS = (
+    ("unique rectangle", 4.5, UNIQUE_RECTANGLE, 3),
+    ("unique loop", 4.6, UNIQUE_LOOP, 7),
+    ("bug", 5.6, BUG, 4),
+)
+"""The patterns that assume a unique solution.
+
+Each has a name, the least rating, a kind, and the tenths that can be added.
+"""
+
 MOST_NODES = 98
 """The upper bound of the nodes of chains, behind which its length adds more than 0.9."""
 
@@ -73,25 +87,30 @@ _LENGTHS = np.array([4, 6, 8, 12, 16, 24, 32, 48, 64])
 
 _END = 8.5
 
-LADDER = (
-    *WITHOUT_CHAINS,
-    *sorted(
-        (
+LADDER = sorted(
+    (
+        *WITHOUT_CHAINS,
+        *(
+            (name, round(rating + added / 10, 1), kind, 0, False)
+            for name, rating, kind, most in PATTERNS
+            for added in range(most + 1)
+        ),
+        *(
             (
-                "turbot fish" if kind == X_CHAIN and not extra else name,
-                round(rating + extra / 10, 1),
+                "turbot fish" if kind == X_CHAIN and not added else name,
+                round(rating + added / 10, 1),
                 kind,
                 0,
                 False,
             )
             for name, rating, kind in CHAINS
-            for extra in range(len(_LENGTHS) + 1)
-            if rating + extra / 10 <= _END
+            for added in range(len(_LENGTHS) + 1)
+            if rating + added / 10 <= _END
         ),
-        key=lambda level: level[1:3],
     ),
+    key=lambda level: level[1:3],
 )
-"""All techniques, the easiest first; chains come once for each rating.
+"""All techniques, the easiest first; chains and patterns come once for each rating.
 
 A place in this table is a *level*.
 """
@@ -111,10 +130,14 @@ RATINGS = np.array([*(level[1] for level in LADDER), round(_END + 0.1, 1), 0.0])
 KINDS = np.array([level[2:] for level in LADDER])
 """The kind, the houses or size, and the directness of levels."""
 
-LEVELS = np.full((REGION_CHAINS + 1, MOST_NODES + 1), GUESS)
-"""The levels of chains, by kind and number of nodes."""
-for _level, (_name, _rating, _kind, *_rest) in enumerate(LADDER):
-    _least = [rating for _, rating, kind in CHAINS if kind == _kind]
-    _longer = (_LENGTHS[:, None] < np.arange(MOST_NODES + 1) - 2).sum(axis=0)
-    for _base in _least:
-        LEVELS[_kind, np.round(_base * 10 + _longer) == round(_rating * 10)] = _level
+FIRST_CHAIN = next(level for level, each in enumerate(LADDER) if each[2] in range(X_CYCLE, 16))
+"""The level of the easiest chain."""
+
+LEVELS = np.full((BUG + 1, MOST_NODES + 1), GUESS)
+"""The levels of chains, by kind and number of nodes; of patterns, by kind and added tenths."""
+_longer = (_LENGTHS[:, None] < np.arange(MOST_NODES + 1) - 2).sum(axis=0)
+for _added, _kinds in ((_longer, CHAINS), (np.arange(MOST_NODES + 1), PATTERNS)):
+    for _name, _rating, _kind, *_rest in _kinds:
+        for _level, _each in enumerate(LADDER):
+            if _each[2] == _kind:
+                LEVELS[_kind, np.round(10 * _rating + _added) == round(10 * _each[1])] = _level

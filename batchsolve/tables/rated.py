@@ -52,6 +52,8 @@ class RatedTable:
         Add the column ``backdoor``.
     steps : bool
         Add the column ``steps``.
+    uniqueness : bool
+        Use patterns that assume a unique solution.
 
     Attributes
     ----------
@@ -68,10 +70,11 @@ class RatedTable:
 
     has_times = False
 
-    def __init__(self, reader: Reader, backdoor: bool, steps: bool) -> None:
+    def __init__(self, reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> None:
         if not _is_rated(reader.main):
             raise ProblemError(NOT_RATED)
         self.reader, self._backdoor, self._steps = reader, backdoor, steps
+        self._uniqueness = uniqueness
         new = [("technique", pa.string()), ("rating", pa.float64()), ("backtracks", pa.int64())]
         new += [("backdoor", pa.int64())] if backdoor else []
         new += [("steps", pa.string())] if steps else []
@@ -91,7 +94,7 @@ class RatedTable:
             else:
                 messages |= dict.fromkeys(some.tolist(), NOT_RATED)
         puzzles = puzzles[rated]
-        found = ratings_of(puzzles, self._backdoor)
+        found = ratings_of(puzzles, self._backdoor, self._uniqueness)
         at = pa.array(np.cumsum(rated) - 1, mask=~rated)
         columns = [
             _NAMES.take(pa.array(found.levels)),
@@ -101,7 +104,8 @@ class RatedTable:
         if self._backdoor:
             columns.append(pa.array(found.backdoors.astype(np.int64), mask=found.backdoors < 0))
         if self._steps:
-            columns.append(pa.array(map(steps_text, puzzles), pa.string()))
+            texts = (steps_text(puzzle, self._uniqueness) for puzzle in puzzles)
+            columns.append(pa.array(texts, pa.string()))
         columns = [column.take(at) for column in columns]
         columns += [STATUS_TEXTS.take(pa.array(status)), sparse_text(messages, n)]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)

@@ -52,9 +52,18 @@ NAMES_BY_RATING = {str(step[1]): step[0] for step in WITHOUT_CHAINS}
 ROWS = [line.split(maxsplit=2) for line in PUZZLES.splitlines()]
 LEVELS = set(zip(NAMES, RATINGS.tolist(), strict=True))
 VALUES = [float(row[1]) for row in ROWS]
+UNIQUE = """\
+...7.....1.......4364.........62........15.2..2..345.6..72.9..3.3....6....2....87 4.5 rectangle
+.5....4..432...........85....83.........9.12....6...3.5....6....6.....1.9.7..5.6. 4.6 loop
+.....9.........2415.4.62..719...7..46....1...42.5...........6.3....5..8.9....67.5 4.7 rectangle
+9.6..3.2.....7.8..8.4....5....53..6......14....9..7.8...3.....5.1.9.537.6........ 5.6 bug
+..6..79....8.29....15......7..3...1...98..5..8...5............1...486.9.......86. 5.7 bug
+"""
+UNIQUE = [line.split() for line in UNIQUE.splitlines()]
 HIDDEN_QUAD = "...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7."
 HIDDEN_QUAD = np.array([int(c) for c in HIDDEN_QUAD.replace(".", "0")], np.uint8)  # not unique
 GRIDS = np.array([[int(c) for c in text.replace(".", "0")] for text, *_ in ROWS], np.uint8)
+UNIQUE_GRIDS = np.array([[int(c) for c in each[0].replace(".", "0")] for each in UNIQUE], np.uint8)
 
 
 def test_every_technique_has_its_rating():
@@ -75,6 +84,23 @@ def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
 
 
+def test_patterns_of_uniqueness_have_their_ratings_if_they_are_asked_for():
+    found = ratings_of(UNIQUE_GRIDS, uniqueness=True)
+    assert found.values.tolist() == [float(value) for _, value, _ in UNIQUE]
+    assert [name.split()[-1] for name in found.techniques] == [name for *_, name in UNIQUE]
+    assert (ratings_of(UNIQUE_GRIDS).values > found.values).all()
+
+
+@settings(max_examples=4)
+@given(st.sampled_from(range(len(GRIDS) + len(UNIQUE))), st.integers(0, 2**32))
+def test_ratings_with_uniqueness_are_those_of_the_oracle_and_of_all_images(k, seed):
+    grid = [*GRIDS, *UNIQUE_GRIDS][k]
+    images = _images(grid, seed, 20)
+    found = ratings_of(images, uniqueness=True)
+    assert set(found.levels) == set(ratings_of(grid[None], uniqueness=True).levels)
+    assert rating(images[0].tolist(), uniqueness=True) == found.values[0]
+
+
 @settings(max_examples=3)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
 @example(len(GRIDS), 0, 0)
@@ -83,7 +109,7 @@ def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed
     clues = np.flatnonzero(grid)
     grid[np.random.default_rng(seed).permutation(clues)[:n_removed]] = 0
     levels, _, boards = room = room_for_steps(N_CELLS * 9)
-    n = rate_with_chains(grid[None], np.empty(1, np.uint8), *room)
+    n = rate_with_chains(grid[None], np.empty(1, np.uint8), *room, None)
     marks = Pencilmarks(grid.tolist())
     while marks.candidates and easiest_step(marks) < 8.6:
         pass
@@ -119,9 +145,12 @@ def test_no_smaller_backdoor_exists():
         assert next(sizes, 2) == min(size, 2)
 
 
-def test_steps_lead_to_the_solution_and_never_remove_its_digits():
-    for value, grid in zip(VALUES, GRIDS, strict=True):
-        steps, marks = json.loads(steps_text(grid)), Pencilmarks(grid.tolist())
+@pytest.mark.parametrize("uniqueness", [False, True])
+def test_steps_lead_to_the_solution_and_never_remove_its_digits(uniqueness):
+    grids = [*GRIDS, *UNIQUE_GRIDS]
+    values = ratings_of(np.array(grids), uniqueness=uniqueness).values
+    for value, grid in zip(values, grids, strict=True):
+        steps, marks = json.loads(steps_text(grid, uniqueness)), Pencilmarks(grid.tolist())
         solution = bs.solve("".join(map(str, grid))).solution
         cells = {f"r{i // 9 + 1}c{i % 9 + 1}": int(solution[i]) for i in range(81)}
         filled = {cell: digit for step in steps for cell, digit in step.get("fills", {}).items()}
