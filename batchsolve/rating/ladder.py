@@ -382,10 +382,12 @@ def use(level, board, step, once):
         return _hidden_sets(board, step, once, which, direct)
     if kind == FISH:
         return _fish(board, step, once, which)
-    return kind == WING and _wings(board, step, once, which)
+    if kind == WING:
+        return _wings(board, step, once, which)
+    return False
 
 
-@helper
+@inlined
 def climb(board, step, once, end):
     """Use the easiest technique below a level that helps; return its level, or `GUESS`."""
     for level in range(min(end, FIRST_CHAIN)):

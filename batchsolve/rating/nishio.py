@@ -109,7 +109,7 @@ def refute(board, cell, digit, most, proofs, order, states):
         left = _size(a & ~state[DEAD], b & ~state[DEAD + 1])
         if left > 1 or a | b == 0:
             continue
-        if depth and house < houses[depth - 1]:
+        if left and depth and house < houses[depth - 1]:
             above = states[depth - 1]
             if _size(a & ~above[DEAD], b & ~above[DEAD + 1]) < 2:
                 continue  # the two houses come in the other order, too
