@@ -52,7 +52,7 @@ FIRST_PATTERN = min(LEVELS[kind, 0] for kind in (UNIQUE_RECTANGLE, UNIQUE_LOOP, 
 """The level below which all techniques come before patterns."""
 
 LEAST, GONE, PATTERN = 0, 1, 1 + N_CELLS
-"""The parts of what was found: the least level, the digits that each cell loses, and flags of the
+"""The places of the least level, the digits that each cell loses, and flags of the
 cells of the patterns, with the digits behind them."""
 FOUND_SIZE = PATTERN + N_CELLS + 1
 
