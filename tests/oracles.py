@@ -417,6 +417,13 @@ def shortest_paths(weak, strong, start, end, is_on, left, to_end):
 def nodes_to_refute(marks: Pencilmarks, start, digit) -> float:
     """Return the least nodes of two proofs by one digit that refute a candidate; see `nishio`."""
     houses = [places for house in marks.houses if (places := marks.places(house, digit))]
+    forced, more = set(), {start}
+    while more - forced:
+        forced |= more
+        lefts = [{cell for cell in house if not forced & marks.peers[cell]} for house in houses]
+        more = {cell for left in lefts if len(left) == 1 for cell in left}
+    if all(lefts) and not any(forced & marks.peers[cell] for cell in forced):
+        return np.inf
     proofs, todo, known, least = {start: 1}, [(1, 0, {start}, set())], set(), np.inf
     while todo and todo[0][0] + 3 <= least:
         _, _, on, off = heappop(todo)

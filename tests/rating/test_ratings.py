@@ -73,7 +73,7 @@ def test_every_technique_has_its_rating():
         assert name.split()[0] == word[0] if word else name == NAMES_BY_RATING[rating_]
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32))
 def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     [image] = _images(GRIDS[k], seed, 1)
@@ -91,7 +91,7 @@ def test_patterns_of_uniqueness_have_their_ratings_if_they_are_asked_for():
     assert (ratings_of(UNIQUE_GRIDS).values > found.values).all()
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(st.sampled_from(range(len(GRIDS) + len(UNIQUE))), st.integers(0, 2**32))
 def test_ratings_with_uniqueness_are_those_of_the_oracle_and_of_all_images(k, seed):
     grid = [*GRIDS, *UNIQUE_GRIDS][k]
@@ -101,7 +101,7 @@ def test_ratings_with_uniqueness_are_those_of_the_oracle_and_of_all_images(k, se
     assert rating(images[0].tolist(), uniqueness=True) == found.values[0]
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
 @example(len(GRIDS), 0, 0)
 def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
