@@ -451,8 +451,9 @@ def _explain(level, source, target, room, n, board, step):
         places = board[source] if kind == CELL_CHAINS else board[PLACES + source]
         left = np.intp(places)
         while left:
-            k = room[1][source, first(left)]
-            if kind == REGION_CHAINS:
+            if kind == CELL_CHAINS:
+                k = room[1][source, first(left)]
+            else:
                 k = room[1][CELL[source // N, first(left)], source % N]
             left &= left - 1
             at_step = _trace(links, 2 * k + 1, target, room, n, step, at_step) + 1
