@@ -459,8 +459,7 @@ class PuzzleSettings:
         The bounds of the number of clues. Unless puzzles are minimal, each number is aimed at
         equally often. By default, clues are taken away as long as one solution is left.
     rating : (float, float), optional
-        The bounds of the rating, as `rate` rates puzzles of 9×9. Puzzles beyond its ladder are in
-        ranges that end with infinity.
+        The bounds of the rating, as `rate` rates puzzles of 9×9. Beyond its ladder it is 8.6.
     minimal : bool
         Make puzzles with a second solution without any one of their clues.
     cages : (int, int), optional

@@ -91,14 +91,11 @@ def ratings_of(table: str, folder: Path) -> dict[str, Any] | None:
     rated = pq.read_table(folder / "rated.parquet", columns=[GIVEN, *OURS, "technique", "status"])
     rated = rated.filter(pc.equal(rated["status"], "unique"))
     rated = rated.set_column(0, GIVEN, rated[GIVEN].cast(pa.float64()))
-    known = {name: rated.filter(rated[name].is_valid()) for name in OURS}
     groups = rated.group_by("technique").aggregate(
         [(GIVEN, "count"), (GIVEN, "mean"), ("rating", "max")]
     )
     return {
-        "rank_correlation": {
-            name: rank_correlation(rows[GIVEN], rows[name]) for name, rows in known.items()
-        },
+        "rank_correlation": {name: rank_correlation(rated[GIVEN], rated[name]) for name in OURS},
         "techniques": [
             {
                 "technique": row["technique"],

@@ -1,7 +1,8 @@
 """Measure ratings: puzzles rated per second by one thread, and rows per second from file to file.
 
 The puzzles of each corpus are solved first. One thread then rates all of them, and those that
-singles solve, those that need more of the ladder, and those beyond it, apart. `rate_file` reads,
+singles solve, those that need more without chains, those that need chains, and those beyond the
+ladder, apart. `rate_file` reads,
 solves, rates and writes rows of CSV. Results go to ``benchmarks/results/rate.json``.
 """
 
@@ -21,7 +22,8 @@ from typing import Any
 import numpy as np
 
 import batchsolve
-from batchsolve.rating.ratings import SINGLES, TECHNIQUES, ratings_of, steps_text
+from batchsolve.rating.ratings import SINGLES, ratings_of, steps_text
+from batchsolve.rating.techniques import GUESS, NAMES, WITHOUT_CHAINS
 from batchsolve.scaling.machine import machine
 from batchsolve.tables.corpus import Corpus
 
@@ -44,13 +46,14 @@ def rated(path: str, repeat: int) -> dict[str, Any]:
     grids = np.concatenate([batch.grids[0].puzzles for batch in Corpus([path]).batches()])[:ROWS]
     grids = grids[batchsolve.solve_batch(grids).status == "unique"]
     ratings = ratings_of(grids)  # compiles the kernels
-    by_singles = np.isin(ratings.levels, [TECHNIQUES.index(name) for name in SINGLES])
-    is_beyond = np.isnan(ratings.values)
+    by_singles = np.isin(ratings.levels, [NAMES.index(name) for name in SINGLES])
+    by_steps, beyond = ratings.levels < len(WITHOUT_CHAINS), ratings.levels == GUESS
     kinds = {
         "all": np.ones(len(grids), np.bool_),
         "by singles": by_singles,
-        "more of the ladder": ~by_singles & ~is_beyond,
-        "beyond": is_beyond,
+        "more without chains": ~by_singles & by_steps,
+        "by chains": ~by_steps & ~beyond,
+        "beyond the ladder": beyond,
     }
     thread, figures = time.thread_time, {}
     for kind, which in kinds.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from heapq import heappop, heappush
 from itertools import chain, combinations, permutations, product
 
 import numpy as np
@@ -244,12 +245,16 @@ class Pencilmarks:
         corners = product((0, 3, 6), repeat=2)
         self.boxes = [[(r + i, c + j) for i, j in product(range(3), repeat=2)] for r, c in corners]
         self.lines, self.houses = lines, [*self.boxes, *lines]
+        self.peers = {
+            cell: set().union(*(house for house in self.houses if cell in house)) - {cell}
+            for cell in self.candidates
+        }
         for cell, digit in zip(product(range(9), repeat=2), grid, strict=True):
             if digit:
                 self.fill(cell, digit)
 
     def sees(self, one, two) -> bool:
-        return one != two and any(one in house and two in house for house in self.houses)
+        return two in self.peers[one]
 
     def fill(self, cell, digit) -> bool:
         del self.candidates[cell]
@@ -358,22 +363,6 @@ class Pencilmarks:
                 return True
         return False
 
-    def turbot_fish(self) -> bool:
-        for digit in range(1, 10):
-            pairs = [tuple(self.places(house, digit)) for house in self.houses]
-            pairs = [pair for pair in pairs if len(pair) == 2]
-            chains = [
-                (ends[0], others[0])
-                for pair, other in permutations(pairs, 2)
-                for ends, others in product((pair, pair[::-1]), (other, other[::-1]))
-                if self.sees(ends[1], others[1])
-            ]
-            for one, two in chains:
-                seen = [c for c in self.candidates if self.sees(c, one) and self.sees(c, two)]
-                if self.remove(seen, {digit}):
-                    return True
-        return False
-
     def ladder(self):
         """Return the techniques of Sudoku Explainer, without uniqueness, with their ratings."""
         boxes, lines = self.boxes, self.lines
@@ -399,22 +388,261 @@ class Pencilmarks:
             (5.0, lambda: self.naked_set(4)),
             (5.2, lambda: self.fish(4)),
             (5.4, lambda: self.hidden_set(4)),
-            (6.6, self.turbot_fish),
         ]
 
 
-def rating(grid) -> float | None:
-    """Return the hardest technique of a solver that takes the easiest step each time.
+def distances(weak, strong, is_on):
+    """Return the links from each node, all of them on or off, to each candidate on and off."""
+    now = np.eye(len(weak), dtype=bool)
+    found = {on: np.where(now & (on == is_on), 0, np.inf) for on in (True, False)}
+    links = 0
+    while now.any():
+        now = now @ (weak if is_on else strong).astype(np.float32) > 0
+        links, is_on = links + 1, not is_on
+        now &= np.isinf(found[is_on])
+        found[is_on][now] = links
+    return found[True], found[False]
 
-    None if it gets stuck.
+
+def shortest_paths(weak, strong, start, end, is_on, left, to_end):
+    """Yield the shortest paths from a node to an end, as lists of candidates."""
+    if not left:
+        yield [start]
+        return
+    for k in np.flatnonzero((weak if is_on else strong)[start] & (to_end[not is_on] == left - 1)):
+        for path in shortest_paths(weak, strong, k, end, not is_on, left - 1, to_end):
+            yield [start, *path]
+
+
+def nodes_to_refute(marks: Pencilmarks, start, digit) -> float:
+    """Return the least nodes of two proofs by one digit that refute a candidate; see `nishio`."""
+    houses = [places for house in marks.houses if (places := marks.places(house, digit))]
+    forced, more = set(), {start}
+    while more - forced:
+        forced |= more
+        lefts = [{cell for cell in house if not forced & marks.peers[cell]} for house in houses]
+        more = {cell for left in lefts if len(left) == 1 for cell in left}
+    if all(lefts) and not any(forced & marks.peers[cell] for cell in forced):
+        return np.inf
+    proofs, todo, known, least = {start: 1}, [(1, 0, {start}, set())], set(), np.inf
+    while todo and todo[0][0] + 3 <= least:
+        _, _, on, off = heappop(todo)
+        for house in houses:
+            left = {cell for cell in house if not on & marks.peers[cell]}
+            if on & house or len(left) > 1:
+                continue
+            for cell in left or house:
+                state = on | {cell}, off | (house - {cell})
+                nodes = sum(map(len, state))
+                proofs[cell] = min(nodes, proofs.get(cell, nodes))
+                if left and (key := tuple(map(frozenset, state))) not in known:
+                    known.add(key)
+                    heappush(todo, (nodes, len(known), *state))
+        for cell, nodes in proofs.items():
+            refuted = [proofs[other] for other in marks.peers[cell] & proofs.keys()]
+            least = min([least, *(nodes + 1 + other for other in refuted)])
+    return least
+
+
+def chains(marks: Pencilmarks):
+    """Return the chains that help, the easiest first: rating, and the candidates that they remove.
+
+    Each is searched for as its definition says, by powers of the matrices of links.
+    """
+    nodes = [(cell, d) for cell, digits in marks.candidates.items() for d in sorted(digits)]
+    n, found = len(nodes), []
+    same_digit, same_cell = (
+        np.array([[a != b and a[i] == b[i] for b in nodes] for a in nodes]) for i in (1, 0)
+    )
+    seen = same_digit & [[marks.sees(a[0], b[0]) for b in nodes] for a in nodes]
+    pairs = same_cell & (same_cell.sum(axis=1) == 1)[:, None]
+    conjugates = np.zeros((n, n), bool)
+    for house, digit in product(marks.houses, range(1, 10)):
+        places = marks.places(house, digit)
+        if len(places) == 2:
+            one, two = (nodes.index((cell, digit)) for cell in places)
+            conjugates[one, two] = conjugates[two, one] = True
+
+    def add(base, length, removed):
+        more = sum(length - 2 > limit for limit in (4, 6, 8, 12, 16, 24, 32, 48, 64))
+        if len(removed) and base + more / 10 <= 8.5:
+            found.append((round(base + more / 10, 1), [nodes[k] for k in removed]))
+
+    def conclude(base, lengths, is_on):
+        for k in np.flatnonzero(np.isfinite(lengths)):
+            add(base, lengths[k], np.flatnonzero(same_cell[k]) if is_on else [k])
+
+    for cycle, forcing, weak, strong in (
+        (6.5, 6.6, seen, conjugates),
+        (6.5, None, seen | same_cell, pairs),
+        (7.0, 7.0, seen | same_cell, pairs | conjugates),
+    ):
+        on_on, on_off = distances(weak, strong, True)
+        off_on, _ = distances(weak, strong, False)
+        if forcing:
+            conclude(forcing, on_off.diagonal() + 1, False)
+            conclude(forcing, off_on.diagonal() + 1, True)
+        for on, off in np.argwhere(seen & np.isfinite(off_on.T)):
+            length = off_on[off, on] + 1
+            add(cycle, length, np.flatnonzero(seen[on] & seen[off]))
+            if cycle == 6.5 and length > 3:
+                to_end = {True: on_on[:, on], False: off_on[:, on]}
+                for path in shortest_paths(weak, strong, off, on, False, length - 1, to_end):
+                    for one, two in product(path[1::2], path[::2]):
+                        if same_digit[one, two]:
+                            add(cycle, length, np.flatnonzero(seen[one] & seen[two]))
+    for k, (cell, digit) in enumerate(nodes):
+        if np.isfinite(length := nodes_to_refute(marks, cell, digit)):
+            add(7.5, length, [k])
+    starts = [[k for k in range(n) if nodes[k][0] == cell] for cell in marks.candidates]
+    for house, digit in product(marks.houses, range(1, 10)):
+        starts.append([nodes.index((cell, digit)) for cell in marks.places(house, digit)])
+    for some in starts:
+        if len(some) > 2:
+            conclude(8.0, (on_on[some] + 1).sum(axis=0), True)
+            conclude(8.0, (on_off[some] + 1).sum(axis=0), False)
+    return sorted(found)
+
+
+def loops(marks: Pencilmarks):
+    """Yield the cells of each unique loop, its digits, and its cells with extras."""
+    for both in map(set, combinations(range(1, 10), 2)):
+        cells = {cell: found - both for cell, found in marks.candidates.items() if both <= found}
+        todo = [(cell,) for cell, extras in cells.items() if not extras]
+        while todo:
+            path = todo.pop()
+            extras = [cell for cell in path if cells[cell]]
+            if len(extras) > 2 and len(set().union(*map(cells.get, extras))) > 1:
+                continue
+            halves = [
+                [sum(cell in half for cell in house) for house in marks.houses]
+                for half in (path[::2], path[1::2])
+            ]
+            if max(max(half) for half in halves) > 1:
+                continue
+            if halves[0] == halves[1] and path[0] in marks.peers[path[-1]]:
+                yield path, both, extras
+            todo += [(*path, cell) for cell in marks.peers[path[-1]] & cells.keys() - set(path)]
+
+
+def naked_patterns(marks: Pencilmarks, house, mine, extras, own):
+    """Yield the other cells of each naked set with extras in a house: number, digits removed."""
+    others = set(marks.open(house)) - set(mine)
+    for size in (1, 2, 3):
+        for some in combinations(others, size):
+            digits = set().union(*map(marks.candidates.get, some))
+            if len(digits | extras) == len(digits | own) == size + 1:
+                yield size, dict.fromkeys(others - set(some), digits | extras)
+
+
+def patterns(marks: Pencilmarks):
+    """Return the patterns of uniqueness that help: rating, and pairs of cell and digits."""
+    found, cells = [], marks.candidates
+    for path, both, some in loops(marks):
+        base = {4: 4.5, 6: 4.6, 8: 4.7}.get(len(path), 5.0)
+        extras = set().union(*(cells[cell] - both for cell in some))
+        if len(some) == 1:
+            found.append((base, {some[0]: both}))
+        elif len(extras) == 1:
+            seen = set.intersection(*map(marks.peers.get, some))
+            found.append((base, dict.fromkeys(seen, extras)))
+        for house in marks.houses:
+            if len(some) != 2 or not set(some) <= set(house):
+                continue
+            alone = [digit for digit in both if marks.places(house, digit) == set(some)]
+            found += [(base, dict.fromkeys(some, both - {digit})) for digit in alone]
+            if len(extras) > 1:
+                own = extras & cells[some[0]] & cells[some[1]]
+                for size, gone in naked_patterns(marks, house, some, extras, own):
+                    found.append((base + size / 10, gone))
+                missing = set().union(*map(cells.get, marks.open(house))) - both - extras
+                for size in (0, 1, 2):
+                    for more in combinations(missing, size):
+                        at = [marks.places(house, digit) for digit in {*both, *more}]
+                        places = set().union(*at) - set(some)
+                        fits = all(each - {some[1]} for each in at) and len(places) == size + 1
+                        if fits and 2 * size + 4 < len(marks.open(house)):
+                            gone = {cell: cells[cell] - both - set(more) for cell in places}
+                            found.append((base + size / 10, gone))
+    found += bugs(marks)
+    cut = [
+        (
+            round(rate, 1),
+            [(cell, digits & cells[cell]) for cell, digits in gone.items() if cell in cells],
+        )
+        for rate, gone in found
+    ]
+    return [(rate, gone) for rate, gone in cut if any(digits for _, digits in gone)]
+
+
+def bugs(marks: Pencilmarks):
+    """Yield the ratings of BUGs, and the digits that they remove by cell."""
+    cells = marks.candidates
+    all_places = [(house, digit) for house in marks.houses for digit in range(1, 10)]
+    odd = [each for each in all_places if len(marks.places(*each)) not in (0, 2)]
+    big = [[c for c in marks.places(*each) if len(cells[c]) > 2] for each in odd]
+    digits = {digit for _, digit in odd}
+    if len(digits) == 1:
+        extras = {cell: digits & cells[cell] for cell in cells if len(cells[cell]) > 2}
+    else:
+        extras = {}
+        for (_, digit), some in zip(odd, big, strict=True):
+            if len(some) == 1:
+                extras.setdefault(some[0], set()).add(digit)
+    rest = deepcopy(marks)
+    for cell, gone in extras.items():
+        rest.candidates[cell] -= gone
+    whole = all(len(left) == 2 for left in rest.candidates.values()) and all(map(len, big))
+    if not whole or any(len(rest.places(*each)) not in (0, 2) for each in all_places):
+        return
+    some = list(extras)
+    if len(some) == 1:
+        yield 5.6, {some[0]: cells[some[0]] - digits}
+    elif len(digits) == 1:
+        yield 5.7, dict.fromkeys(set.intersection(*map(marks.peers.get, some)), digits)
+    for house in marks.houses:
+        if len(some) > 1 and set(some) <= set(house):
+            common = set.intersection(*map(cells.get, some)) - digits
+            if len(some) == 2 and len(common) == 1:
+                yield 5.7, {cell: cells[cell] - extras[cell] - common for cell in some}
+            if len(digits) > 1:
+                for size, gone in naked_patterns(marks, house, some, digits, set()):
+                    yield 5.7 + size / 10, gone
+
+
+def rating(grid, uniqueness=False) -> float:
+    """Return the hardest technique of a solver that takes the easiest steps each time.
+
+    It is 8.6 if it gets stuck. Patterns of uniqueness come when nothing else helps that is as easy
+    as the hardest before, and all the easiest are used at once.
     """
     marks, hardest = Pencilmarks(grid), 0.0
-    while marks.candidates:
-        found = next((rate for rate, technique in marks.ladder() if technique()), None)
-        if found is None:
-            return None
-        hardest = max(hardest, found)
+    while marks.candidates and hardest < 8.6:
+        found = None
+        if uniqueness:
+            first = [each for each in marks.ladder() if each[0] <= max(hardest, 4.4)]
+            found = next((rate for rate, use in first if use()), None)
+        if uniqueness and found is None:
+            unique = patterns(marks)
+            least = min((rate for rate, _ in unique), default=9)
+            found = next((rate for rate, use in marks.ladder() if rate < least and use()), None)
+            if found is None and unique:
+                found = least
+                for cell, digits in (pair for rate, cut in unique if rate == least for pair in cut):
+                    marks.candidates[cell] -= digits
+        hardest = max(hardest, easiest_step(marks) if found is None else found)
     return hardest
+
+
+def easiest_step(marks: Pencilmarks) -> float:
+    """Use the easiest technique, or the easiest chains; return the rating, 8.6 if none helps."""
+    found = next((rate for rate, technique in marks.ladder() if technique()), None)
+    if found is None:
+        found, _ = min(some := chains(marks), default=(8.6, []))
+        for _, removed in (each for each in some if each[0] == found):
+            for cell, digit in removed:
+                marks.candidates[cell].discard(digit)
+    return found
 
 
 def dead_ends(marks: Pencilmarks) -> int:

@@ -91,6 +91,7 @@ def augment(
     examples=(
         "batchsolve rate puzzles.csv -o rated.csv",
         "batchsolve rate puzzles.csv --backdoor --steps -o rated.jsonl",
+        "batchsolve rate puzzles.csv --uniqueness -o rated.csv",
     ),
     epilog="Exit codes: 0 every row rated or answered; 1 some row invalid or unfinished; 2 wrong "
     "usage, grids that are not rated, a file that cannot be read or written, or no worker left; "
@@ -110,6 +111,13 @@ def rate(
     steps: Annotated[
         bool, option(help="Add a column with the steps that solve each puzzle, as JSON.")
     ] = False,
+    uniqueness: Annotated[
+        bool,
+        option(
+            help="Use patterns that assume a unique solution, too: unique rectangles and loops, "
+            "and BUG."
+        ),
+    ] = False,
     workers: WorkerOptions,
     files: Rated,
     printing: JsonSummary,
@@ -117,8 +125,9 @@ def rate(
     """Rate 9×9 puzzles by the hardest technique that they need.
 
     The output has the columns of the input, then technique (the hardest that is needed; guess if
-    the techniques do not solve it), rating (that of Sudoku Explainer; empty for guess), backtracks
-    (the dead ends of a search), status and message. Only puzzles with one solution are rated.
+    the techniques do not solve it), rating (that of Sudoku Explainer; for guess a lower bound),
+    backtracks (the dead ends of a search), status and message. Only puzzles with one solution are
+    rated.
     """
     from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.rate import rate_file
@@ -129,6 +138,7 @@ def rate(
             output,
             backdoor=backdoor,
             steps=steps,
+            uniqueness=uniqueness,
             **asdict(workers),
             on_progress=on_progress,
             files=files,

@@ -26,7 +26,8 @@ from batchsolve.rating.board import (
     place,
     remove,
 )
-from batchsolve.rating.ladder import IN_BOX, IN_LINE, STEP_SIZE, locked
+from batchsolve.rating.ladder import STEP_SIZE, locked
+from batchsolve.rating.techniques import IN_BOX, IN_LINE
 
 MOST_BACKDOOR = 3
 """The largest backdoor that is looked for; that takes a tenth of a second."""

@@ -1,15 +1,4 @@
-"""The ladder of techniques, in the order and with the ratings of Sudoku Explainer 1.2.1.
-
-Sudoku Explainer (N. Juillerat, 2006) takes the easiest technique that helps at each step, and rates
-a puzzle by the hardest that it took. Every technique here still helps, or is no longer needed, when
-there are fewer candidates. So the rating is the least level up to which techniques solve the
-puzzle: it does not depend on the order of steps, and equivalent puzzles have the same.
-
-A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it
-is never needed, because the cell that it fills is a hidden single of its box, or direct pointing
-(1.7) fills it. Techniques that assume a unique solution are left out (4.5 to 5.0, and from 5.6 on),
-and so are aligned exclusion (6.2) and chains, but for the shortest chain of one digit (6.6).
-"""
+"""The techniques without chains, as compiled kernels."""
 
 # compiled kernels are typed by their arguments
 # mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
@@ -44,52 +33,26 @@ from batchsolve.rating.board import (
     place,
     remove,
 )
-
-LAST, HIDDEN, NAKED, LOCKED, NAKED_SET, HIDDEN_SET, FISH, WING, TURBOT = range(9)
-"""The kinds of techniques."""
-
-IN_BOX, IN_LINE = BOXES, 0
-"""The houses that a technique looks at: the boxes, or the rows and columns."""
-
-LADDER = (
-    ("last cell", 1.0, LAST, 0, False),
-    ("hidden single in box", 1.2, HIDDEN, IN_BOX, False),
-    ("hidden single in line", 1.5, HIDDEN, IN_LINE, False),
-    ("direct pointing", 1.7, LOCKED, IN_BOX, True),
-    ("direct hidden pair", 2.0, HIDDEN_SET, 2, True),
-    ("naked single", 2.3, NAKED, 0, False),
-    ("direct hidden triplet", 2.5, HIDDEN_SET, 3, True),
-    ("pointing", 2.6, LOCKED, IN_BOX, False),
-    ("claiming", 2.8, LOCKED, IN_LINE, False),
-    ("naked pair", 3.0, NAKED_SET, 2, False),
-    ("x-wing", 3.2, FISH, 2, False),
-    ("hidden pair", 3.4, HIDDEN_SET, 2, False),
-    ("naked triplet", 3.6, NAKED_SET, 3, False),
-    ("swordfish", 3.8, FISH, 3, False),
-    ("hidden triplet", 4.0, HIDDEN_SET, 3, False),
-    ("xy-wing", 4.2, WING, 2, False),
-    ("xyz-wing", 4.4, WING, 3, False),
-    ("naked quad", 5.0, NAKED_SET, 4, False),
-    ("jellyfish", 5.2, FISH, 4, False),
-    ("hidden quad", 5.4, HIDDEN_SET, 4, False),
-    ("turbot fish", 6.6, TURBOT, 0, False),
+from batchsolve.rating.techniques import (
+    FIRST_CHAIN,
+    FISH,
+    GUESS,
+    HIDDEN,
+    HIDDEN_SET,
+    IN_BOX,
+    INVALID,
+    KINDS,
+    LAST,
+    LOCKED,
+    NAKED,
+    NAKED_SET,
+    NONE,
+    WING,
 )
-"""The techniques, the easiest first: name, rating, kind, houses or size, and if it is direct.
-
-A place in this table is a *level*.
-"""
-
-GUESS = len(LADDER)
-"""The level of puzzles that the ladder does not solve."""
-
-NONE, INVALID = GUESS + 1, 255
-"""The levels of grids without blank cells, and of grids whose clues clash."""
-
-_KINDS = np.array([each[2:] for each in LADDER])
 
 SETS = np.zeros((5, 126), np.int64)
-"""The sets of 2, 3 and 4 of nine things, as bits."""
-for _k in (2, 3, 4):
+"""The sets of 1 to 4 of nine things, as bits."""
+for _k in (1, 2, 3, 4):
     _sets = [sum(1 << each for each in some) for some in combinations(range(N), _k)]
     SETS[_k, : len(_sets)] = _sets
 N_SETS = np.count_nonzero(SETS, axis=1)
@@ -392,36 +355,6 @@ def _wings(board, step, once, size):
 
 
 @helper
-def _turbot_fish(board, step, once):
-    """Use two houses with two places each of a digit, one of which sees one of the other house.
-
-    One of the other two has the digit, so cells that see both do not: a chain of four cells.
-    """
-    changed = False
-    ends = np.zeros((N_HOUSES, 2), np.int64)
-    for digit in range(N):
-        n = 0
-        for house in range(N_HOUSES):
-            at = np.intp(board[PLACES + N * house + digit])
-            if count(at) == 2:
-                ends[n, 0], ends[n, 1] = CELL[house, first(at)], CELL[house, first(at & (at - 1))]
-                n += 1
-        for j in range(n):
-            for i in range(4 * j):
-                one, near = ends[j, i & 1], ends[j, 1 - (i & 1)]
-                two, far = ends[i >> 2, i >> 1 & 1], ends[i >> 2, 1 - (i >> 1 & 1)]
-                if not IS_PEER[near, far]:
-                    continue
-                helps = _remove_seen(board, one, two, one, digit)
-                changed |= helps
-                if helps and once:
-                    _note(step, 0, 0, 1 << digit)
-                    step[one] = step[near] = step[far] = step[two] = 1
-                    return True
-    return changed
-
-
-@helper
 def use(level, board, step, once):
     """Use the technique of a level; return True if it has changed the board.
 
@@ -434,7 +367,7 @@ def use(level, board, step, once):
     once : bool
         Stop after one step.
     """
-    kind, which, direct = _KINDS[level, 0], _KINDS[level, 1], _KINDS[level, 2] == 1
+    kind, which, direct = KINDS[level, 0], KINDS[level, 1], KINDS[level, 2] == 1
     if kind == LAST:
         return _last_cells(board, step, once)
     if kind == HIDDEN:
@@ -451,46 +384,35 @@ def use(level, board, step, once):
         return _fish(board, step, once, which)
     if kind == WING:
         return _wings(board, step, once, which)
-    return _turbot_fish(board, step, once)
+    return False
+
+
+@inlined
+def climb(board, step, once, end):
+    """Use the easiest technique below a level that helps; return its level, or `GUESS`."""
+    for level in range(min(end, FIRST_CHAIN)):
+        if use(level, board, step, once):
+            return level
+    return GUESS
 
 
 @kernel
-def rate_grids(grids, levels, step_levels, patterns, boards):
+def rate_grids(grids, levels):
     """Set the level of each grid: that of the hardest technique that it needs.
 
     Parameters
     ----------
     grids : ndarray of uint8, shape (n, 81)
     levels : ndarray of uint8, shape (n,)
-    step_levels : ndarray of uint8, shape (m,)
-        The level of each step of the last grid, which then is the easiest that helps. Without room
-        for steps, they are not recorded, and several are taken at once.
-    patterns : ndarray of uint16, shape (m, `STEP_SIZE`)
-        Flags of the cells of each pattern, then its digits.
-    boards : ndarray of uint16, shape (m + 1, `SIZE`)
-        The board before each step, and after the last.
-
-    Returns
-    -------
-    int
-        The number of steps recorded.
+        `GUESS` for grids that need more than these techniques.
     """
     board, step = np.empty(SIZE, np.uint16), np.empty(STEP_SIZE, np.uint16)
-    n, once = 0, len(step_levels) > 0
     for k in range(min(len(grids), len(levels))):
-        levels[k], n = INVALID, 0
+        levels[k] = INVALID
         if not begin(board, grids[k]):
             continue
         levels[k], level = NONE, 0
-        if once:
-            boards[0] = board
         while board[N_OPEN] and level < GUESS:
-            level = 0
-            while level < GUESS and not use(level, board, step, once):
-                level += 1
+            level = climb(board, step, False, GUESS)
             if levels[k] == NONE or level > levels[k]:
                 levels[k] = level
-            if once and level < GUESS and n < len(step_levels):
-                step_levels[n], patterns[n], boards[n + 1] = level, step, board
-                n += 1
-    return n

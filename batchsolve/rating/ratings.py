@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,27 +14,19 @@ from batchsolve.errors import InputError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.rating.board import CELLS, DIGITS, N_CELLS, N_OPEN, SIZE, N
+from batchsolve.rating.chains import CHAIN_STEP_SIZE, CHAINS_OF_STEP, rate_with_chains
 from batchsolve.rating.guesses import MOST_BACKDOOR, guess_grids
-from batchsolve.rating.ladder import (
-    DIGITS_OF_STEP,
-    INVALID,
-    LADDER,
-    NONE,
-    STEP_SIZE,
-    rate_grids,
-)
-
-TECHNIQUES = (*(each[0] for each in LADDER), "guess", "none")
-"""The names of techniques, the easiest first; then those of puzzles that need a guess, or none."""
+from batchsolve.rating.ladder import DIGITS_OF_STEP, rate_grids
+from batchsolve.rating.techniques import GUESS, INVALID, NAMES, NONE, RATINGS
+from batchsolve.rating.uniqueness import FIRST_PATTERN, FOUND_SIZE
 
 SINGLES = ("last cell", "hidden single in box", "hidden single in line")
 """Techniques of the search; naked singles may come after direct techniques, which it has not."""
 
-_RATINGS = np.array([*(each[1] for each in LADDER), np.nan, 0.0])
 _CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]
 _DIGITS = [[digit + 1 for digit in range(N) if bits >> digit & 1] for bits in range(1 << N)]
 _BY_SINGLES = np.zeros(INVALID + 1, np.bool_)
-_BY_SINGLES[[*(TECHNIQUES.index(name) for name in SINGLES), NONE]] = True
+_BY_SINGLES[[*(NAMES.index(name) for name in SINGLES), NONE]] = True
 _MOST_STEPS = N_CELLS * N  # each removes a candidate
 
 
@@ -44,7 +37,7 @@ class Ratings:
     Attributes
     ----------
     levels : ndarray of uint8, shape (n,)
-        The place in `TECHNIQUES` of the hardest technique that each needs.
+        The level of the hardest technique that each needs: a place in `NAMES`.
     backtracks : ndarray of int64, shape (n,)
         Dead ends of a search that proves that there is one solution.
     backdoors : ndarray of int8, shape (n,)
@@ -66,12 +59,12 @@ class Ratings:
     @property
     def techniques(self) -> npt.NDArray[np.str_]:
         """The names of the hardest techniques."""
-        return np.array(TECHNIQUES)[self.levels]
+        return np.array(NAMES)[self.levels]
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
-        """The ratings of Sudoku Explainer; NaN for puzzles that need a guess."""
-        return _RATINGS[self.levels]
+        """The ratings of Sudoku Explainer; a lower bound for puzzles that need a guess."""
+        return RATINGS[self.levels]
 
 
 def has_ratings(problem: GridProblem) -> bool:
@@ -79,7 +72,9 @@ def has_ratings(problem: GridProblem) -> bool:
     return isinstance(problem, Sudoku) and (problem.box_rows, problem.box_columns) == (3, 3)
 
 
-def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
+def ratings_of(
+    grids: npt.NDArray[np.uint8], backdoor: bool = False, uniqueness: bool = False
+) -> Ratings:
     """Return the ratings of 9×9 puzzles that have one solution each.
 
     Parameters
@@ -88,6 +83,8 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
         Digits, 0 for blank cells.
     backdoor : bool
         Look for backdoors, too.
+    uniqueness : bool
+        Use patterns that assume a unique solution, which is proved here.
 
     Raises
     ------
@@ -100,12 +97,18 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
         )
     n = len(grids)
     levels = np.empty(n, np.uint8)
-    rate_grids(grids, levels, *room_for_steps(0))
+    rate_grids(grids, levels)
+    least = FIRST_PATTERN if uniqueness else GUESS
+    beyond = np.flatnonzero((levels >= least) & (levels <= GUESS))
+    if beyond.size:
+        found = levels[beyond]
+        rate_with_chains(grids[beyond], found, *room_for_steps(0), _room_for_patterns(uniqueness))
+        levels[beyond] = found
     backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
     rest = np.flatnonzero(~_BY_SINGLES[levels])
-    found = backtracks[rest], backdoors[rest]
-    guess_grids(grids[rest], *found, MOST_BACKDOOR if backdoor else -1)
-    backtracks[rest], backdoors[rest] = found
+    searched = backtracks[rest], backdoors[rest]
+    guess_grids(grids[rest], *searched, MOST_BACKDOOR if backdoor else -1)
+    backtracks[rest], backdoors[rest] = searched
     if (backtracks < 0).any():
         raise InputError(f"grid {int(np.argmax(backtracks < 0))} has not one solution")
     return Ratings(levels, backtracks, backdoors)
@@ -113,15 +116,21 @@ def ratings_of(grids: npt.NDArray[np.uint8], backdoor: bool = False) -> Ratings:
 
 def room_for_steps(n: int) -> tuple[Any, Any, Any]:
     """Return arrays for the levels, the patterns and the boards of n steps."""
-    patterns, boards = np.empty((n, STEP_SIZE), np.uint16), np.empty((n + 1, SIZE), np.uint16)
-    return np.empty(n, np.uint8), patterns, boards
+    patterns = np.empty((n, CHAIN_STEP_SIZE), np.uint16)
+    return np.empty(n, np.uint8), patterns, np.empty((n + 1, SIZE), np.uint16)
 
 
-def steps_text(grid: npt.NDArray[np.uint8]) -> str:
+def _room_for_patterns(uniqueness: bool) -> Any:
+    return np.empty((7, FOUND_SIZE), np.int64) if uniqueness else None
+
+
+def steps_text(grid: npt.NDArray[np.uint8], uniqueness: bool = False) -> str:
     """Return the steps that solve a 9×9 puzzle as JSON, each by the easiest technique that helps.
 
     A step has a ``technique``, its ``rating``, the ``cells`` and ``digits`` of the pattern, and
-    what it ``fills`` or ``removes``: digits by cell. Steps end where a guess is needed.
+    what it ``fills`` or ``removes``: digits by cell. Chains have their ``chains``, too: lists of
+    nodes such as ``r1c1=5`` and ``r1c2!=5``, each of which follows from the one before, and in
+    those of Nishio from all before. Steps end where a guess is needed.
 
     Examples
     --------
@@ -132,20 +141,22 @@ def steps_text(grid: npt.NDArray[np.uint8]) -> str:
     """
     levels, patterns, boards = room = room_for_steps(_MOST_STEPS)
     grids = np.ascontiguousarray(grid, np.uint8).reshape(1, N_CELLS)
-    n = rate_grids(grids, np.empty(1, np.uint8), *room)
+    n = rate_with_chains(grids, np.empty(1, np.uint8), *room, _room_for_patterns(uniqueness))
     steps = (_step(*each) for each in zip(levels[:n], patterns, boards, boards[1:], strict=False))
     return json.dumps(list(steps), separators=(",", ":"))
 
 
 def _step(level: int, pattern: Any, before: Any, after: Any) -> dict[str, Any]:
     """Return one step, from the boards before and after it."""
-    name, rating = LADDER[level][:2]
     step: dict[str, Any] = {
-        "technique": name,
-        "rating": rating,
+        "technique": NAMES[level],
+        "rating": float(RATINGS[level]),
         "cells": [_CELLS[cell] for cell in np.flatnonzero(pattern[:N_CELLS]).tolist()],
         "digits": _DIGITS[pattern[DIGITS_OF_STEP]],
     }
+    chains = _chains(pattern[CHAINS_OF_STEP:].tolist())
+    if chains:
+        step["chains"] = chains
     filled = np.flatnonzero(after[DIGITS:N_OPEN] != before[DIGITS:N_OPEN]).tolist()
     if filled:
         step["fills"] = {_CELLS[cell]: int(after[DIGITS + cell]) for cell in filled}
@@ -154,3 +165,15 @@ def _step(level: int, pattern: Any, before: Any, after: Any) -> dict[str, Any]:
         cells = np.flatnonzero(removed).tolist()
         step["removes"] = {_CELLS[cell]: _DIGITS[removed[cell]] for cell in cells}
     return step
+
+
+def _chains(nodes: list[int]) -> list[list[str]]:
+    """Return the chains of a step in words; 0 is behind each."""
+    chains: list[list[str]] = [[]]
+    for node, following in pairwise([*nodes, 0]):
+        if node:
+            cell, digit = divmod(node - 1 >> 1, N)
+            chains[-1].append(f"{_CELLS[cell]}{'=' if node - 1 & 1 else '!='}{digit + 1}")
+        elif following:
+            chains.append([])
+    return chains if chains[0] else []

@@ -396,7 +396,7 @@ class Maker:
         puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
             low, high = self.wanted.rating
-            values = np.nan_to_num(ratings_of(puzzles).values, nan=np.inf)
+            values = ratings_of(puzzles).values
             are_fit &= (values >= low) & (values <= high)
             made.reasons[rows[~are_fit], RATED] += 1
         if self.known.size:

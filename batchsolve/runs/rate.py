@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EnginesByShape
-from batchsolve.rating.ratings import TECHNIQUES
+from batchsolve.rating.techniques import NAMES
 from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
@@ -67,6 +67,7 @@ def rate(
     *,
     backdoor: bool = False,
     steps: bool = False,
+    uniqueness: bool = False,
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
@@ -85,6 +86,8 @@ def rate(
         null if that is more than 3.
     steps : bool
         Add a column ``steps``: the steps that solve the puzzle, as JSON.
+    uniqueness : bool
+        Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
     jobs : int, optional
         As in `solve_file`.
     backend : str
@@ -101,7 +104,8 @@ def rate(
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         A table of the same library, or else of Arrow: all columns of `table`, then ``technique``
         (the hardest that is needed, ``guess`` beyond the ladder, ``none`` without blank cells),
-        ``rating`` (null for ``guess``), ``backtracks``, ``status`` and ``message``.
+        ``rating`` (for ``guess`` a lower bound, above all ratings of the ladder), ``backtracks``,
+        ``status`` and ``message``.
 
     Raises
     ------
@@ -110,10 +114,10 @@ def rate(
 
     Notes
     -----
-    The ladder is that of Sudoku Explainer 1.2.1 without techniques that assume a unique solution:
-    see `batchsolve.rating.ladder`. Backtracks are the dead ends of a search that fills singles and
-    uses locked candidates, then tries each candidate of the first cell with the fewest, and proves
-    that there is one solution.
+    The ladder is that of Sudoku Explainer 1.2.1, up to static chains, and by default without
+    techniques that assume a unique solution: see `batchsolve.rating.techniques`. Backtracks are the
+    dead ends of a search that fills singles and uses locked candidates, then tries each candidate
+    of the first cell with the fewest, and proves that there is one solution.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def rate(
     """
     how = settings_of(rate, FileSettings, files, settings)
     corpus = corpus_of([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
-    rated = RatedTable(corpus.reader, bool(backdoor), bool(steps))
+    rated = RatedTable(corpus.reader, bool(backdoor), bool(steps), bool(uniqueness))
     with Pool(jobs, backend, address) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
         search = SearchSettings(limit=PROVES_UNIQUENESS)
@@ -138,6 +142,7 @@ def rate_file(
     *,
     backdoor: bool = False,
     steps: bool = False,
+    uniqueness: bool = False,
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
@@ -156,6 +161,8 @@ def rate_file(
     backdoor : bool
         As in `rate`.
     steps : bool
+        As in `rate`.
+    uniqueness : bool
         As in `rate`.
     jobs : int, optional
         As in `solve_file`.
@@ -201,6 +208,7 @@ def rate_file(
             tell,
             backdoor=bool(backdoor),
             steps=bool(steps),
+            uniqueness=bool(uniqueness),
         ).run()
     LOG.info("%s", summary)
     return summary
@@ -213,11 +221,16 @@ class RateRun(FileRun):
     totals: RateSummary = field(default_factory=RateSummary)
     backdoor: bool = field(kw_only=True)
     steps: bool = field(kw_only=True)
+    uniqueness: bool = field(kw_only=True)
     kind: ClassVar[str] = "rate"
 
     def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
         """See `FileRun`."""
-        mine = {"backdoor": self.backdoor, "steps": self.steps}
+        mine = {
+            "backdoor": self.backdoor,
+            "steps": self.steps,
+            "uniqueness": self.uniqueness,
+        }
         return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, EnginesByShape]:
@@ -227,11 +240,12 @@ class RateRun(FileRun):
 
     def table(self, corpus: Any, pool: Pool) -> RatedTable:
         """See `FileRun`."""
-        return RatedTable(self.reader(corpus, pool), self.backdoor, self.steps)
+        reader = self.reader(corpus, pool)
+        return RatedTable(reader, self.backdoor, self.steps, self.uniqueness)
 
     def add(self, sums: RatedSums) -> None:
         """See `FileRun`."""
         super().add(sums)
         counts = self.totals.techniques
-        for name, n in zip(TECHNIQUES, sums.levels.tolist(), strict=True):
+        for name, n in zip(NAMES, sums.levels.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + n

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from batchsolve.errors import ProblemError
 from batchsolve.problems.answers import Answers, Status
-from batchsolve.rating.ratings import TECHNIQUES, has_ratings, ratings_of, steps_text
+from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
+from batchsolve.rating.techniques import NAMES
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import (
     STATUS_TEXTS,
@@ -24,7 +25,7 @@ from batchsolve.tables.shapes import Shape
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 
-_NAMES = pa.array(TECHNIQUES)
+_NAMES = pa.array(NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class RatedSums(RowSums):
     Attributes
     ----------
     levels : ndarray of int64
-        Rows of each of `TECHNIQUES`.
+        Rows of each level of `NAMES`.
     """
 
     levels: npt.NDArray[np.int64]
@@ -51,6 +52,8 @@ class RatedTable:
         Add the column ``backdoor``.
     steps : bool
         Add the column ``steps``.
+    uniqueness : bool
+        Use patterns that assume a unique solution.
 
     Attributes
     ----------
@@ -67,10 +70,11 @@ class RatedTable:
 
     has_times = False
 
-    def __init__(self, reader: Reader, backdoor: bool, steps: bool) -> None:
+    def __init__(self, reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> None:
         if not _is_rated(reader.main):
             raise ProblemError(NOT_RATED)
         self.reader, self._backdoor, self._steps = reader, backdoor, steps
+        self._uniqueness = uniqueness
         new = [("technique", pa.string()), ("rating", pa.float64()), ("backtracks", pa.int64())]
         new += [("backdoor", pa.int64())] if backdoor else []
         new += [("steps", pa.string())] if steps else []
@@ -90,21 +94,22 @@ class RatedTable:
             else:
                 messages |= dict.fromkeys(some.tolist(), NOT_RATED)
         puzzles = puzzles[rated]
-        found = ratings_of(puzzles, self._backdoor)
+        found = ratings_of(puzzles, self._backdoor, self._uniqueness)
         at = pa.array(np.cumsum(rated) - 1, mask=~rated)
         columns = [
             _NAMES.take(pa.array(found.levels)),
-            pa.array(found.values, from_pandas=True),  # NaN is null
+            pa.array(found.values),
             pa.array(found.backtracks),
         ]
         if self._backdoor:
             columns.append(pa.array(found.backdoors.astype(np.int64), mask=found.backdoors < 0))
         if self._steps:
-            columns.append(pa.array(map(steps_text, puzzles), pa.string()))
+            texts = (steps_text(puzzle, self._uniqueness) for puzzle in puzzles)
+            columns.append(pa.array(texts, pa.string()))
         columns = [column.take(at) for column in columns]
         columns += [STATUS_TEXTS.take(pa.array(status)), sparse_text(messages, n)]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        levels = np.bincount(found.levels, minlength=len(TECHNIQUES))
+        levels = np.bincount(found.levels, minlength=len(NAMES))
         return table, RatedSums.of(status, messages, answers, levels=levels)
 
 

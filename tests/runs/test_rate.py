@@ -13,7 +13,8 @@ from conftest import interrupted_after
 import batchsolve as bs
 
 EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
-HARD = ".8...5...2.76...3.9....25.7.....692.7.13........8...7...8.....2.........6.59.8..."
+HARD = "..95.....36.........578.9.3.....8.24.3.....6....9..1.7....74..25..6...9.72......."
+CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
 NEW = ["technique", "rating", "backtracks", "backdoor", "steps", "status", "message"]
 
 
@@ -32,7 +33,7 @@ def test_rows_are_rated_if_they_have_one_solution():
     assert [row["technique"] for row in rows] == [rows[0]["technique"], None, None, "guess"] + [
         None
     ] * 2
-    assert [row["rating"] for row in rows] == [1.2] + [None] * 5
+    assert [row["rating"] for row in rows] == [1.2, None, None, 8.6, None, None]
     assert rows[0]["backtracks"] == rows[0]["backdoor"] == 0
     assert rows[3]["backtracks"] > 0 < rows[3]["backdoor"]
     assert json.loads(rows[0]["steps"])[0]["fills"]
@@ -46,7 +47,7 @@ def test_rows_are_rated_if_they_have_one_solution():
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", "/"])
 def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
     path = tmp_path / "in.csv"
-    path.write_text("puzzle\n" + "".join(f"{EASY}\n{HARD}\n{EASY[:80]}\n" for _ in range(1000)))
+    path.write_text("puzzle\n" + "".join(f"{EASY}\n{CHAIN}\n{EASY[:80]}\n" for _ in range(1000)))
     rate = partial(bs.rate_file, path, backdoor=True)
 
     def bytes_of(out):
@@ -64,7 +65,7 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suff
     assert bytes_of(two) == bytes_of(one)
     assert (again.rows, again.unique, again.invalid) == (3000, 2000, 1000)
     counts = {name: n for name, n in again.techniques.items() if n}
-    assert counts == {"hidden single in box": 1000, "guess": 1000}
+    assert counts == {"hidden single in box": 1000, "turbot fish": 1000}
 
 
 def test_other_rules_and_sizes_are_one_error():
@@ -81,7 +82,7 @@ def test_the_command_writes_a_table_and_a_summary(tmp_path):
         command, input=f"puzzle\n{EASY}\n{HARD}\n", capture_output=True, text=True, check=True
     )
     rows = list(csv.DictReader(done.stdout.splitlines()))
-    assert [row["rating"] for row in rows] == ["1.2", ""]
+    assert [row["rating"] for row in rows] == ["1.2", "8.6"]
     assert json.loads(rows[1]["steps"])
     facts = json.loads(done.stderr.splitlines()[-1])
     assert facts["rows"] == 2
