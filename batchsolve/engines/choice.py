@@ -374,7 +374,6 @@ def _fallback(name: str, limit: int) -> Registered | None:
     return next((e for e in each if e.capabilities.takes_over_grids_from is not None), None)
 
 
-@cache
 def _is_installed(engine: Registered) -> bool:
     can = engine.capabilities
     with suppress(InputError):

@@ -17,7 +17,7 @@ from batchsolve.runs.count import count
 from batchsolve.search.tree import TreeWork
 from batchsolve.workers.pool import Pool
 
-QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 211_716
+QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 241_498
 HOW = {"engine": "algorithm-x", "budget": 1000}
 # by default Ray takes about 18 s to notice a lost machine, and more on busy machines
 SOON_MISSED = {
