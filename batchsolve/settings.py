@@ -20,6 +20,9 @@ from batchsolve.errors import InputError, argument_errors, listed, not_but, quot
 AUTO = "auto"
 """The name of the engine that suits the problem."""
 
+MRV, FIRST, SHARP = "mrv", "first", "sharp"
+"""The branching rules; see `checked_branch`."""
+
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
 
@@ -141,6 +144,31 @@ def text_of(what: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is text, {not_but(value)}")
     return value
+
+
+def checked_branch(rule: Any) -> str:
+    """Return a branching rule: ``mrv``, ``first``, ``sharp``, or ``sharp:`` and a pattern of items.
+
+    Raises
+    ------
+    InputError
+        If there is no such rule.
+
+    Examples
+    --------
+    >>> checked_branch("sharp:r1c*")
+    'sharp:r1c*'
+    >>> checked_branch("last")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: unknown branching rule 'last'; choose from mrv, first, sharp, ...
+    """
+    text = text_of("a branching rule", rule)
+    if text in (MRV, FIRST, SHARP) or (text.startswith(f"{SHARP}:") and text != f"{SHARP}:"):
+        return text
+    raise InputError(
+        f"unknown branching rule {rule!r}; choose from {MRV}, {FIRST}, {SHARP}, {SHARP}:ITEMS"
+    )
 
 
 def path_of(what: str, path: Any) -> str:
@@ -303,12 +331,18 @@ class SearchSettings:
     budget : int, optional
         Nodes a task may visit before it hands back its frontier; by default set by time.
     engine : str
-        Name of the engine; ``auto`` is one that suits the problem.
+        Name of the engine; ``auto`` is one that suits the problem. The name of one that takes
+        branching rules may have one behind it: ``dlx:first``.
+    branch : str
+        The branching rule; any but ``mrv`` becomes part of the name of the engine. See
+        `checked_branch`.
 
     Examples
     --------
     >>> SearchSettings(limit=2).limit
     2
+    >>> SearchSettings(branch="sharp").engine
+    'dlx:sharp'
     >>> SearchSettings(time_limit=0)
     Traceback (most recent call last):
         ...
@@ -328,9 +362,24 @@ class SearchSettings:
         None, "Nodes a task may visit; by default set from the time that tasks take.", least=1
     )
     engine: str = setting(AUTO, "The search engine; batchsolve engines lists them.", metavar="NAME")
+    branch: str = setting(
+        MRV,
+        "Branch on the item with the fewest options (mrv), the first, or rather on one whose name "
+        "begins with # (sharp) or is like ITEMS, a pattern such as 'r1c*'.",
+        metavar="mrv|first|sharp[:ITEMS]",
+    )
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        if checked_branch(self.branch) != MRV:
+            base, colon, _ = str(self.engine).partition(":")
+            engine = f"{'dlx' if base == AUTO else base}:{self.branch}"
+            if colon and self.engine != engine:
+                raise InputError(
+                    f"the engine {self.engine!r} and the branching rule {self.branch!r} do not go "
+                    f"together; name the engine without what is behind the colon"
+                )
+            object.__setattr__(self, "engine", engine)
         limit = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and limit > 0):
             raise InputError(f"time_limit is more than 0 seconds, not {quoted(limit)}")
@@ -607,6 +656,7 @@ class SearchFields(TypedDict, total=False):
     split_depth: int | None
     budget: int | None
     engine: str
+    branch: str
 
 
 class FileFields(TypedDict, total=False):

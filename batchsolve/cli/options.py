@@ -378,7 +378,7 @@ TableOutput = Annotated[
     ),
 ]
 Puzzles = Annotated[FileSettings, only(*HOW_WRITTEN)]
-Engine = Annotated[SearchSettings, only("engine"), meaning("engine", default="dlx")]
+Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]
 JsonSummary = Annotated[

@@ -42,6 +42,7 @@ from batchsolve.engines.links import (
     U,
     color,
     cover,
+    enough,
     hide,
     links_of,
     purify,
@@ -49,6 +50,7 @@ from batchsolve.engines.links import (
     uncover,
     unhide,
     unpurify,
+    with_handicap,
 )
 from batchsolve.engines.memo import (
     Recall,
@@ -203,15 +205,18 @@ def _untweak(o, links):
 
 @inlined
 def _choose(links, usage, prices, recall):
-    """Return the fewest branches of an active item, that item, and the least cost of all of them.
+    """Return an active item and the number of its branches, and the least cost of all items.
 
     The item is 0 if every item has enough. Of items with equally few branches, it is one that may
     have the fewest options beyond those it needs, and of those the first with the most options, as
     in Knuth's program DLX3; with prices, the first with the highest least cost, as in DLX5. If
-    counts are recalled, it is the first item that has options, or else one that is forced.
+    counts are recalled, it is the first item that has options, or else one that is forced. A
+    branching rule may handicap items, or choose the first that has options.
     """
     is_ordered = recall is not None
+    goes_by_place = enough(links) > 1
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
+    fewest = best
     i, p, cost, most_share = U(0), links.right[0], np.int64(0), np.int64(0)
     while p != 0:
         need, size = U(0), links.size[p]
@@ -225,9 +230,10 @@ def _choose(links, usage, prices, recall):
             cost += np.int64(need) * share
         if size > 0:
             branches = U(size - need + U(1))
+            rank = with_handicap(branches, p, links)
             slack = U(usage.most[p] - usage.used[p] - need)
-            is_better = branches < best or (
-                branches == best
+            is_better = rank < best or (
+                rank == best
                 and (
                     slack < least_slack
                     or (
@@ -236,11 +242,13 @@ def _choose(links, usage, prices, recall):
                     )
                 )
             )
-            if is_better and (not is_ordered or i == 0 or (branches == 1 and best > 1)):
-                best, least_slack, most_size, i = branches, slack, size, p
+            if i == 0 or (
+                is_better and not goes_by_place and (not is_ordered or (branches == 1 and best > 1))
+            ):
+                best, fewest, least_slack, most_size, i = rank, branches, slack, size, p
                 most_share = share
         p = links.right[p]
-    return best, i, cost
+    return fewest, i, cost
 
 
 @inlined
@@ -609,10 +617,10 @@ def count_with(
     return frame.search_task(_search, arrays, task)
 
 
-def search(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task of a problem with bounds, or for the cheapest covers."""
+def search(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
+    """Search a task of a problem with bounds, or for the cheapest covers, which takes no rule."""
     if not task.cheapest:
-        arrays: Any = links_of(problem), usage_of(problem), None, None, None, None
+        arrays: Any = links_of(problem, rule), usage_of(problem), None, None, None, None
         return frame.search_task(_search, arrays, task)
     by_cost, pricing = ranked(problem)
     prices = prices_of(problem, pricing, task)

@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.engines.branching import is_sharp
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.settings import AUTO, UNLIMITED
+from batchsolve.settings import AUTO, FIRST, MRV, SHARP, UNLIMITED, checked_branch
 
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item with the fewest options, options ascending."""
@@ -61,6 +63,8 @@ class Capabilities:
         The largest number of digits of a `Sudoku` that it takes; None if any.
     tree : str
         The name of its search tree, if other engines share it; else empty.
+    branch : str
+        The branching rule that its name ends with: ``dlx:first``; empty for ``mrv``.
     counts_only : bool
         True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
     reproducible_nodes : bool
@@ -91,6 +95,7 @@ class Capabilities:
     least_box: int = 1
     most_digits: int | None = None
     tree: str = ""
+    branch: str = ""
     counts_only: bool = False
     reproducible_nodes: bool = True
     whole_stacks: bool = False
@@ -271,6 +276,9 @@ class Registered:
         has settings.
     has_size : bool
         True if the size of its tables may follow its name: ``memo:64``.
+    branches : bool
+        True if a branching rule may follow its name: ``dlx:first``. Then `module` has a function,
+        with the keyword ``rule``.
     stand_in : str
         The engine in Python that visits the same nodes and searches small trees while this one is
         compiled; empty if there is none.
@@ -283,6 +291,7 @@ class Registered:
     module: str
     kind: str = "search"
     has_size: bool = False
+    branches: bool = False
     stand_in: str = ""
     few_nodes: int = 2_000
 
@@ -298,9 +307,16 @@ class Registered:
     @property
     def compiled(self) -> Callable[[Searchable, Task], Outcome]:
         """The search of this engine itself, whose kernels may have to be compiled."""
-        search: Callable[[Searchable, Task], Outcome]
+        search: Callable[..., Outcome]
         search = getattr(import_module(self.module), self.kind)
-        return search
+        rule = self.capabilities.branch
+        return partial(search, rule=rule) if rule else search
+
+    def under(self, rule: str) -> Registered:
+        """Return this engine under a branching rule: with a tree of its own, and blind to costs."""
+        can = replace(self.capabilities, branch=rule, tree="", costs=False)
+        stand_in = f"{self.stand_in}:{rule}" if self.stand_in else ""
+        return replace(self, name=f"{self.name}:{rule}", capabilities=can, stand_in=stand_in)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_engine, (self.name,)
@@ -321,6 +337,7 @@ _ENGINES = {
                 suits_grids_from=1,
             ),
             "batchsolve.engines.dlx",
+            branches=True,
             stand_in="algorithm-x",
         ),
         Registered(
@@ -379,6 +396,7 @@ _ENGINES = {
             ),
             "batchsolve.engines.walk",
             "search_algorithm_x",
+            branches=True,
         ),
         Registered(
             "backtracking",
@@ -418,17 +436,22 @@ def registered(name: str) -> Registered:
     Raises
     ------
     InputError
-        If no engine has that name.
+        If no engine has that name, or it does not take the branching rule.
 
     Examples
     --------
     >>> registered("lanes").capabilities.sudoku_only
     True
     """
-    base, colon, _ = str(name).partition(":")
-    if base not in _ENGINES or (colon and not _ENGINES[base].has_size):
+    base, *settings = str(name).split(":")
+    known = _ENGINES.get(base)
+    if known and not known.branches and {FIRST, SHARP} & {*settings}:
+        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
+        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
+    if known is None or (settings and not (known.has_size or known.branches)):
         raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
-    return _ENGINES[base]
+    rule = checked_branch(":".join(settings)) if settings and known.branches else MRV
+    return known if rule == MRV else known.under(rule)
 
 
 def get_engine(name: str) -> Engine:
@@ -438,7 +461,7 @@ def get_engine(name: str) -> Engine:
     ----------
     name : str
         One of `engine_names`; ``memo`` may be followed by the size of its tables in megabytes:
-        ``memo:64``.
+        ``memo:64``, and some others by a branching rule: ``dlx:first``.
 
     Raises
     ------
@@ -496,6 +519,11 @@ def check_support(engine: Engine, problem: Searchable) -> None:
                 f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
                 f"{', '.join(those)}"
             )
+    if can.branch not in ("", FIRST) and not is_sharp(problem, can.branch).any():
+        raise InputError(
+            f"no primary item is one that the branching rule {can.branch!r} prefers; {SHARP!r} "
+            f"prefers items whose names begin with #, and '{SHARP}:r1c*' those like r1c*"
+        )
     if can.module:
         check_installed(f"the engine {engine.name!r}", can.module, can.extra)
 

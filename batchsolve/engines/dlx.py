@@ -5,9 +5,10 @@ The search is that of *The Art of Computer Programming* 7.2.2.1, over the links 
 it may, and then writes the *frontier*: the stacks of every branch that it did not explore.
 
 The branch item is the first, as the header list has them, of those with at most one option, or else
-of those with the fewest. The options of an item are tried in ascending order. Both depend on the
-partial cover alone, hence the tree does not depend on how it is cut into stacks, and its order is
-the lexicographic order of the stacks.
+of those with the fewest, or the one that another branching rule chooses
+(`batchsolve.engines.branching`). The options of an item are tried in ascending order. Both depend
+on the partial cover alone, hence the tree does not depend on how it is cut into stacks, and its
+order is the lexicographic order of the stacks.
 """
 
 # compiled kernels are typed by their arguments
@@ -164,15 +165,15 @@ def _search(links, starts, problem_of, task):
     return found[:], front[:]
 
 
-def search(problem: Searchable, task: Task) -> Outcome:
-    """Search a task; see `batchsolve.engines.contract`."""
+def search(problem: Searchable, task: Task, rule: str = "") -> Outcome:
+    """Search a task under a branching rule; see `batchsolve.engines.contract`."""
     if isinstance(problem, SmallProblems):
-        links, starts = links_of_each(problem.problems)
+        links, starts = links_of_each(problem.problems, rule)
         places = problem.places_of(task.stacks.roots)
         return frame.search_task(_search, (links, starts, places), task)
     if task.cheapest or problem.bounds is not None:
         from batchsolve.engines import bounded  # compiled when first needed
 
-        return bounded.search(problem, task)
+        return bounded.search(problem, task, rule)
     places = np.zeros(len(task.stacks), np.int64)
-    return frame.search_task(_search, (links_of(problem), starts_of(problem), places), task)
+    return frame.search_task(_search, (links_of(problem, rule), starts_of(problem), places), task)

@@ -14,7 +14,8 @@ without a colour is to cover its item. To commit to one with a colour is to *pur
 options that give the item another colour are hidden, and the nodes of those that give it the same
 one are marked as `PURE`, so that nothing more is done to them. Kernels are compiled twice, for
 links with colours and without; in the latter a node's colour is the constant 0, and the compiler
-drops all that depends on it.
+drops all that depends on it. Likewise for links with the handicaps of a branching rule
+(`batchsolve.engines.branching`) and without.
 
 The set of items that are not yet covered determines the subtree below a partial cover. Its *key* is
 this whole set, a bit per item, and is compared as a whole. A secondary item without options left
@@ -34,6 +35,7 @@ import numpy as np
 from numba import types, uint32, uint64
 from numba.extending import overload
 
+from batchsolve.engines.branching import ENOUGH, handicaps_of
 from batchsolve.engines.frame import append, prepared
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
@@ -56,6 +58,7 @@ class Links(NamedTuple):
     option: np.ndarray  # node -> its option
     first: np.ndarray  # option -> its first node
     color: np.ndarray | None  # node -> its colour, 0 or `PURE`; item -> the colour of its list
+    handicap: np.ndarray | None  # item -> its handicap
 
 
 class Starts(NamedTuple):
@@ -77,20 +80,28 @@ def _paint(x, color, links):
     """Change the colour of a node or an item."""
 
 
+def with_handicap(n, i, links):
+    """Return a number of options of an item, and its handicap added if they are two or more."""
+
+
+def enough(links):
+    """Return the number of options at which the choice of an item ends."""
+
+
 def _part(array, begin, end):
     """Return a part of an array, or None of None."""
 
 
 @overload(color, inline="always")
 def _color_of_kind(x, links):
-    if _has_colors(links):
+    if _has(links, "color"):
         return lambda x, links: links.color[x]
     return lambda x, links: U(0)
 
 
 @overload(_paint, inline="always")
 def _paint_of_kind(x, color, links):
-    if _has_colors(links):
+    if _has(links, "color"):
 
         def paint(x, color, links):
             links.color[x] = color
@@ -99,9 +110,23 @@ def _paint_of_kind(x, color, links):
     return lambda x, color, links: None
 
 
-def _has_colors(links: types.NamedTuple) -> bool:
-    """Return whether links of this type have colours."""
-    return isinstance(links.types[links.fields.index("color")], types.Array)
+@overload(with_handicap, inline="always")
+def _with_handicap_of_kind(n, i, links):
+    if _has(links, "handicap"):
+        return lambda n, i, links: U(n + links.handicap[i]) if n > 1 else n
+    return lambda n, i, links: n
+
+
+@overload(enough, inline="always")
+def _enough_of_kind(links):
+    if _has(links, "handicap"):
+        return lambda links: links.handicap[ENOUGH]
+    return lambda links: U(1)
+
+
+def _has(links: types.NamedTuple, name: str) -> bool:
+    """Return whether links of this type have an array of that name."""
+    return isinstance(links.types[links.fields.index(name)], types.Array)
 
 
 @overload(_part, inline="always")
@@ -126,6 +151,7 @@ def links_at(links, starts, k):
         links.option[x:y],
         links.first[starts.options[k] : starts.options[k + 1]],
         _part(links.color, x, y),
+        _part(links.handicap, i, j),
     )
 
 
@@ -171,24 +197,27 @@ def _starts_of_each(problems: Sequence[ExactCover]) -> Starts:
     return Starts(*np.cumsum(sizes, axis=1))
 
 
-def links_of_each(problems: Sequence[ExactCover]) -> tuple[Links, Starts]:
+def links_of_each(problems: Sequence[ExactCover], rule: str = "") -> tuple[Links, Starts]:
     """Lay out the options of problems; all of them have colours, or none has."""
     starts = _starts_of_each(problems)
     top, up, down, option = (np.empty(starts.nodes[-1], np.uint32) for _ in range(4))
     left, right, size = (np.empty(starts.items[-1], np.uint32) for _ in range(3))
     first = np.empty(starts.options[-1], np.uint32)
-    links = Links(top, up, down, left, right, size, option, first, None)
+    links = Links(top, up, down, left, right, size, option, first, None, None)
     n_primary = np.array([problem.n_primary for problem in problems])
     indptr, items = (
         np.concatenate([getattr(problem, name) for problem in problems])
         for name in ("indptr", "indices")
     )
     _lay_out(links, starts, n_primary, indptr, items)
-    if problems[0].colors is None:
-        return links, starts
-    color = np.zeros(top.size, np.uint32)  # headers and spacers have none
-    color[top != 0] = np.concatenate([problem.colors for problem in problems])
-    return links._replace(color=color), starts
+    if problems[0].colors is not None:
+        color = np.zeros(top.size, np.uint32)  # headers and spacers have none
+        color[top != 0] = np.concatenate([problem.colors for problem in problems])
+        links = links._replace(color=color)
+    if rule:
+        handicaps = [handicaps_of(problem, rule) for problem in problems]
+        links = links._replace(handicap=np.concatenate(handicaps))
+    return links, starts
 
 
 @inlined
@@ -334,14 +363,18 @@ def uncommit_others(p, links):
 
 @inlined
 def choose(links):
-    """Return the fewest options of an active item, and the branch item; one item must be active."""
+    """Return the fewest options of an active item, its handicap included, and the branch item.
+
+    One item must be active.
+    """
     right, size = links.right, links.size
     best, i, p = U(0xFFFFFFFF), U(0), right[0]
     while p != 0:
-        if size[p] < best:
-            best = size[p]
+        n = with_handicap(size[p], p, links)
+        if n < best:
+            best = n
             i = p
-            if best <= 1:
+            if best <= enough(links):
                 break
         p = right[p]
     return best, i
@@ -475,11 +508,12 @@ def _prepared_links(problem: ExactCover) -> Links:
     return links_of_each([problem])[0]
 
 
-def links_of(problem: ExactCover) -> Links:
+def links_of(problem: ExactCover, rule: str = "") -> Links:
     """Return links for one search of a problem, copies of those built once in each process."""
     links = _prepared_links(problem)
     fields = {name: getattr(links, name) for name in _CHANGING}
-    return links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})
+    links = links._replace(**{name: a.copy() for name, a in fields.items() if a is not None})
+    return links._replace(handicap=handicaps_of(problem, rule) if rule else None)
 
 
 def starts_of(problem: ExactCover) -> Starts:

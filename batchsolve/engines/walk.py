@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from batchsolve.engines.branching import ENOUGH, handicaps_of
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
@@ -213,25 +214,27 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
 # ---- Algorithm X ----------------------------------------------------------------------------
 
 
-def search_algorithm_x(problem: Searchable, task: Task) -> Outcome:
+def search_algorithm_x(problem: Searchable, task: Task, rule: str = "") -> Outcome:
     """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines.contract`.
 
-    It is short, and the same idea as dancing links; it walks the same tree.
+    It is short, and the same idea as dancing links; it walks the same tree, under every rule.
     """
-    return walk(problem, task, _Matrix)
+    return walk(problem, task, partial(_Matrix, rule=rule))
 
 
 class _Matrix(PartialCover):
     """The matrix as a dict of sets, after Ali Assaf's “Algorithm X in 30 lines”.
 
     The dict has the options that could still cover each open item. The branch item is the first of
-    those with one option or none, or else of those with the fewest. An item with a colour stays in
-    the dict, with the options that give it that colour.
+    those with enough options or fewer, or else of those with the fewest, handicaps included. An
+    item with a colour stays in the dict, with the options that give it that colour.
     """
 
-    def __init__(self, problem: ExactCover) -> None:
+    def __init__(self, problem: ExactCover, rule: str = "") -> None:
         super().__init__()
         self._n_primary = problem.n_primary
+        numbers: list[int] = handicaps_of(problem, rule).tolist()
+        self._enough, self._handicaps = numbers[ENOUGH], numbers[1:]
         self._items = [problem.coloring(o) for o in range(problem.n_options)]
         self._options: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
         for o, items in enumerate(self._items):
@@ -241,7 +244,11 @@ class _Matrix(PartialCover):
 
     def choices(self) -> list[int] | None:
         # The dict forgets the order of its items, so the item itself breaks ties.
-        sizes = [(len(some) or 1, i) for i, some in self._options.items() if i < self._n_primary]
+        sizes = [
+            (max(len(some) + self._handicaps[i] * (len(some) > 1), self._enough), i)
+            for i, some in self._options.items()
+            if i < self._n_primary
+        ]
         return sorted(self._options[min(sizes)[1]]) if sizes else None
 
     def select(self, o: int) -> None:

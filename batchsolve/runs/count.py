@@ -193,7 +193,7 @@ def count(
         The limits, the engine and the other settings of the search.
     **settings
         The same, field by field: ``limit``, ``time_limit``, ``node_limit``, ``split_depth``,
-        ``budget``, ``engine``.
+        ``budget``, ``engine``, ``branch``.
 
     Returns
     -------

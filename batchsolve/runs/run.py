@@ -41,7 +41,7 @@ from batchsolve.search.cheapest_goal import Cheapest
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals
-from batchsolve.settings import AUTO, SearchFields, SearchSettings, path_of, settings_of
+from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory
 from batchsolve.workers.base import LOG
@@ -188,8 +188,8 @@ class Run:
         search : SearchSettings, optional
             As for `count`.
         **settings
-            As for `count`, but the engine is that of the run, and ``limit`` includes the covers of
-            earlier searches.
+            As for `count`, but the engine and its branching rule are those of the run, and
+            ``limit`` includes the covers of earlier searches.
 
         Returns
         -------
@@ -197,7 +197,7 @@ class Run:
             The sums of this and all earlier searches of the run.
         """
         chosen = settings_of(Run.search, SearchSettings, search, settings)
-        chosen = replace(chosen, engine=self._engine)
+        chosen = replace(chosen, engine=self._engine, branch=MRV)
         self._journal.parts()  # raises an error if the run is closed
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")

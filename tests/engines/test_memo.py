@@ -322,8 +322,8 @@ def test_a_table_that_does_not_fit_is_refused():
 
 
 def test_other_engines_have_no_size():
-    with pytest.raises(bs.InputError, match="unknown engine 'dlx:64'"):
-        get_engine("dlx:64")
+    with pytest.raises(bs.InputError, match="unknown engine 'bits:64'"):
+        get_engine("bits:64")
 
 
 def cli(*arguments):

@@ -1,0 +1,182 @@
+"""Branching rules: the tree of each is that of a plain search, and its covers are the same."""
+
+from fnmatch import fnmatchcase
+from itertools import cycle
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from conftest import bounded_problems, problems
+from hypothesis import given, strategies as st
+from oracles import bounded_covers, covers
+
+import batchsolve as bs
+from batchsolve.cli import app
+from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.problems.families import family
+from batchsolve.problems.small import SmallProblems
+
+WHOLE = bs.Stacks.from_lists([[]])
+PATTERNS = {"sharp": "[#]*", "sharp:2*": "2*", "sharp:[13]": "[13]"}
+rules = st.sampled_from(["first", "sharp", "sharp:2*", "sharp:[13]"])
+some = st.integers(1, 12) | st.just(UNLIMITED)
+
+
+def lists(stacks):
+    return [each.tolist() for each in stacks]
+
+
+def named(problem, sharp):
+    """Return a problem whose items have numbers as names, with a # before those that are sharp."""
+    problem.item_names = tuple("#" * (i in sharp) + str(i) for i in range(problem.n_items))
+    return problem
+
+
+def fits(problem, chosen, o):
+    mine = problem.coloring(o)
+    theirs = [problem.coloring(other) for other in chosen]
+    return o not in chosen and all(
+        i not in other or 0 < mine[i] == other[i] for i in mine for other in theirs
+    )
+
+
+def nodes_by_definition(problem, rule, chosen=()):
+    """Return the nodes below a partial cover, with the lists of options built anew at each."""
+    taken = {i for o in chosen for i in problem.option(o).tolist()}
+    left = [o for o in range(problem.n_options) if fits(problem, chosen, o)]
+    lists = {
+        i: [o for o in left if i in problem.option(o)]
+        for i in range(problem.n_primary)
+        if i not in taken
+    }
+    if not lists:
+        return 1
+
+    def place(i):
+        n, name = len(lists[i]), problem.item_name(i)
+        if rule == "first":
+            return (i,)
+        if n <= 1:
+            return 0, 0, i
+        return 1 + (not fnmatchcase(name, PATTERNS[rule])), n, i
+
+    tried = lists[min(lists, key=place)]
+    return 1 + sum(nodes_by_definition(problem, rule, (*chosen, o)) for o in tried)
+
+
+@given(
+    problem=problems(),
+    sharp=st.sets(st.integers(0, 6)),
+    rule=rules,
+    budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
+    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
+)
+def test_every_rule_finds_the_covers_and_visits_its_own_nodes(
+    problem, sharp, rule, budgets, depths
+):
+    problem, engine = named(problem, sharp), get_engine(f"dlx:{rule}")
+    straight = engine.search(problem, Task.of(WHOLE, keep=UNLIMITED))
+    assert set(map(frozenset, lists(straight.solutions))) == covers(problem)
+    assert straight.nodes.sum() == nodes_by_definition(problem, rule)
+    stacks, found, nodes = WHOLE, [], 0
+    for budget, depth in zip(cycle(budgets), cycle([*depths, UNLIMITED])):
+        outcome = engine.search(
+            problem, Task.of(stacks, budget=budget, depth=depth, keep=UNLIMITED)
+        )
+        found += lists(outcome.solutions)
+        nodes += int(outcome.nodes.sum())
+        stacks = outcome.frontier
+        if not len(stacks):
+            break
+    assert sorted(found) == sorted(lists(straight.solutions))
+    assert nodes == straight.nodes.sum()
+
+
+@given(
+    problem=problems(),
+    sharp=st.sets(st.integers(0, 6)),
+    rule=rules,
+    limit=some,
+    budget=some,
+    depth=some,
+)
+def test_the_stand_in_knows_the_rule(problem, sharp, rule, limit, budget, depth):
+    task = Task.of(WHOLE, limit, budget=budget, depth=depth, keep=UNLIMITED)
+    mine, right = (
+        get_engine(f"{name}:{rule}").search(named(problem, sharp), task)
+        for name in ("algorithm-x", "dlx")
+    )
+    assert mine.nodes.tolist() == right.nodes.tolist()
+    assert lists(mine.solutions) == lists(right.solutions)
+    assert lists(mine.frontier) == lists(right.frontier)
+    assert mine.weights.tolist() == right.weights.tolist()
+
+
+plain = bounded_problems().filter(lambda problem: problem.colors is None)  # one kernel is enough
+
+
+@given(problem=plain, sharp=st.sets(st.integers(0, 6)), rule=rules, budget=some)
+def test_rules_and_bounds(problem, sharp, rule, budget):
+    problem, engine = named(problem, sharp), get_engine(f"dlx:{rule}")
+    stacks, found = WHOLE, []
+    while len(stacks):
+        outcome = engine.search(problem, Task.of(stacks, budget=budget, keep=UNLIMITED))
+        found += map(frozenset, lists(outcome.solutions))
+        stacks = outcome.frontier
+        assert outcome.weights.sum() <= len(stacks) + 1e-9
+    assert len(found) == len(set(found))
+    assert set(found) == bounded_covers(problem)
+
+
+def test_many_problems_have_each_their_own_ranks():
+    many = SmallProblems([family("queens:5"), bs.Sudoku(2, 2)], np.array([3, 8]))
+    task = Task.of(bs.Stacks.from_lists([[], [0], []], [3, 3, 8]))
+    for rule in ("first", "sharp:*3*"):
+        outcome = get_engine(f"dlx:{rule}").search(many, task)
+        right = get_engine(f"algorithm-x:{rule}").search(many, task)
+        assert outcome.counts.tolist() == [10, 2, 288]
+        assert outcome.nodes.tolist() == right.nodes.tolist()
+
+
+def test_settings_name_the_engine():
+    for engine in ("auto", "dlx", "dlx:first"):
+        assert bs.SearchSettings(engine=engine, branch="first").engine == "dlx:first"
+    assert bs.SearchSettings(engine="algorithm-x", branch="sharp").engine == "algorithm-x:sharp"
+    assert bs.SearchSettings(engine="bits", branch="mrv").engine == "bits"
+    result = bs.count("queens:8", branch="sharp:r*", jobs=1)
+    assert (result.count, result.engine) == (92, "dlx:sharp:r*")
+    assert len(bs.split("queens:6", depth=1, engine="dlx:first").stacks) == 6
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"branch": "last"}, "unknown branching rule 'last'; choose from mrv, first, sharp"),
+        ({"branch": None}, "a branching rule is text"),
+        ({"branch": "first", "engine": "bits"}, "'bits' takes no branching rule; .*: dlx, algo"),
+        ({"branch": "first", "engine": "memo"}, "'memo' takes no branching rule"),
+        ({"branch": "first", "engine": "dlx:sharp"}, "do not go together"),
+        ({"branch": "sharp"}, "no primary item is one that .* prefers"),
+    ],
+)
+def test_one_clear_error(settings, message):
+    with pytest.raises(bs.InputError, match=message):
+        bs.count("queens:4", **settings)
+
+
+def test_the_cheapest_have_no_rule():
+    problem = bs.ExactCover([0, 1], [0], 1, costs=[1])
+    with pytest.raises(bs.InputError, match="'dlx:first' does not look at costs"):
+        bs.cheapest(problem, 1, branch="first")
+
+
+def test_a_run_keeps_its_rule(tmp_path):
+    def count(*arguments):
+        words = ["count", "queens:8", "--run", str(tmp_path / "run"), "--jobs", "1", *arguments]
+        return CliRunner().invoke(app, words)
+
+    assert count("--branch", "first", "--node-limit", "50", "--budget", "20").exit_code == 1
+    other = count("--resume")
+    assert other.exit_code == 2
+    assert "dlx:first" in other.output
+    assert count("--resume", "--branch", "first").stdout == "92\n"
