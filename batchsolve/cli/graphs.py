@@ -48,7 +48,7 @@ def draw_to_file(
     reading = read(problem, puzzles)
     target_of(path)  # before the work is done
     with interrupts():
-        graph = solution_graph(reading, memory=megabytes or GRAPH_MEGABYTES)
+        graph = solution_graph(reading, memory=_memory(megabytes))
         _save(graph, path)
     seconds = round(time.monotonic() - begin, 3)
     if not printing.as_json:
@@ -69,7 +69,7 @@ def print_distribution(
     begin = time.monotonic()
     reading = read(problem, puzzles)
     with interrupts():
-        found = distribution(reading, by, memory=megabytes or GRAPH_MEGABYTES)
+        found = distribution(reading, by, memory=_memory(megabytes))
     seconds, count = round(time.monotonic() - begin, 3), sum(found.values())
     if not printing.as_json:
         rows = [(by, "solutions"), *found.items()]
@@ -79,6 +79,10 @@ def print_distribution(
     facts = {"count": count, "complete": True, "by": by, "distribution": [*found.items()]}
     printing.summary(facts | {"seconds": seconds}, f"{counted(count, 'solution')}; {seconds:.1f} s")
     return 0
+
+
+def _memory(megabytes: int | None) -> int:
+    return GRAPH_MEGABYTES if megabytes is None else megabytes
 
 
 @command(

@@ -177,7 +177,7 @@ def count(
         raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
     [problem] = problems
     if graph is not None:
-        if not (memo and plain):
+        if not (memo and plain) or by is not None or project:
             raise InputError(
                 "--graph goes with --memo and --memo-size only: one search draws the whole graph"
             )

@@ -22,7 +22,8 @@ from batchsolve.problems.exact_cover import ExactCover
 
 States = npt.NDArray[np.uint32]
 _FREE, _TAKEN = 0, 1  # states of a secondary item; its colour and 1 if it has one
-_BYTES_OF_A_NODE = 16
+_BYTES_OF_A_NODE = 56  # its children in a layer, and the node itself twice
+_BYTES_OF_A_STATE = 112  # both of its children, and their places
 
 
 class Layers(NamedTuple):
@@ -117,6 +118,10 @@ def _layers(
         own = problem.coloring(o)
         new = [i for i in own if i not in frontier]
         frontier += new
+        # six copies of both children of all states
+        most = len(states) * (_BYTES_OF_A_STATE + 12 * states.itemsize * len(frontier))
+        if n_nodes * _BYTES_OF_A_NODE + most > megabytes * MEGABYTE:
+            raise out_of_memory(megabytes, n_nodes)
         states = np.concatenate([states, np.zeros((len(states), len(new)), np.uint32)], 1)
         items.undecided[list(own)] -= 1
         may_take = o in decided or min(own) < items.n_primary
@@ -134,8 +139,6 @@ def _layers(
         layers.low.append(places[:n])
         layers.high.append(places[n:])
         n_nodes += n
-        if n_nodes * _BYTES_OF_A_NODE + 3 * both.nbytes > megabytes * MEGABYTE:
-            raise out_of_memory(megabytes, n_nodes)
     return layers._replace(n_last=len(states))
 
 

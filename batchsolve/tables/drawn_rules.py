@@ -66,7 +66,8 @@ class DrawnRules:
             If they cannot be drawn.
         """
         n, layout = rules.n_digits, None
-        kinds = tuple(name.strip() for name in (wanted.marks or "").lower().split("+") if name)
+        names = [] if wanted.marks is None else wanted.marks.lower().split("+")
+        kinds = tuple(dict.fromkeys(name.strip() for name in names))
         if rules.n_cells != n * n:
             raise InputError("cages, marks and regions are drawn in one square grid")
         for kind in kinds:

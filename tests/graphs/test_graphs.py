@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -435,3 +436,15 @@ def test_covers_are_found_in_blocks_between_which_ctrl_c_is_heard(monkeypatch):
     monkeypatch.setattr(graphs, "BLOCK", 10)
     assert sets(graph.sample(25, seed=3)) == whole
     assert sizes == [10, 10, 5]
+
+
+def test_a_graph_with_bounds_keeps_to_its_memory():
+    options = [[(7 * k + j * j * (1 + k % 5)) % 24 for j in range(3)] for k in range(200)]
+    options = [sorted(set(option)) for option in options]
+    problem = bs.ExactCover.from_options(options, bounds=dict.fromkeys(range(24), (1, 3)))
+    tracemalloc.start()
+    with pytest.raises(bs.InputError, match="takes more than 16 megabytes"):
+        bs.solution_graph(problem, memory=16)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 * 2**20

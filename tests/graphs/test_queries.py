@@ -68,6 +68,9 @@ def test_costs_of_covers_below_clues(tmp_path):
         (["queens:4", "--by", "options", "--memo"], "--by goes with --memo-size only"),
         (["queens:4", "queens:5", "--by", "options"], "'--by': for one problem, without -o"),
         (["latin:5", "--by", "options", "--memo-size", 1], "takes more than 1 megabyte"),
+        (["latin:4", "--by", "options", "--memo-size", 0], "memory is 1 to"),
+        (["latin:4", "--memo", "--graph", "g.zdd", "--by", "options"], "--graph goes with --memo"),
+        (["latin:4", "--memo", "--graph", "g.zdd", "--project", "r1#1"], "--graph goes with"),
     ],
 )
 def test_wrong_usage(arguments, message):

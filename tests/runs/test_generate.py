@@ -285,6 +285,7 @@ WISHES = {
     "stats: puzzles that are made have none": {"stats": True},
     "only grids of rows, columns and boxes": {"unlike": "a.csv", "rules": "x"},
     "unknown marks 'thermo'; choose from consecutive": {"marks": "xv+thermo"},
+    "unknown marks ''; choose": {"marks": "xv+"},
     "no cages of 3 to 5 cells for 4 digits": {"cages": (3, 5)},
     "are a pair such as .2, 5., smallest first": {"cages": (3, 2)},
     "`cages` are drawn, and `cage_layout` gives": {"cages": (2, 3), "cage_layout": "A" * 16},
