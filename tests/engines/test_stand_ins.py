@@ -102,22 +102,65 @@ def test_small_searches_compile_nothing(tmp_path):
     assert (done.stdout.splitlines(), done.stderr) == (found, "")  # it does not say that it does
 
 
-def test_a_rehearsal_is_a_call_in_another_process(tmp_path):
-    name, marker = str(tmp_path), tmp_path / "marker"
-    assert rehearsals.state_of(name) == "none"
-    rehearsals.begin(name, marker.touch)
+def when_over(name):
+    """Wait for the end of a rehearsal and return its process."""
     end = time.monotonic() + 60
     while rehearsals.state_of(name) == "running" and time.monotonic() < end:
         time.sleep(0.01)
-    assert (rehearsals.state_of(name), marker.exists()) == ("over", True)
+    assert rehearsals.state_of(name) == "over"
+    return rehearsals._PROCESSES[name]
+
+
+def test_a_rehearsal_is_a_call_in_another_process(tmp_path, monkeypatch):
+    (tmp_path / "pickle.py").write_text("raise SystemExit(9)")  # not the current folder's modules
+    monkeypatch.chdir(tmp_path)
+    name, marker = str(tmp_path), tmp_path / "marker"
+    assert rehearsals.state_of(name) == "none"
+    rehearsals.begin(name, marker.touch)
+    process = when_over(name)
+    assert (process.returncode, marker.exists()) == (0, True)
+    end = time.monotonic() + 60
+    while not process.stdin.closed and time.monotonic() < end:
+        time.sleep(0.01)
+    assert process.stdin.closed
+
+
+class Odd:
+    """An object that cannot be sent."""
+
+    def __reduce__(self):
+        raise RuntimeError("no thread can be started")
+
+
+def test_a_rehearsal_that_cannot_begin_is_over():
+    rehearsals.begin("odd", partial(print, Odd()))
+    assert rehearsals.state_of("odd") == "over"
 
 
 def test_a_rehearsal_ends_with_the_process_that_asked():
     with subprocess.Popen([sys.executable, "-c", rehearsals.PROGRAM], stdin=subprocess.PIPE) as it:
-        for each in (0, sys.path, partial(time.sleep, 60)):
+        for each in (sys.path, 0, partial(time.sleep, 60)):
             it.stdin.write(pickle.dumps(each))
         it.stdin.close()
         assert it.wait(30) == 1
+
+
+FORKED = """
+import os, sys, time
+from functools import partial
+from batchsolve import rehearsals
+rehearsals.begin("sleep", partial(time.sleep, 60))
+child = os.fork()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    time.sleep(2 * rehearsals.LOOK_SECONDS)
+    print(rehearsals.state_of("sleep"))
+"""
+
+
+def test_a_fork_of_the_process_that_asked_ends_no_rehearsal():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("running\n", "")
 
 
 def test_an_engine_is_at_hand_once_its_kernels_are():
