@@ -62,7 +62,8 @@ def search(
         few = replace(task, budget=min(task.budget, stand_in.few_nodes))
         outcome = stand_in.search(problem, few)
         _seconds_spent += time.thread_time() - begin
-        if few.budget == task.budget or outcome.nodes.sum() < few.budget:
+        is_cut = outcome.nodes.sum() >= few.budget or outcome.counts.sum() >= task.room
+        if not is_cut or (stand_in.in_turn and few.budget == task.budget):
             return outcome
     return by_kernel(problem, task)
 
