@@ -9,11 +9,13 @@ import time
 from functools import partial
 
 import numpy as np
+import pytest
 from conftest import coloured_problems, hard_puzzles, problems
 from hypothesis import given, strategies as st
 
 from batchsolve import Stacks, Sudoku, kernel_files, kernels, rehearsals
-from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine, lanes, stand_ins
+from batchsolve.engines.contract import registered
 from batchsolve.engines.lanes import SudokuLanes, in_python
 from batchsolve.engines.lanes.search import LONG
 from batchsolve.engines.stand_ins import is_at_hand
@@ -74,6 +76,33 @@ def test_the_stand_in_of_lanes_visits_the_same_nodes(data, box, limit, any_order
     if not any_order:
         assert mine.roots.tolist() == right.roots.tolist()
         assert mine.options.tolist() == right.options.tolist()
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "cut", "is_final"),
+    [
+        (lanes._STAND_IN, {}, True),
+        (lanes._STAND_IN, {"budget": 20}, False),  # lanes search several branches at once
+        (lanes._STAND_IN, {"room": 9}, False),
+        (registered("algorithm-x"), {"budget": 20}, True),
+        (registered("algorithm-x"), {"room": 9}, True),
+    ],
+)
+def test_a_search_that_the_kernel_would_cut_elsewhere_is_the_kernels(
+    monkeypatch, stand_in, cut, is_final
+):
+    calls = []
+
+    def by_kernel(*call):
+        calls.append(call)
+        if len(calls) == 1:
+            raise kernels.NotAtHandError
+
+    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
+    monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
+    task = Task.of(Stacks.from_lists([[0, 21]]), **cut)
+    found = stand_ins.search("any", by_kernel, stand_in, GRIDS[2, 2], task)
+    assert (found is not None, len(calls)) == (is_final, 1 if is_final else 2)
 
 
 CALL = """
