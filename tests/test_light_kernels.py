@@ -44,7 +44,7 @@ def numbers(rng, n, kind=np.uint8, low=0, high=None):
     """Draw numbers, many of them at the ends of their range."""
     high = np.iinfo(kind).max if high is None else high
     drawn = rng.integers(low, high, n, kind, endpoint=True)
-    return np.where(rng.random(n) < 0.3, kind(rng.choice([low, high])), drawn)
+    return np.where(rng.random(n) < 0.3, rng.choice(np.array([low, high], kind)), drawn)
 
 
 def offsets(rng, n, kind=np.int64, most=9):
