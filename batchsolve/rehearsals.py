@@ -14,6 +14,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,11 @@ from typing import Any
 
 from batchsolve import kernels
 
-PROGRAM = "from batchsolve.rehearsals import rehearse; rehearse()"
+PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from batchsolve.rehearsals import rehearse; rehearse()"
+)
+LOOK_SECONDS = 0.2  # between two looks at a process
 
 _BEGINS = threading.Lock()
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
@@ -38,35 +43,45 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
         _PROCESSES[name] = None
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
         if is_python and multiprocessing.parent_process() is None:
-            with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
-                message = b"".join(map(pickle.dumps, (niceness, sys.path, call)))
+            with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
+                message = b"".join(map(pickle.dumps, (sys.path, niceness, call)))
                 _PROCESSES[name] = _started(message)
 
 
 def _started(message: bytes) -> subprocess.Popen[bytes]:
     """Start a process that reads a message; its input stays open while this process lives."""
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-I" if sys.flags.isolated else "-P", "-c", PROGRAM],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C is not for it
     )
-    atexit.register(_end, process)
-    threading.Thread(target=_send, args=(process, message), daemon=True).start()
+    try:
+        threading.Thread(target=_look_after, args=(process, message), daemon=True).start()
+        atexit.register(_end, process, os.getpid())
+    except BaseException:
+        _end(process, os.getpid())
+        raise
     return process
 
 
-def _send(process: subprocess.Popen[bytes], message: bytes) -> None:
+def _look_after(process: subprocess.Popen[bytes], message: bytes) -> None:
+    """Send a message to a process; take its exit code when it ends, so that nothing is left."""
     assert process.stdin is not None
     with suppress(OSError, ValueError):  # it has ended
         process.stdin.write(message)
         process.stdin.flush()
+    while process.poll() is None:  # `wait` would hold a lock, and a fork of this process copy it
+        time.sleep(LOOK_SECONDS)
+    with suppress(OSError):
+        process.stdin.close()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()
+def _end(process: subprocess.Popen[bytes], asker: int) -> None:
+    if os.getpid() == asker:  # and not a fork of it
+        process.kill()
+        process.communicate()
 
 
 def state_of(name: str) -> str:
@@ -80,11 +95,13 @@ def state_of(name: str) -> str:
 def rehearse() -> None:
     """Make the call that comes from standard input, and end with the process that sent it."""
     os.nice(pickle.load(sys.stdin.buffer))
-    sys.path[:] = pickle.load(sys.stdin.buffer)
     call = pickle.load(sys.stdin.buffer)
     kernels.LIGHT_SECONDS = 0.0  # these, too, are compiled
     threading.Thread(target=_end_at_end_of_input, daemon=True).start()
-    call()
+    try:
+        call()
+    finally:
+        os._exit(0)  # at a usual end, Python aborts: the thread still reads
 
 
 def _end_at_end_of_input() -> None:

@@ -13,6 +13,7 @@ from hypothesis import settings, strategies as st
 
 from batchsolve import ExactCover, Sudoku, kernels
 from batchsolve.engines import stand_ins
+from batchsolve.search import tree
 
 # the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
@@ -21,6 +22,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # kernels are tested, not what answers before they are compiled
 kernels.LIGHT_SECONDS = stand_ins.MOST_SECONDS = 0.0
+tree.AWAITED_AFTER = 0
 
 # without this, workers of Ray have a low priority and wait for all other tests
 os.environ.update(RAY_worker_niceness="0")

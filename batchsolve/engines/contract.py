@@ -284,6 +284,9 @@ class Registered:
         compiled; empty if there is none.
     few_nodes : int
         Nodes that a stand-in may visit in a task.
+    in_turn : bool
+        True if a stand-in visits the nodes in the same order: then a budget or a room cuts its
+        search in the same place.
     """
 
     name: str
@@ -294,6 +297,7 @@ class Registered:
     branches: bool = False
     stand_in: str = ""
     few_nodes: int = 2_000
+    in_turn: bool = True
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""

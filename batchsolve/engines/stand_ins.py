@@ -62,7 +62,9 @@ def search(
         few = replace(task, budget=min(task.budget, stand_in.few_nodes))
         outcome = stand_in.search(problem, few)
         _seconds_spent += time.thread_time() - begin
-        if few.budget == task.budget or outcome.nodes.sum() < few.budget:
+        is_within = outcome.nodes.sum() < few.budget
+        is_whole = is_within and outcome.counts.sum() < task.room
+        if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):
             return outcome
     return by_kernel(problem, task)
 

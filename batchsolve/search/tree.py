@@ -11,8 +11,9 @@ once. After some nodes, and again after ten times as many, the counter visits a 
 the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
 again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
 
-No search waits for a kernel that another engine or the counter needs: a process of its own compiles
-it meanwhile.
+A process of its own compiles the kernels that another engine or the counter needs. Until they are
+there, a search of few nodes does without; one of many waits for them, because short searches, one
+after another, would never have them.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine ta
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
 WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
 WEIGHED_A_MEGABYTE = 2_500  # of its table
+AWAITED_AFTER = 10_000_000  # nodes; a second or more, and compiling takes about ten
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 
 Render = Callable[[Stacks], Any]
@@ -211,7 +213,6 @@ class TreeSearch:
                 f"engine"
             )
         self._goal, self._engines, self._pool = goal, engines, pool
-        self._absent = engines  # whose kernels may have to be compiled
         # one object, so that it is sent once
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
@@ -267,7 +268,7 @@ class TreeSearch:
                     yield done
                     is_time = untried and time.monotonic() >= try_at
                     if scheduler.most_nodes and (
-                        self._goes_over() or (is_time and self._are_at_hand())
+                        self._goes_over() or (is_time and self._are_at_hand(self._engines))
                     ):
                         scheduler.most_nodes = 0  # this ends the round without losing a task
                 if scheduler.most_nodes == 0 and not self._goes_over():
@@ -321,7 +322,7 @@ class TreeSearch:
         """
         goal, settings = self._goal, self._goal.settings
         while self._counter and goal.n_nodes > self._weigh_at:
-            if not is_at_hand(_counter_of(self._counter, goal, 1), goal.problem, goal.start.stacks):
+            if not self._are_at_hand([_counter_of(self._counter, goal, 1)]):
                 break
             gain = _gain_of(self._counter, goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
@@ -345,11 +346,12 @@ class TreeSearch:
         yield from self._split()
         self._scheduler.set_rate()
 
-    def _are_at_hand(self) -> bool:
-        """Tell whether all engines can search now."""
-        problem, stacks = self._goal.problem, self._goal.start.stacks
-        self._absent = [each for each in self._absent if not is_at_hand(each, problem, stacks)]
-        return not self._absent
+    def _are_at_hand(self, engines: Sequence[Engine]) -> bool:
+        """Tell whether engines can search now, or are to be waited for."""
+        goal = self._goal
+        problem, stacks = goal.problem, goal.start.stacks
+        absent = [each for each in engines if not is_at_hand(each, problem, stacks)]
+        return not absent or goal.n_nodes > AWAITED_AFTER
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at the top of the queue; go on with the fastest."""

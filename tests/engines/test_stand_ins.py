@@ -9,11 +9,13 @@ import time
 from functools import partial
 
 import numpy as np
+import pytest
 from conftest import coloured_problems, hard_puzzles, problems
 from hypothesis import given, strategies as st
 
 from batchsolve import Stacks, Sudoku, kernel_files, kernels, rehearsals
-from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine, lanes, stand_ins
+from batchsolve.engines.contract import registered
 from batchsolve.engines.lanes import SudokuLanes, in_python
 from batchsolve.engines.lanes.search import LONG
 from batchsolve.engines.stand_ins import is_at_hand
@@ -76,6 +78,33 @@ def test_the_stand_in_of_lanes_visits_the_same_nodes(data, box, limit, any_order
         assert mine.options.tolist() == right.options.tolist()
 
 
+@pytest.mark.parametrize(
+    ("stand_in", "cut", "is_final"),
+    [
+        (lanes._STAND_IN, {}, True),
+        (lanes._STAND_IN, {"budget": 20}, False),  # lanes search several branches at once
+        (lanes._STAND_IN, {"room": 9}, False),
+        (registered("algorithm-x"), {"budget": 20}, True),
+        (registered("algorithm-x"), {"room": 9}, True),
+    ],
+)
+def test_a_search_that_the_kernel_would_cut_elsewhere_is_the_kernels(
+    monkeypatch, stand_in, cut, is_final
+):
+    calls = []
+
+    def by_kernel(*call):
+        calls.append(call)
+        if len(calls) == 1:
+            raise kernels.NotAtHandError
+
+    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
+    monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
+    task = Task.of(Stacks.from_lists([[0, 21]]), **cut)
+    found = stand_ins.search("any", by_kernel, stand_in, GRIDS[2, 2], task)
+    assert (found is not None, len(calls)) == (is_final, 1 if is_final else 2)
+
+
 CALL = """
 import batchsolve as bs
 print(bs.count("queens:6", jobs=1).nodes, [s.tolist() for s in bs.solutions("langford:3")])
@@ -102,22 +131,65 @@ def test_small_searches_compile_nothing(tmp_path):
     assert (done.stdout.splitlines(), done.stderr) == (found, "")  # it does not say that it does
 
 
-def test_a_rehearsal_is_a_call_in_another_process(tmp_path):
-    name, marker = str(tmp_path), tmp_path / "marker"
-    assert rehearsals.state_of(name) == "none"
-    rehearsals.begin(name, marker.touch)
+def when_over(name):
+    """Wait for the end of a rehearsal and return its process."""
     end = time.monotonic() + 60
     while rehearsals.state_of(name) == "running" and time.monotonic() < end:
         time.sleep(0.01)
-    assert (rehearsals.state_of(name), marker.exists()) == ("over", True)
+    assert rehearsals.state_of(name) == "over"
+    return rehearsals._PROCESSES[name]
+
+
+def test_a_rehearsal_is_a_call_in_another_process(tmp_path, monkeypatch):
+    (tmp_path / "pickle.py").write_text("raise SystemExit(9)")  # not the current folder's modules
+    monkeypatch.chdir(tmp_path)
+    name, marker = str(tmp_path), tmp_path / "marker"
+    assert rehearsals.state_of(name) == "none"
+    rehearsals.begin(name, marker.touch)
+    process = when_over(name)
+    assert (process.returncode, marker.exists()) == (0, True)
+    end = time.monotonic() + 60
+    while not process.stdin.closed and time.monotonic() < end:
+        time.sleep(0.01)
+    assert process.stdin.closed
+
+
+class Odd:
+    """An object that cannot be sent."""
+
+    def __reduce__(self):
+        raise RuntimeError("no thread can be started")
+
+
+def test_a_rehearsal_that_cannot_begin_is_over():
+    rehearsals.begin("odd", partial(print, Odd()))
+    assert rehearsals.state_of("odd") == "over"
 
 
 def test_a_rehearsal_ends_with_the_process_that_asked():
     with subprocess.Popen([sys.executable, "-c", rehearsals.PROGRAM], stdin=subprocess.PIPE) as it:
-        for each in (0, sys.path, partial(time.sleep, 60)):
+        for each in (sys.path, 0, partial(time.sleep, 60)):
             it.stdin.write(pickle.dumps(each))
         it.stdin.close()
         assert it.wait(30) == 1
+
+
+FORKED = """
+import os, sys, time
+from functools import partial
+from batchsolve import rehearsals
+rehearsals.begin("sleep", partial(time.sleep, 60))
+child = os.fork()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    time.sleep(2 * rehearsals.LOOK_SECONDS)
+    print(rehearsals.state_of("sleep"))
+"""
+
+
+def test_a_fork_of_the_process_that_asked_ends_no_rehearsal():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("running\n", "")
 
 
 def test_an_engine_is_at_hand_once_its_kernels_are():

@@ -39,6 +39,15 @@ def test_tilings_are_counted_by_subtrees(chosen):
     assert str(result).endswith(" s by memo:256")
 
 
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize(("awaited_after", "engine"), [(10, "memo:256"), (10**9, "dlx")])
+def test_counts_of_many_nodes_wait_for_the_counter(monkeypatch, awaited_after, engine):
+    monkeypatch.setattr(tree, "is_at_hand", lambda *_: False)
+    monkeypatch.setattr(tree, "AWAITED_AFTER", awaited_after)
+    result = count("dominoes:6x6", jobs=1)
+    assert (result.count, result.engine) == (6728, engine)
+
+
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("name", ["queens:8", "langford:8", "pentominoes:3x20"])
 def test_where_subtrees_are_different_nothing_changes(name):

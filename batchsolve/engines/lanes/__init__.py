@@ -64,6 +64,7 @@ _STAND_IN = Registered(
     ),
     "batchsolve.engines.lanes.in_python",
     few_nodes=600,
+    in_turn=False,  # lanes search several branches at once
 )
 _SHORT_STAND_IN = replace(_STAND_IN, few_nodes=LONG - 1)  # above, lanes may share a root
 
