@@ -54,7 +54,7 @@ def contenders(problem: ExactCover, program: str | None) -> list[str]:
     if not is_graph(problem):
         theirs = [name for name in theirs if name != "graphillion"]
     if problem.bounds is not None:
-        return ["dlx", *(name for name in theirs if name in KNOW_BOUNDS)]
+        return ["auto", "dlx", "memo", *(name for name in theirs if name in KNOW_BOUNDS)]
     if problem.costs is not None:
         return ["dlx", *(name for name in theirs if name in KNOW_COSTS)]
     return ["auto", *ours, *theirs, *(["C"] if program else [])]

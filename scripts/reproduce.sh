@@ -10,8 +10,8 @@ usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [-
                             [--out DIR]
 
 Makes the figures of docs/performance.md: sets up a virtual environment, runs scripts/bench_engines.py,
-bench_search.py, bench_corpus.py, bench_canonical.py, bench_augment.py, bench_rate.py, bench_variants.py and bench_instances.py and "batchsolve scale", and leaves
-the results in --out.
+bench_counters.py, bench_search.py, bench_corpus.py, bench_canonical.py, bench_augment.py, bench_rate.py,
+bench_variants.py and bench_instances.py and "batchsolve scale", and leaves the results in --out.
 
   --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, bell12.ec, matching8.ec and
                        pentomino_6_10.ec are; none of them is shipped. Without it, shipped problems
@@ -78,6 +78,7 @@ Results go to $out. On two cores this takes about
    5 min  forecasts for queens:20 on 1,024 workers and for queens:22 on 100,000
    6 min  engines and other programs on langford:12, pentominoes:6x10 and $many, and on puzzles
    8 min  the same, and graphillion, on tilings, graphs, and problems with bounds and costs
+   1 min  programs that count with diagrams
    $([ -n "$inputs" ] && echo 6 || echo 3) min  single problems: ${problems[*]}
    2 min  solutions written down: ${listed[*]}
    $([ -n "$inputs" ] && echo 5 || echo 2) min  corpora: ${corpora[*]}
@@ -106,6 +107,7 @@ run python scripts/bench_engines.py langford:12 pentominoes:6x10 "$many" "${agai
     --repeat 5 --patience 4 --most 12 --out "$out/engines.json"
 run python scripts/bench_engines.py dominoes:12x12 matchings:7 edgecovers:7 --kinds \
     "${against_c[@]}" --repeat 5 --patience 4 --most 15 --out "$out/kinds.json"
+run python scripts/bench_counters.py --most 20 -o "$out/counters.json"
 run python scripts/bench_engines.py --puzzles "${puzzles[@]}" --grids datasets/deep16.csv#{1,2,3} \
     --out "$out/puzzles.json"
 run python scripts/bench_search.py "${problems[@]}" "${against_c[@]}" \
