@@ -46,7 +46,7 @@ WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine ta
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
 WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
 WEIGHED_A_MEGABYTE = 2_500  # of its table
-AWAITED_AFTER = 10_000_000  # nodes; a second or more, and compiling takes about ten
+AWAITED_AFTER = 500_000  # nodes; shorter searches do not gain by another engine
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 
 Render = Callable[[Stacks], Any]
