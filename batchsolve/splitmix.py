@@ -1,4 +1,4 @@
-"""SplitMix64, for random numbers in kernels (Steele, Lea and Flood 2014).
+"""SplitMix64, for random numbers in kernels and for hashes (Steele, Lea and Flood 2014).
 
 The words of a stream are ``mixed(seed + GOLDEN)``, ``mixed(seed + 2 · GOLDEN)`` and so on.
 """
@@ -17,12 +17,15 @@ GOLDEN = uint64(0x9E3779B97F4A7C15)
 """The step between the states of a stream."""
 
 
-@inlined
-def mixed(x):
-    """Return the word that SplitMix64 makes of a state; each has another."""
+def mix(x):
+    """Return the word that SplitMix64 makes of a state, or of each of an array; all differ."""
     x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
     return x ^ (x >> uint64(31))
+
+
+mixed = inlined(mix)
+"""`mix` in kernels."""
 
 
 @inlined

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, check_kind, option_numbers
+from batchsolve.splitmix import GOLDEN, mix
 from batchsolve.symmetry.symmetries import Symmetries, kind_of, most_symmetries, too_many
 
 Ints = npt.NDArray[np.int64]
@@ -147,7 +148,8 @@ class _Refinement:
         """
         n_classes = 0
         while True:
-            sums = np.add.reduceat(_hashes(classes)[self._tails], self._starts)
+            words = mix((classes + 1).astype(np.uint64) * GOLDEN)
+            sums = np.add.reduceat(words[self._tails], self._starts)
             order = np.lexsort((sums, classes))
             is_next = (np.diff(classes[order]) != 0) | (np.diff(sums[order]) != 0)
             classes = np.empty_like(classes)
@@ -170,14 +172,6 @@ class _Refinement:
 def _sorted_pairs(edges: Ints) -> Ints:
     ends = np.sort(edges, axis=1)
     return ends[np.lexsort(ends.T)]
-
-
-def _hashes(classes: Ints) -> npt.NDArray[np.uint64]:
-    """Return a hash for each class: the steps of SplitMix64."""
-    mixed = (classes.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _transversals(kinds: Ints, edges: Ints) -> Iterator[list[Ints]]:
