@@ -326,6 +326,10 @@ def search(problem: ExactCover, task: Task) -> Outcome:
     A task with a stack that leaves more than `MOST_OPTIONS` options is left to dancing links, which
     search the same tree: the matrix of conflicts would not fit into memory.
     """
+    if problem.bounds is not None:
+        from batchsolve.engines import bounded_bits  # compiled when first needed
+
+        return bounded_bits.search(problem, task)
     if any_leaves_more(problem, task.stacks, MOST_OPTIONS):
         return dlx.search(problem, task)
     return frame.search_task(_search, (entries_of(problem),), task)

@@ -363,6 +363,7 @@ _ENGINES = {
             Capabilities(
                 "bit-parallel search of residual problems",
                 colors=True,
+                bounds=True,
                 tree=MRV_TREE,
             ),
             "batchsolve.engines.bits",

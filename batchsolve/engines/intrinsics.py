@@ -146,6 +146,25 @@ def shift_or(typingctx, vector, bits, other):
 
 
 @intrinsic
+def branch_keys(typingctx, sizes, tags):
+    """Return the keys of eight items with bounds: ``tag + (size << 48) - (size << 16)``.
+
+    If the item has no options, bit 62 is set as well.
+    """
+
+    def codegen(context, builder, signature, args):
+        sizes, tags = args
+        high, low = (_copies(builder, ir.Constant(_WORD, bits), _VECTOR) for bits in (48, 16))
+        moved = builder.sub(builder.shl(sizes, high), builder.shl(sizes, low))
+        is_empty = builder.icmp_unsigned("==", sizes, ir.Constant(_VECTOR, [0] * WIDTH))
+        bit = ir.Constant(_VECTOR, [2**62] * WIDTH)
+        no_bit = ir.Constant(_VECTOR, [0] * WIDTH)
+        return builder.or_(builder.add(tags, moved), builder.select(is_empty, bit, no_bit))
+
+    return _words(_words, _words), codegen
+
+
+@intrinsic
 def lesser(typingctx, vector, other):
     """Return the smaller of two vectors, word by word."""
 

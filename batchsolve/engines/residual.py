@@ -144,7 +144,7 @@ def _differ(entries, x, o, i):
 
 
 @helper
-def build(entries, n_alive, n_open, scratch, begin, arena):
+def build(entries, n_alive, n_open, scratch, begin, arena, usage=None):
     """Build the residual of the options and the primary items listed in `scratch`.
 
     Parameters
@@ -156,6 +156,9 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
     begin : int
         The offset in the arena at which it begins; old content is overwritten.
     arena : ndarray of uint64
+    usage : Usage, optional
+        The options taken for items with bounds: an item that may be in several more makes no
+        conflicts.
 
     Returns
     -------
@@ -198,7 +201,7 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
     arena[place.first + n_alive] = x_cover - place.covers
     for k in range(n_open):
         arena[place.items + k] = scratch.open_items[k]
-    _fill_conflicts(entries, options, number, masks, place, arena)
+    _fill_conflicts(entries, options, number, masks, place, arena, usage)
     _fill_items(masks, place, arena)
     for k in range(n_seen):
         number[seen[k]] = -1
@@ -206,7 +209,7 @@ def build(entries, n_alive, n_open, scratch, begin, arena):
 
 
 @helper
-def _fill_conflicts(entries, options, number, masks, place, arena):
+def _fill_conflicts(entries, options, number, masks, place, arena, usage):
     indptr, indices, words = entries.indptr, entries.indices, place.words
     colored = entries.colors.size > 0
     for k in range(options.size):
@@ -214,6 +217,10 @@ def _fill_conflicts(entries, options, number, masks, place, arena):
         row[:] = 0
         row[k >> 6] = W(1) << W(k & 63)
         for x in range(indptr[options[k]], indptr[options[k] + 1]):
+            if usage is not None:
+                i = indices[x] + 1
+                if usage.used[i] + 1 < usage.most[i]:
+                    continue
             mask = masks[number[indices[x]] * words : (number[indices[x]] + 1) * words]
             if not colored or entries.colors[x] == 0:
                 for w in range(words):
@@ -266,7 +273,7 @@ def select(stack, entries, held):
         begin, end = entries.indptr[stack[s]], entries.indptr[stack[s] + 1]
         adds_nothing = True
         for x in range(begin, end):
-            if _is_barred(x, entries, held, colored):
+            if is_barred(x, entries, held, colored):
                 return s
             adds_nothing &= held[entries.indices[x]] >= 0
         if adds_nothing:  # all its items have their colours already, perhaps by the option itself
@@ -279,7 +286,7 @@ def select(stack, entries, held):
 
 
 @inlined
-def _is_barred(x, entries, held, colored):
+def is_barred(x, entries, held, colored):
     """Tell whether entry `x` clashes with the colours in `held`."""
     holds = held[entries.indices[x]]
     return holds >= 0 and (holds == 0 or not colored or holds != entries.colors[x])
@@ -293,7 +300,7 @@ def list_left(entries, held, scratch):
     for o in range(entries.indptr.size - 1):
         is_alive = True
         for x in range(entries.indptr[o], entries.indptr[o + 1]):
-            if _is_barred(x, entries, held, colored):
+            if is_barred(x, entries, held, colored):
                 is_alive = False
                 break
         if is_alive:

@@ -13,16 +13,18 @@ from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get
 from batchsolve.engines.contract import new_run
 
 WHOLE = bs.Stacks.from_lists([[]])
-DLX = get_engine("dlx")
+DLX, BITS = get_engine("dlx"), get_engine("bits")
+
+both_engines = pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])
 
 
-def search_in_pieces(problem, stacks, budgets, depths, room):
+def search_in_pieces(engine, problem, stacks, budgets, depths, room):
     """Search from frontier to frontier; return covers, nodes and the number of tasks."""
     found, nodes, rounds = [], 0, 0
     while len(stacks):
         budget, depth = budgets[rounds % len(budgets)], depths[rounds % len(depths)]
         task = Task.of(stacks, budget=budget, depth=depth, room=room, keep=UNLIMITED)
-        outcome = DLX.search(problem, task)
+        outcome = engine.search(problem, task)
         assert (outcome.clash == -1).all()
         assert outcome.counts.sum() == len(outcome.solutions)
         found += [tuple(cover.tolist()) for cover in outcome.solutions]
@@ -32,21 +34,56 @@ def search_in_pieces(problem, stacks, budgets, depths, room):
     return found, nodes
 
 
+@both_engines
 @given(
     problem=bounded_problems(),
     budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
     depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
     room=st.integers(1, 4),
 )
-def test_finds_the_covers_of_the_definition_however_cut(problem, budgets, depths, room):
-    straight, nodes = search_in_pieces(problem, WHOLE, [UNLIMITED], [UNLIMITED], UNLIMITED)
+def test_finds_the_covers_of_the_definition_however_cut(engine, problem, budgets, depths, room):
+    straight, nodes = search_in_pieces(engine, problem, WHOLE, [UNLIMITED], [UNLIMITED], UNLIMITED)
     assert {frozenset(cover) for cover in straight} == bounded_covers(problem)
     assert len(set(map(frozenset, straight))) == len(straight)
     for cover in straight:
         problem.verify(cover)
-    pieces, in_pieces = search_in_pieces(problem, WHOLE, budgets, [*depths, UNLIMITED], room)
+    depths = [*depths, UNLIMITED]
+    pieces, in_pieces = search_in_pieces(engine, problem, WHOLE, budgets, depths, room)
     assert sorted(map(sorted, pieces)) == sorted(map(sorted, straight))
     assert in_pieces == nodes
+
+
+def everything(outcome):
+    arrays = outcome.counts, outcome.nodes, outcome.clash, outcome.weights, outcome.parents
+    stacks = [[stack.tolist() for stack in some] for some in (outcome.solutions, outcome.frontier)]
+    return *(array.tolist() for array in arrays), stacks
+
+
+@given(
+    data=st.data(),
+    problem=bounded_problems(),
+    few=st.tuples(*[st.integers(1, 20) | st.just(UNLIMITED)] * 4),
+    depth=st.sampled_from([0, 1, 2, UNLIMITED]),
+)
+def test_bits_has_everything_as_dancing_links_have_it(data, problem, few, depth):
+    stack = st.lists(st.integers(0, problem.n_decisions), max_size=3)
+    stacks = bs.Stacks.from_lists([[], *data.draw(st.lists(stack, max_size=3))])
+    budget, room, limit, allowance = few
+    how = {"budget": budget, "room": room, "limit": limit, "allowance": allowance}
+    task = Task.of(stacks, depth=depth, keep=3, **how)
+    assert everything(BITS.search(problem, task)) == everything(DLX.search(problem, task))
+
+
+@pytest.mark.parametrize("most", [2, 2**16])  # a key of `bits` has room for 2**16 - 1
+def test_bits_has_sets_of_several_words(most):
+    rng = np.random.default_rng(most)
+    sizes = rng.integers(1, 6, 200)
+    items = [0, *rng.choice(np.arange(1, 80), 79, replace=False).tolist()]
+    options = [[0, *rng.choice(items[1:], size, replace=False).tolist()] for size in sizes]
+    bounds = {0: (1, 40), **dict.fromkeys(items[1:30], (1, most))}
+    problem = bs.ExactCover.from_options(options, items[:70], items[70:], bounds=bounds)
+    for task in (Task.of(WHOLE, budget=20_000, keep=50), Task.of(WHOLE, depth=3)):
+        assert everything(BITS.search(problem, task)) == everything(DLX.search(problem, task))
 
 
 @given(
@@ -70,13 +107,14 @@ def test_memo_counts_the_covers_of_the_definition_however_cut(problem, budgets, 
     assert nodes <= tree
 
 
+@both_engines
 @given(data=st.data(), problem=bounded_problems())
-def test_a_stack_may_take_and_refuse_options(data, problem):
+def test_a_stack_may_take_and_refuse_options(engine, data, problem):
     entries = st.integers(0, problem.n_decisions)
     stack = data.draw(st.lists(entries, max_size=4)) if problem.n_options else []
     position = problem.clash_position(stack)
     again = bs.Stacks.from_lists([[], stack, stack, []])
-    outcome = DLX.search(problem, Task.of(again, keep=UNLIMITED))
+    outcome = engine.search(problem, Task.of(again, keep=UNLIMITED))
     assert outcome.clash.tolist() == [-1, position, position, -1]
     everything = bounded_covers(problem)
     if position >= 0:
@@ -137,7 +175,8 @@ def dominating_queens(n, queens):
     ("n", "queens", "count"), [(4, 2, 12), (5, 3, 186), (6, 3, 4), (7, 4, 86), (8, 5, 4860)]
 )
 def test_queens_that_attack_every_square(n, queens, count):
-    assert bs.count(dominating_queens(n, queens)).count == count
+    for engine in ("dlx", "bits"):
+        assert bs.count(dominating_queens(n, queens), engine=engine).count == count
 
 
 def graph_with_degrees(n, least, most):

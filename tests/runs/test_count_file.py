@@ -210,10 +210,10 @@ def test_a_row_has_a_time_limit(tmp_path):
 
 def test_what_does_not_suit_an_engine_is_a_row_with_a_message(tmp_path):
     out = tmp_path / "out.csv"
-    bs.count_file(["edgecovers:4", "queens:4"], out, engine="bits")
+    bs.count_file(["edgecovers:4", "queens:4"], out, engine="cells")
     first, second = counts_in(out)
-    assert first["message"].startswith("the engine 'bits' takes no bounds of items")
-    assert (first["count"], second["count"], second["engine"]) == (None, "2", "bits")
+    assert first["message"].startswith("the engine 'cells' takes no bounds of items")
+    assert (first["count"], second["count"], second["engine"]) == (None, "2", "cells")
 
 
 TEXTS = ["queens:6", write_dlx(bs.family("langford:3")), "queens", "a b\na x\n", ""]
