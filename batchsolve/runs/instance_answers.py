@@ -93,7 +93,7 @@ class _InstanceTable:
 class CountTable(_InstanceTable):
     """The output table of counts.
 
-    They are text if the engine only counts, because only then they may exceed 64 bits.
+    They are text if the engine only counts, because they often exceed 64 bits then.
     """
 
     def __init__(self, reader: InstanceReader, settings: SearchSettings, stats: bool) -> None:
@@ -104,6 +104,8 @@ class CountTable(_InstanceTable):
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         facts, counts = batch.facts(), counts_of(batch, answers, self._settings)
+        if self._fits:
+            counts = list(map(_within_64_bits, counts))
         known = [None if each is None else count for each, count in zip(facts, counts, strict=True)]
         exact = [None if each is None else each.count for each in known]
         own = [
@@ -163,9 +165,18 @@ def _names_of(reading: Reading, cover: npt.NDArray[np.uint32]) -> list[str]:
 class RowCount:
     """The count of an instance, and why it is not complete."""
 
-    count: int
+    count: int | None
     complete: bool
     message: str | None
+
+
+def _within_64_bits(each: RowCount) -> RowCount:
+    """Return a count, or a message with it if it has more bits."""
+    if each.count is None or each.count < 2**63:
+        return each
+    found = f"{each.count} solutions{'' if each.complete else ' or more'}"
+    why = f"{found}, too many for 64 bits; --engine memo writes counts as text"
+    return RowCount(None, False, why if each.message is None else f"{each.message}; {why}")
 
 
 def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
@@ -198,7 +209,7 @@ def _status(count: RowCount | None) -> Status:
         return Status.INVALID
     if not count.complete:
         return Status.UNFINISHED
-    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count.count, 2)]
+    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count.count or 0, 2)]
 
 
 def _text(count: int | None) -> str | None:

@@ -7,12 +7,15 @@ so tree order is the lexicographic order of stacks.
 A row that has taken many nodes may move to the *fallback engine*: its results are dropped, and that
 engine starts again from the row's own stack. Until then the row is searched in tree order, as under
 a node limit, so only its tree decides whether it moves.
+
+A row that is only counted may also move to the engine that counts equal subtrees once, as the
+search of one problem does (`batchsolve.search.tree`). Results of tasks that were out are dropped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -20,12 +23,15 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
+from batchsolve.engines.choice import EngineForEach, counter_for
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.answers import Answers
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import SolvedGrids
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.problems.variants import Variants
+from batchsolve.search import tree
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 
@@ -59,6 +65,20 @@ class SmallPiece(Piece):
         return replace(part, problem=part.problem.of_rows(part.stacks.roots))
 
 
+@dataclass(frozen=True, eq=False)
+class WeighedPiece(Piece):
+    """The own stack of a row, at whose top an engine that counts is weighed; see `OpenRows.weigh`.
+
+    Attributes
+    ----------
+    n_nodes : int
+        Nodes that it may visit.
+    """
+
+    n_nodes: int = 0
+    is_fresh: ClassVar[bool] = True
+
+
 class OpenRows:
     """The rows of a block during the search.
 
@@ -80,6 +100,10 @@ class OpenRows:
         # counts of any size, which nothing but the answers needs; None if there is a limit
         self._exact = np.zeros(n, np.object_) if settings.limit is None else None
         self._own = Stacks.empty()  # of rows that may still move
+        is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
+        self._starts: list[Stacks] | None = [] if is_counted else None  # own stacks of all rows
+        self._weigh_at: dict[int, int] = {}  # row -> nodes after which a counter is weighed next
+        self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
@@ -96,6 +120,8 @@ class OpenRows:
             Nodes after which these rows move to the fallback engine; `UNLIMITED` for never.
         """
         self._pending[stacks.roots] = 1
+        if self._starts is not None:
+            self._starts.append(stacks)
         if after < self._node_limit:
             self._most_nodes[stacks.roots] = after
             self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
@@ -122,6 +148,8 @@ class OpenRows:
 
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
+        if (stale := self._is_stale(piece)).any():
+            piece, outcome = piece.take(~stale), _part_of(outcome, ~stale)
         answers, rows = self._answers, piece.stacks.roots
         covers, counts = outcome.solutions, outcome.counts
         if self._exact is not None:
@@ -143,7 +171,7 @@ class OpenRows:
                 self._best[row] = cover
         weights = piece.weights[outcome.parents] * outcome.weights
         ids = piece.ids[outcome.parents]
-        left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem)
+        left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem, piece.engine)
         pieces = self._hand_over(left)
         return [part for piece in pieces if len(piece) for part in self.apart(piece)]
 
@@ -192,13 +220,79 @@ class OpenRows:
         for row in rows.tolist():
             self._best.pop(row, None)
 
-    def lose(self, stacks: Stacks, reason: str) -> None:
+    def to_weigh(self, left: Sequence[Piece], name: str) -> Iterator[WeighedPiece]:
+        """Yield the own stacks of rows at whose top a counter is to be weighed now.
+
+        Parameters
+        ----------
+        left : sequence of Piece
+            What is left of these rows.
+        name : str
+            The name of the engine that was chosen for all rows.
+        """
+        for piece in left if self._starts is not None else ():
+            if piece.engine is not None or not isinstance(piece.problem, ExactCover):
+                continue
+            for row in np.unique(piece.stacks.roots).tolist():
+                weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
+                if self._answers.nodes[row] <= weigh_at:
+                    continue
+                self._weigh_at[row] = weigh_at * tree.WEIGH_AGAIN
+                if not (counter := counter_for(name, piece.problem)):
+                    break
+                n_nodes = weigh_at // tree.WEIGH_SHARE
+                engine = EngineForEach(f"{counter}:{1 + n_nodes // tree.WEIGHED_A_MEGABYTE}")
+                self._pending[row] += 1
+                yield WeighedPiece(
+                    *self._start_of(row, piece), False, piece.problem, engine, n_nodes
+                )
+
+    def weigh(self, piece: WeighedPiece, outcome: Outcome) -> list[Piece]:
+        """Take what a counter found at the top of a row; return its own stack if it moves there."""
+        if self._is_stale(piece).any():
+            return []
+        [row] = piece.stacks.roots.tolist()
+        self._pending[row] -= 1
+        assert outcome.tree_nodes is not None
+        gain = outcome.tree_nodes.sum() / outcome.nodes.sum()
+        if gain < tree.LEAST_GAIN or not self._pending[row] or row in self._answers.unfinished:
+            return []
+        self._recounted.add(row)
+        self._forget(piece.stacks.roots)
+        assert self._exact is not None
+        self._exact[row] = 0
+        self._pending[row] = 1
+        assert piece.engine is not None
+        engine = EngineForEach(piece.engine.name.partition(":")[0])
+        return [Piece(*self._start_of(row, piece), problem=piece.problem, engine=engine)]
+
+    def _start_of(self, row: int, piece: Piece) -> tuple[Stacks, Any, Any]:
+        """Return the own stack of a row, its weight, and its block."""
+        assert self._starts is not None
+        own = next(stacks for stacks in self._starts if row in stacks.roots)
+        return own.take(own.roots == row), np.ones(1), piece.ids[:1]
+
+    def _is_stale(self, piece: Piece) -> npt.NDArray[np.bool_]:
+        """Tell of the stacks of a piece whether their rows have moved to a counter since."""
+        if piece.engine is not None and not isinstance(piece, WeighedPiece):
+            return np.zeros(len(piece), np.bool_)
+        return np.isin(piece.stacks.roots, list(self._recounted))
+
+    def lose(self, piece: Piece, reason: str) -> None:
         """Record that the search of some rows failed."""
+        stacks = piece.stacks.take(~self._is_stale(piece))
         np.subtract.at(self._pending, stacks.roots, 1)
-        self.give_up(stacks, reason)
+        if not isinstance(piece, WeighedPiece):
+            self.give_up(stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
         """Return the stacks of a piece that can still change an answer."""
+        if self._recounted:
+            piece = piece.take(~self._is_stale(piece))
+        if isinstance(piece, WeighedPiece):
+            is_last = self._pending[piece.stacks.roots] == 1
+            self._pending[piece.stacks.roots[is_last]] = 0
+            return piece.take(~is_last)
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])
@@ -252,6 +346,20 @@ def search_each(engine: Engine, problem: Searchable, task: Task) -> Outcome:
         outcomes.append(replace(outcome, parents=outcome.parents + begin))
         left = max(0, left - int(outcome.nodes.sum()))
     return _joined(outcomes)
+
+
+def _part_of(outcome: Outcome, kept: npt.NDArray[np.bool_]) -> Outcome:
+    """Return the outcome of some stacks of a task that hands back no covers."""
+    is_left = kept[outcome.parents]
+    return Outcome(
+        outcome.counts[kept],
+        outcome.nodes[kept],
+        outcome.clash[kept],
+        outcome.solutions,
+        outcome.frontier.take(is_left),
+        outcome.weights[is_left],
+        (np.cumsum(kept) - 1)[outcome.parents[is_left]],
+    )
 
 
 def _joined(outcomes: Sequence[Outcome]) -> Outcome:

@@ -13,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.problems.stacks import Searchable, Stacks
+
+if TYPE_CHECKING:
+    from batchsolve.engines import Engine
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
 RESULT_SECONDS = 0.0003  # to collect a result; measured: 0.07 to 0.2 ms
@@ -51,6 +54,8 @@ class Piece:
         True if stacks of one root must stay together.
     problem : ExactCover or SmallProblems, optional
         Their problem, where one search is of several.
+    engine : Engine, optional
+        The engine that took them over from that of the search.
     """
 
     stacks: Stacks
@@ -58,6 +63,7 @@ class Piece:
     ids: npt.NDArray[np.int64]
     keeps_roots: bool = False
     problem: Searchable | None = None
+    engine: Engine | None = None
     is_fresh: ClassVar[bool] = False
 
     @classmethod

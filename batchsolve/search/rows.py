@@ -25,6 +25,7 @@ from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_o
 from batchsolve.search.open_rows import (
     LatePiece,
     OpenRows,
+    WeighedPiece,
     search_each,
     with_first_covers,
     with_order_where_left,
@@ -57,10 +58,11 @@ Write = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class StackTask:
-    """The task of searching stacks of open rows; `problem` is theirs."""
+    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given."""
 
     problem: Searchable
     task: Task
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,7 @@ class RowWork:
             engines = self.engines.of(task.problem)
             handover = engines.handover if task.task.whole else None
             engine = engines.engine if handover is None else handover.engine
+            engine = task.engine or engine
             begin = time.perf_counter()
             outcome = search_each(engine, task.problem, task.task)
             seconds = time.perf_counter() - begin
@@ -153,9 +156,10 @@ def _beside_others(task: Task, problem: Searchable) -> Task:
 class RowGoal(BlockGoal):
     """The goal of rows: an answer to each, yielded block by block in the order of the input."""
 
-    def __init__(self, whole: bool, size: int) -> None:
+    def __init__(self, engine: Engine, size: int) -> None:
         super().__init__()
-        self._whole, self._size = whole, size
+        self._name, self._whole = engine.name, engine.capabilities.whole_stacks
+        self._size = size
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
@@ -165,13 +169,17 @@ class RowGoal(BlockGoal):
         if isinstance(piece, WriteTask):
             return piece, piece
         number, is_late = int(piece.ids[0]), isinstance(piece, LatePiece)
+        if number not in self._open:  # its rows were counted without it
+            return piece, None
         rows = self._open[number]
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
-            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
+            most = wanted.n_nodes if isinstance(wanted, WeighedPiece) else UNLIMITED
+            budget = min(budget, most, nodes_at_once(wanted.problem.n_entries))
             task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
-            return wanted, StackTask(wanted.problem, _beside_others(task, wanted.problem))
+            task = _beside_others(task, wanted.problem)
+            return wanted, StackTask(wanted.problem, task, wanted.engine)
         written = self._with_written(number, [])
         return (written[0], written[0]) if written else (wanted, None)
 
@@ -179,8 +187,13 @@ class RowGoal(BlockGoal):
         """Take a result; return the pieces and tasks that it leaves."""
         if result.outcome is not None:
             number = int(piece.ids[0])
-            left = self._open[number].add(piece, result.outcome, result.seconds)
-            return self._with_written(number, left)
+            if number not in self._open:
+                return []
+            rows = self._open[number]
+            if isinstance(piece, WeighedPiece):
+                return self._with_written(number, rows.weigh(piece, result.outcome))
+            left = rows.add(piece, result.outcome, result.seconds)
+            return self._with_written(number, [*rows.to_weigh(left, self._name), *left])
         if result.rows is not None:
             self._open[piece.number] = result.rows
             return result.left
@@ -190,7 +203,9 @@ class RowGoal(BlockGoal):
         """Record rows that cannot be searched; a failed block is first read without a search."""
         if isinstance(piece, Piece):
             number = int(piece.ids[0])
-            self._open[number].lose(piece.stacks, reason)
+            if number not in self._open:
+                return []
+            self._open[number].lose(piece, reason)
             return self._with_written(number, [])
         if isinstance(piece, ReadTask) and piece.budget > 0:
             return [replace(piece, budget=0)]
@@ -245,6 +260,6 @@ def search_rows(
         If a block cannot be read or written, after all blocks before it were yielded.
     """
     work = RowWork(engines, settings, read, write, keep)
-    goal = RowGoal(engines.engine.capabilities.whole_stacks, size)
+    goal = RowGoal(engines.engine, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

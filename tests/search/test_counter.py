@@ -1,9 +1,9 @@
 """`auto` goes over to the engine that counts equal subtrees once, and says so."""
 
 import pytest
-from conftest import coloured_problems, problems
+from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import given, settings, strategies as st
-from oracles import covers
+from oracles import bounded_covers, covers
 
 import batchsolve as bs
 from batchsolve.engines import Task, get_engine
@@ -71,6 +71,34 @@ def test_a_count_that_begins_again_is_exact(problem, budget):
     for jobs in (1, 2):
         found = count(problem, jobs=jobs, budget=budget)
         assert (found.count, found.complete) == (len(covers(problem)), True)
+
+
+@pytest.mark.usefixtures("always")
+@settings(max_examples=60)
+@given(
+    each=st.lists(problems() | coloured_problems() | bounded_problems(), min_size=1, max_size=4),
+    budget=st.none() | st.integers(1, 9),
+)
+def test_counts_of_many_that_begin_again_are_exact(each, budget):
+    sizes = [len(covers(p) if p.bounds is None else bounded_covers(p)) for p in each]
+    for jobs in (1, 2):
+        found = count([*each, each[0]], jobs=jobs, budget=budget)
+        assert [row.count for row in found] == [*sizes, sizes[0]]
+        assert all(row.complete for row in found)
+
+
+@pytest.mark.usefixtures("soon")
+def test_counts_of_many_go_over_one_by_one(tmp_path):
+    problems = ["queens:8", "dominoes:16x16", "queens:4", "dominoes:8x8", "edgecovers:7"]
+    found = count(problems, jobs=2, budget=500)
+    counts = [92, 2444888770250892795802079170816, 2, 12_988_816, 1_887_284]
+    assert [each.count for each in found] == counts  # OEIS A000170, A004003, A006129
+    for jobs in (1, 2):
+        out = tmp_path / f"{jobs}.csv"
+        summary = bs.count_file(problems, out, jobs=jobs, budget=500)
+        assert (summary.unfinished, summary.multiple) == (1, 4)
+        assert f"{counts[1]} solutions, too many for 64 bits; --engine memo" in out.read_text()
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
 
 
 @pytest.mark.usefixtures("soon")
