@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-Check = Callable[[], None]
+Check = Callable[[], object]
 
 _CHECKS: ContextVar[tuple[Check, ...]] = ContextVar("checks", default=())
 

@@ -36,7 +36,7 @@ _MODULES = {
     "rate": "learning",
     "augment": "learning",
     "evaluate": "learning",
-    "count": "trees",
+    "count": "count",
     "enumerate": "trees",
     "export": "trees",
     "runs": "trees",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
-from batchsolve.cli.commands import command
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Json,
     Printing,
@@ -20,10 +20,10 @@ from batchsolve.cli.options import (
     output_to,
 )
 from batchsolve.cli.problems import read
-from batchsolve.cli.terminal import interrupts
+from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, disk_errors, listed, quoted
 from batchsolve.interrupts import check_interrupt
-from batchsolve.settings import GRAPH_MEGABYTES, FileSettings
+from batchsolve.settings import GRAPH_MEGABYTES, FileSettings, SearchSettings
 from batchsolve.whole_files import target_of, whole_file
 
 if TYPE_CHECKING:
@@ -39,16 +39,26 @@ Distinct = Annotated[bool, option(heading="Solutions", help="Draw no solution tw
 
 
 def draw_to_file(
-    problem: str, path: str, megabytes: int | None, puzzles: FileSettings, printing: Printing
+    problem: str,
+    path: str,
+    megabytes: int | None,
+    search: SearchSettings,
+    puzzles: FileSettings,
+    printing: Printing,
 ) -> int:
     """Draw the graph of a problem, write it to a file, and print its count."""
     from batchsolve.runs.graphs import solution_graph
 
     begin = time.monotonic()
-    reading = read(problem, puzzles)
     target_of(path)  # before the work is done
+    try:
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            with interrupts():
+                graph = solution_graph(reading, memory=_memory(megabytes), check=rest)
+    except TimeIsUp:
+        return _out_of_time(search, {"graph": None, "nodes": 0}, printing)
     with interrupts():
-        graph = solution_graph(reading, memory=_memory(megabytes))
         _save(graph, path)
     seconds = round(time.monotonic() - begin, 3)
     if not printing.as_json:
@@ -61,15 +71,24 @@ def draw_to_file(
 
 
 def print_distribution(
-    problem: str, by: str, megabytes: int | None, puzzles: FileSettings, printing: Printing
+    problem: str,
+    by: str,
+    megabytes: int | None,
+    search: SearchSettings,
+    puzzles: FileSettings,
+    printing: Printing,
 ) -> int:
     """Print the number of solutions of each cost or size."""
     from batchsolve.runs.graphs import distribution
 
     begin = time.monotonic()
-    reading = read(problem, puzzles)
-    with interrupts():
-        found = distribution(reading, by, memory=_memory(megabytes))
+    try:
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            with interrupts():
+                found = distribution(reading, by, memory=_memory(megabytes), check=rest)
+    except TimeIsUp:
+        return _out_of_time(search, {"by": by, "distribution": []}, printing)
     seconds, count = round(time.monotonic() - begin, 3), sum(found.values())
     if not printing.as_json:
         rows = [(by, "solutions"), *found.items()]
@@ -79,6 +98,14 @@ def print_distribution(
     facts = {"count": count, "complete": True, "by": by, "distribution": [*found.items()]}
     printing.summary(facts | {"seconds": seconds}, f"{counted(count, 'solution')}; {seconds:.1f} s")
     return 0
+
+
+def _out_of_time(search: SearchSettings, facts: dict[str, object], printing: Printing) -> int:
+    """Say that a graph was not complete in time, so that nothing is known; return the exit code."""
+    said = f"not complete: the graph of all solutions takes more than {search.time_limit} s"
+    nothing = {"count": 0, "complete": False, **facts, "seconds": search.time_limit}
+    printing.summary(nothing, said)
+    return EXIT_INCOMPLETE
 
 
 def _memory(megabytes: int | None) -> int:

@@ -30,7 +30,7 @@ def solution_graph(
     *,
     memory: int = GRAPH_MEGABYTES,
     ordered: bool = True,
-    check: Callable[[], None] | None = None,
+    check: Callable[[], object] | None = None,
 ) -> SolutionGraph:
     """Build the graph of all covers of a problem by a search that memoizes subproblems.
 
@@ -82,7 +82,7 @@ def distribution(
     *,
     stack: Stack = (),
     memory: int = GRAPH_MEGABYTES,
-    check: Callable[[], None] | None = None,
+    check: Callable[[], object] | None = None,
 ) -> dict[int, int]:
     """Count the covers of each size, or of each cost.
 
@@ -171,7 +171,7 @@ def sample(
     distinct: bool = False,
     weighted: bool = False,
     memory: int = GRAPH_MEGABYTES,
-    check: Callable[[], None] | None = None,
+    check: Callable[[], object] | None = None,
 ) -> Samples:
     """Draw covers of a problem at random, all with exactly the same probability.
 

@@ -1,15 +1,16 @@
 """Projected counting: the different parts that solutions have at some items.
 
 The *projection* of a cover to some items is the set of its options that have at least one of them.
-A problem of these options alone, in which the other items are secondary, has all projections among
-its covers. Each is a stack over the whole problem, and the stacks are rows that need one cover.
+A problem of these options alone, in which the other items need no options, has all projections
+among its covers. Each is a stack over the whole problem, and the stacks are rows that need one
+cover. Where these items do not fix the number of options, the stack excludes the others.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
@@ -41,6 +42,7 @@ def count_projections(
     stack: Stack = (),
     *,
     engine: str = AUTO,
+    time_limit: float | None = None,
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
@@ -51,14 +53,16 @@ def count_projections(
     Parameters
     ----------
     problem : ExactCover, Reading or str
-        As for `count`; without bounds.
+        As for `count`.
     items : sequence of str
-        Names of primary items, or patterns such as ``r1c*``. Of each solution, only the options
-        with at least one of these items count.
+        Names of items, or patterns such as ``r1c*``. Of each solution, only the options with at
+        least one of these items count.
     stack : sequence of int
         The options that the solutions must contain; by default the clues that were read, or none.
     engine : str
         The engine that looks for a solution to each candidate.
+    time_limit : float, optional
+        Seconds after which the search stops; the result then has the projections found so far.
     jobs : int, optional
         As for `count`.
     backend : {"threading", "loky", "dask", "ray"}
@@ -76,7 +80,8 @@ def count_projections(
     Raises
     ------
     InputError
-        If an item is unknown or secondary, or the problem has bounds.
+        If an item is unknown, or the engine takes no bounds and needs them: to exclude options at
+        items of which a solution may have more or fewer.
 
     Examples
     --------
@@ -86,27 +91,44 @@ def count_projections(
     144
     """
     begin = time.monotonic()
+    settings = SearchSettings(engine=engine, limit=1, time_limit=time_limit)
+    settings = replace(settings, time_limit=None)  # that of a candidate
     problem, [given] = problem_and_stack(problem, stack)
     wanted = _numbers_of(problem, items)
-    if problem.bounds is not None:
-        raise InputError(
-            f"projections are of problems without bounds, not of {problem!r}; enumerate it"
-        )
-    source = _Candidates(problem, wanted, given)
+    excludes = not _are_fixed(problem, wanted)
+    if excludes and problem.bounds is None:
+        problem, wanted = _with_exclusions(problem), wanted + (wanted >= problem.n_primary)
+
+    def look_at_clock() -> bool:
+        if time_limit is not None and time.monotonic() - begin >= time_limit:
+            raise _TimeIsUpError
+        return False
+
+    source = _Candidates(problem, wanted, given, excludes, look_at_clock)
     each = EngineForEach(engine)
-    settings = SearchSettings(engine=engine, limit=1)
     check_engine(each, settings, keep=0)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
+    complete = True
     with Pool(jobs, backend, address) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
         read = partial(_Rows, problem)
-        rows = search_rows(source, RowEngines(each), pool, settings, read, _sums_of, keep=0)
-        for _, (n, found, visited, lost) in rows:
-            n_found, n_nodes, n_rows = n_found + found, n_nodes + visited, n_rows + n
-            failures += lost
-            tell(Progress(n, Summary(rows=n_rows, solved=n_found)))
+        rows = search_rows(
+            source, RowEngines(each), pool, settings, read, _sums_of, waits=look_at_clock, keep=0
+        )
+        try:
+            for _, (n, found, visited, lost) in rows:
+                n_found, n_nodes, n_rows = n_found + found, n_nodes + visited, n_rows + n
+                failures += lost
+                tell(Progress(n, Summary(rows=n_rows, solved=n_found)))
+        except _TimeIsUpError:
+            complete = False
         seconds, name = time.monotonic() - begin, each.of(problem).name
         nodes, where = n_nodes + source.n_nodes, (pool.backend, pool.jobs)
-        return Count(n_found, not failures, nodes, n_rows, 0, seconds, name, {}, *where, failures)
+        complete = complete and not failures
+        return Count(n_found, complete, nodes, n_rows, 0, seconds, name, {}, *where, failures)
+
+
+class _TimeIsUpError(Exception):
+    """The time limit is reached."""
 
 
 def _numbers_of(problem: ExactCover, items: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -118,13 +140,31 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> npt.NDArray[np.int
         those = exact or [i for i, name in enumerate(names) if fnmatchcase(name, item)]
         if not those:
             raise InputError(f"no item is called {quoted(item)}; the first is {quoted(names[0])}")
-        if those[-1] >= problem.n_primary:
-            raise InputError(
-                f"item {quoted(names[those[-1]])} is secondary; name primary items, which all "
-                f"solutions cover"
-            )
         numbers.update(those)
     return np.array(sorted(numbers), np.int64)
+
+
+def _are_fixed(problem: ExactCover, items: npt.NDArray[np.int64]) -> bool:
+    """Tell whether all solutions have equally many options at each of some items."""
+    if items[-1] >= problem.n_primary:
+        return False
+    return problem.bounds is None or bool(np.all(np.diff(problem.bounds[items]) == 0))
+
+
+def _with_exclusions(problem: ExactCover) -> ExactCover:
+    """Return the same problem with bounds, so that its stacks can exclude options.
+
+    Another primary item, the last, is in no option; it may be in one.
+    """
+    n = problem.n_primary
+    return ExactCover(
+        problem.indptr,
+        problem.indices + (problem.indices >= n),
+        problem.n_items + 1,
+        n + 1,
+        colors=problem.colors,
+        bounds=[*[(1, 1)] * n, (0, 1)],
+    )
 
 
 @dataclass(eq=False)
@@ -133,6 +173,10 @@ class _Candidates:
 
     Attributes
     ----------
+    excludes : bool
+        True if a stack excludes the options at these items that it does not take.
+    look_at_clock : callable
+        Called before each task; may raise.
     n_nodes : int
         Nodes visited so far.
     """
@@ -140,6 +184,8 @@ class _Candidates:
     problem: ExactCover
     items: npt.NDArray[np.int64]
     given: npt.NDArray[np.uint32]
+    excludes: bool
+    look_at_clock: Callable[[], object]
     n_nodes: int = 0
 
     def __iter__(self) -> Iterator[Stacks]:
@@ -151,6 +197,7 @@ class _Candidates:
         left = Stacks.from_lists([inside.tolist()])
         while len(left):
             check_interrupt()
+            self.look_at_clock()
             outcome = engine.search(
                 small,
                 Task.of(
@@ -163,11 +210,26 @@ class _Candidates:
             )
             left, found = outcome.frontier, outcome.solutions
             self.n_nodes += int(outcome.nodes.sum())
-            if n := len(found):
-                places = np.repeat(found.offsets[:-1], others.size)
-                stacks = np.insert(options[found.options], places, np.tile(others, n))
-                offsets = found.offsets + others.size * np.arange(n + 1)
-                yield Stacks(offsets, stacks, np.arange(n))
+            if len(found):
+                yield self._stacks_of(found, options, others)
+
+    def _stacks_of(
+        self, found: Stacks, options: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]
+    ) -> Stacks:
+        """Return candidates as stacks over the whole problem, with the other given entries."""
+        n, n_all = len(found), self.problem.n_options
+        if not self.excludes:
+            places = np.repeat(found.offsets[:-1], others.size)
+            entries = np.insert(options[found.options], places, np.tile(others, n))
+            offsets = found.offsets + others.size * np.arange(n + 1)
+            return Stacks(offsets, entries, np.arange(n))
+        excluded = others[others >= n_all] - n_all
+        stacks = []
+        for cover in found:
+            taken = options[cover]
+            out = np.setdiff1d(np.setdiff1d(options, taken), excluded)  # before they are barred
+            stacks.append([*(out + n_all).tolist(), *others.tolist(), *taken.tolist()])
+        return Stacks.from_lists(stacks)
 
 
 def _at_items(
@@ -175,22 +237,40 @@ def _at_items(
 ) -> tuple[ExactCover, npt.NDArray[np.uint32]]:
     """Return the problem of the options with these items, and their numbers in the whole problem.
 
-    Options that clash with those given are left out; the other items are secondary.
+    The other items need no options. Those that may be in one only are secondary. An option without
+    a primary item gets one of its own, which is in one option at most.
     """
+    taken = given[given < problem.n_options]
+    bounds = np.ones((problem.n_primary, 2), np.int64) if problem.bounds is None else problem.bounds
+    firsts = np.minimum.reduceat(problem.indices, problem.indptr[:-1])
+    fitting = np.flatnonzero(firsts < problem.n_primary)
+    if problem.bounds is None:
+        fitting = left_of(problem, given.tolist()).options
+    fitting = np.union1d(fitting, taken)
     has_some = np.add.reduceat(np.isin(problem.indices, items), problem.indptr[:-1]) > 0
-    fitting = np.union1d(left_of(problem, given.tolist()).options, given)
     options = fitting[has_some[fitting]].astype(np.uint32)
-    order = np.concatenate([items, np.setdiff1d(np.arange(problem.n_items), items)])
+    wide = np.setdiff1d(np.flatnonzero(bounds[:, 1] > 1), items)
+    primary = np.concatenate([items[items < problem.n_primary], wide])
+    rest = np.setdiff1d(np.arange(problem.n_items), primary)
+    sizes = np.diff(problem.indptr)[options]
+    kept = np.repeat(np.isin(np.arange(problem.n_options), options), np.diff(problem.indptr))
+    indices, ends = problem.indices[kept], np.cumsum(sizes)
+    lacks = ~np.isin(indices, primary)
+    lone = np.flatnonzero(np.add.reduceat(lacks, ends - sizes) == sizes) if options.size else ends
     number = np.empty(problem.n_items, np.int64)
-    number[order] = np.arange(problem.n_items)
-    sizes = np.diff(problem.indptr)
-    kept = np.repeat(np.isin(np.arange(problem.n_options), options), sizes)
+    number[primary] = np.arange(primary.size)
+    number[rest] = primary.size + lone.size + np.arange(rest.size)
+    bounds_of = np.concatenate([bounds[primary], np.tile([0, 1], (lone.size, 1))])
+    bounds_of[items[items < problem.n_primary].size : primary.size, 0] = 0
+    begins = ends[lone] - sizes[lone]
+    sizes[lone] += 1
     small = ExactCover(
-        np.concatenate([[0], np.cumsum(sizes[options])]),
-        number[problem.indices[kept]],
-        problem.n_items,
-        len(items),
-        colors=None if problem.colors is None else problem.colors[kept],
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.insert(number[indices], begins, primary.size + np.arange(lone.size)),
+        problem.n_items + lone.size,
+        primary.size + lone.size,
+        colors=None if problem.colors is None else np.insert(problem.colors[kept], begins, 0),
+        bounds=bounds_of,
     )
     return small, options
 

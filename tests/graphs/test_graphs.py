@@ -384,7 +384,7 @@ def test_the_commands(tmp_path):
 def test_a_graph_is_of_all_solutions(tmp_path, other):
     drawn = cli("count", "queens:5", "--memo", "--graph", tmp_path / "queens.zdd", *other)
     assert (drawn.exit_code, drawn.stdout) == (2, "")
-    assert "--graph goes with --memo and --memo-size only" in drawn.stderr
+    assert "--graph goes with --memo, --memo-size and --time-limit only" in drawn.stderr
     assert not (tmp_path / "queens.zdd").exists()
 
 

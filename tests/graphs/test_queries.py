@@ -64,8 +64,8 @@ def test_costs_of_covers_below_clues(tmp_path):
     ("arguments", "message"),
     [
         (["queens:4", "--by", "cost"], "the options have no costs"),
-        (["queens:4", "--by", "options", "--limit", 2], "--by goes with --memo-size only"),
-        (["queens:4", "--by", "options", "--memo"], "--by goes with --memo-size only"),
+        (["queens:4", "--by", "options", "--limit", 2], "--by goes with --memo-size and"),
+        (["queens:4", "--by", "options", "--memo"], "--by goes with --memo-size and"),
         (["queens:4", "queens:5", "--by", "options"], "'--by': for one problem, without -o"),
         (["latin:5", "--by", "options", "--memo-size", 1], "takes more than 1 megabyte"),
         (["latin:4", "--by", "options", "--memo-size", 0], "memory is 1 to"),
@@ -77,6 +77,18 @@ def test_wrong_usage(arguments, message):
     refused = cli("count", *arguments)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert message in refused.stderr
+
+
+@pytest.mark.parametrize("asked", [["--by", "options"], ["--memo", "--graph", "graph.zdd"]])
+def test_graphs_that_take_too_much_time(asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    late = cli("count", "latin:7", *asked, "--time-limit", 0.3)
+    assert (late.exit_code, late.stdout) == (1, "")
+    assert "not complete: the graph of all solutions takes more than 0.3 s" in late.stderr
+    facts = json.loads(cli("count", "latin:7", *asked, "--time-limit", 0.3, "--json").stdout)
+    assert (facts["count"], facts["complete"]) == (0, False)
+    assert not list(tmp_path.iterdir())
+    assert cli("count", "latin:4", *asked, "--time-limit", 60).exit_code == 0
 
 
 def test_sums_that_take_too_much_memory():

@@ -1,12 +1,13 @@
 """Projected counting against the projections of a list of all covers, and known numbers."""
 
 import json
+from itertools import count
 
 import pytest
 from click.testing import CliRunner
-from conftest import coloured_problems, problems
+from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
-from oracles import covers
+from oracles import bounded_covers, covers
 
 import batchsolve as bs
 from batchsolve.cli import app
@@ -20,16 +21,28 @@ def cli(*arguments):
 def projected(problem, items, stack=()):
     """Return the projections of all covers, by definition."""
     at_items = {o for o in range(problem.n_options) if set(problem.option(o).tolist()) & items}
-    return {cover & at_items for cover in covers(problem, stack)}
+    return {cover & at_items for cover in all_covers(problem, stack)}
 
 
-@given(problem=problems(7, 14) | coloured_problems(), data=st.data())
+def all_covers(problem, stack=()):
+    if problem.bounds is None:
+        return covers(problem, stack)
+    n = problem.n_options
+    taken = tuple(o for o in stack if o < n)
+    return bounded_covers(problem, taken, tuple(o - n for o in stack if o >= n))
+
+
+@given(problem=problems(7, 14) | coloured_problems() | bounded_problems(), data=st.data())
 def test_projections_are_those_of_the_list(problem, data):
-    if not problem.n_primary:
+    if not problem.n_items:
         return
-    items = data.draw(st.sets(st.integers(0, problem.n_primary - 1), min_size=1))
-    some = sorted(data.draw(st.sampled_from([(), *sorted(covers(problem), key=sorted)])))
-    stack = tuple(some[: data.draw(st.integers(0, len(some)))])
+    items = data.draw(st.sets(st.integers(0, problem.n_items - 1), min_size=1))
+    some = sorted(data.draw(st.sampled_from([(), *sorted(all_covers(problem), key=sorted)])))
+    stack = some[: data.draw(st.integers(0, len(some)))]
+    if problem.bounds is not None:
+        others = sorted(set(range(problem.n_options)) - set(some))
+        out = data.draw(st.lists(st.sampled_from(others), unique=True)) if others else []
+        stack = [*(problem.n_options + o for o in out), *stack]
     result = bs.count_projections(problem, list(map(str, sorted(items))), stack, jobs=2)
     assert (result.count, result.complete) == (len(projected(problem, items, stack)), True)
 
@@ -42,6 +55,8 @@ KNOWN = [
     ("dominoes:4x6", ["r1c*"], 13),
     ("dominoes:8x8", ["r1c*"], 34),
     ("queens:8", ["r1"], 8),
+    ("queens:6", ["*"], 4),
+    ("edgecovers:4", ["1"], 7),
 ]
 
 
@@ -70,13 +85,29 @@ def test_the_command(tmp_path):
     assert (facts["count"], facts["complete"], facts["subproblems"]) == (2, True, 2)
 
 
+@pytest.mark.parametrize("most", range(1, 12))
+def test_a_time_limit_leaves_the_projections_found_so_far(most, monkeypatch):
+    monkeypatch.setattr(projections, "BLOCK", 7)
+    ticks = count()
+    monkeypatch.setattr(projections.time, "monotonic", lambda: next(ticks))
+    found = bs.count_projections("queens:7", ["r1", "r2"], jobs=1, time_limit=most)
+    assert (found.count, found.complete) == (28, True) or not found.complete
+    assert found.count <= 28
+    monkeypatch.undo()
+    printed = cli("count", "latin:7", "--project", "r*", "--time-limit", 0.1 * most)
+    assert printed.exit_code == 1
+    assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["queens:6", "--project", "x"], "no item is called 'x'; the first is 'r4'"),
-        (["queens:6", "--project", "*"], "is secondary; name primary items"),
-        (["edgecovers:4", "--project", "1"], "projections are of problems without bounds"),
-        (["queens:6", "--project", "r1", "--limit", 2], "--project goes with --engine only"),
+        (["edgecovers:4", "--project", "1", "--engine", "cells"], "takes no bounds of items"),
+        (
+            ["queens:6", "--project", "r1", "--limit", 2],
+            "--project goes with --engine and",
+        ),
         (["queens:6", "--project", "r1", "--engine", "memo"], "only counts"),
         (["queens:6", "queens:5", "--project", "r1"], "for one problem, without -o"),
     ],

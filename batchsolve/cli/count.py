@@ -1,0 +1,287 @@
+"""The command count: of one problem or of many, and the questions that follow a count."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+from click import BadParameter, Choice
+
+from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.graphs import draw_to_file, print_distribution
+from batchsolve.cli.options import (
+    HOW_WRITTEN,
+    PROBLEM,
+    Printing,
+    WorkerOptions,
+    argument,
+    meaning,
+    only,
+    option,
+    output_to,
+)
+from batchsolve.cli.problems import read
+from batchsolve.cli.terminal import time_limited
+from batchsolve.cli.trees import (
+    EPILOG,
+    Generators,
+    UpToSymmetry,
+    group_of,
+    nothing_as_json,
+    report,
+)
+from batchsolve.errors import InputError, counted, listed
+from batchsolve.settings import AUTO, FileSettings, SearchSettings
+
+CountedFiles = Annotated[
+    FileSettings,
+    only(*HOW_WRITTEN, "filename", "chunk", "stats"),
+    meaning("column", help="Name of the puzzle column; found by default. Of a table: problem."),
+    meaning(
+        "chunk", help="Most rows of a table that a task reads; by default 16 to 128 kB of text."
+    ),
+]
+
+
+@command(
+    examples=(
+        "batchsolve count queens:12",
+        "batchsolve count puzzles.csv#17 --run counting",
+        "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
+        "batchsolve count partitions:8 --by options",
+        "batchsolve count dominoes:8x8 --project 'r1c*'",
+        "batchsolve count 'instances/*.dlx' -o counts.csv",
+    ),
+    epilog=EPILOG,
+)
+def count(
+    problems: Annotated[
+        tuple[str, ...],
+        argument(
+            metavar="PROBLEM...",
+            help=f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a "
+            "column problem: a row of output for each.",
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        output_to(
+            "OUT",
+            help="Write a table with a row for each problem: a file as of solve, or a folder; - is "
+            "CSV on stdout, and the default for several problems.",
+        ),
+    ] = None,
+    run: Annotated[
+        str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
+    ] = None,
+    resume: Annotated[
+        bool, option(help="Go on with the run in DIR, or start it; or go on from OUT.partial.")
+    ] = False,
+    stacks: Annotated[
+        str | None,
+        option(
+            heading="Input", metavar="FILE", help="Search only the stacks in this file; see split."
+        ),
+    ] = None,
+    *,
+    up_to_symmetry: UpToSymmetry = False,
+    symmetries: Generators = None,
+    search: SearchSettings,
+    memo: Annotated[
+        bool, option(heading="Search", help="Count equal subproblems once (--engine memo:MB).")
+    ] = False,
+    memo_size: Annotated[
+        int | None,
+        option(
+            heading="Search",
+            metavar="MB",
+            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
+        ),
+    ] = None,
+    graph: Annotated[
+        str | None,
+        option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        option(
+            metavar="cost|options",
+            type=Choice(["cost", "options"]),
+            help="Print the number of solutions of each cost, or with each number of options; the "
+            "graph of all solutions has to fit into memory.",
+        ),
+    ] = None,
+    project: Annotated[
+        tuple[str, ...],
+        option(
+            metavar="ITEM",
+            help="Count the different sets of options that solutions have at these items, each "
+            "once: a name or a pattern such as 'r1c*'; may be repeated.",
+        ),
+    ] = (),
+    workers: WorkerOptions,
+    puzzles: CountedFiles,
+    printing: Printing,
+) -> int:
+    """Count every solution of one problem, or of each of many.
+
+    Limits are those of a row if there are many.
+    """
+    in_parts = {"--run": run, "--stacks": stacks}
+    of_group = {"--symmetries": symmetries, "--up-to-symmetry": up_to_symmetry or None}
+    questions = {"--graph": graph, "--by": by, "--project": project or None}
+    search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
+    if output is not None or _are_many(problems):
+        if unfit := _given({**in_parts, **questions, **of_group}):
+            raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
+        files = replace(puzzles, resume=resume)
+        return _count_each(problems, output or "-", search, workers, files, printing)
+    if unfit := [name for name in ("chunk", "stats", "filename") if getattr(puzzles, name)]:
+        raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
+    [problem] = problems
+    if asked := _given(questions):
+        whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
+        others = _given({**in_parts, **of_group}) or asked[1:] or resume or search != whole
+        if graph is not None:
+            if others or not memo:
+                raise InputError(
+                    "--graph goes with --memo, --memo-size and --time-limit only: one search draws "
+                    "the whole graph"
+                )
+            return draw_to_file(problem, graph, memo_size, search, puzzles, printing)
+        if by is not None:
+            if others or memo or search.engine != AUTO:
+                raise InputError(
+                    "--by goes with --memo-size and --time-limit only: it takes sums over all "
+                    "solutions"
+                )
+            return print_distribution(problem, by, memo_size, search, puzzles, printing)
+        if others or memo:
+            raise InputError(
+                "--project goes with --engine and --time-limit only: it counts all that solutions "
+                "have"
+            )
+        return _count_projections(problem, project, search, workers, puzzles, printing)
+    if resume and run is None:
+        raise InputError("--resume needs --run DIR, the run to go on with")
+    if len(_given(in_parts)) == 2:
+        raise InputError("--stacks and --run do not go together; a part is one short search")
+    group = up_to_symmetry, symmetries
+    return _count_one(problem, run, resume, stacks, group, search, workers, puzzles, printing)
+
+
+def _given(options: Mapping[str, object]) -> list[str]:
+    """Return the names of the options that were given."""
+    return [name for name, value in options.items() if value is not None]
+
+
+def _are_many(problems: Sequence[str]) -> bool:
+    """Return True for several problems, a folder, or a pattern of names of files."""
+    [first, *others] = problems
+    is_pattern = bool(set("*?[") & set(first)) and not os.path.exists(first.partition("#")[0])
+    return bool(others) or os.path.isdir(first) or is_pattern
+
+
+def _with_memo(engine: str, memo: bool, size: int | None) -> str:
+    """Return the name of the engine of these options."""
+    if not memo:
+        if size is not None:
+            raise BadParameter("--memo-size needs --memo")
+        return engine
+    if engine.partition(":")[0] not in (AUTO, "memo"):
+        raise BadParameter(f"--memo chooses the engine; leave out --engine {engine}")
+    return "memo" if size is None else f"memo:{size}"
+
+
+def _count_one(
+    problem: str,
+    run: str | None,
+    resume: bool,
+    stacks: str | None,
+    symmetries: tuple[bool, str | None],
+    search: SearchSettings,
+    workers: WorkerOptions,
+    puzzles: FileSettings,
+    printing: Printing,
+) -> int:
+    """Count the solutions of a problem, of a part of it, or in a run."""
+    from batchsolve.runs import count as counting
+    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.run import Run
+    from batchsolve.runs.split import read_part, result_of_part
+
+    header: dict[str, Any] = {}
+    with nothing_as_json(printing, workers), time_limited(search) as rest:
+        reading = read(problem, puzzles)
+        begin: Any = reading.stack
+        if stacks is not None:
+            begin, header = read_part(stacks, reading.problem)
+        group = group_of(reading, *symmetries)
+        search = rest()
+    with printing.progress(TREE_BAR, tree_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
+        if run is None:
+            result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
+        else:
+            with Run(
+                run,
+                reading.problem,
+                begin,
+                resume=resume,
+                up_to_symmetry=group,
+                engine=search.engine,
+                name=reading.name,
+            ) as kept:
+                result = kept.search(**how)
+    if not printing.as_json:
+        print(result.count)
+    of_part = result_of_part(header, asdict(result)) if header else {}
+    return report(result, printing, **of_part)
+
+
+def _count_each(
+    problems: Sequence[str],
+    output: str,
+    search: SearchSettings,
+    workers: WorkerOptions,
+    files: FileSettings,
+    printing: Printing,
+) -> int:
+    """Write a row of output for each problem."""
+    from batchsolve.runs.count_file import count_file
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
+        summary = count_file(problems, output, search=search, files=files, **how)
+    printing.summary(summary.facts, summary, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+def _count_projections(
+    problem: str,
+    items: Sequence[str],
+    search: SearchSettings,
+    workers: WorkerOptions,
+    puzzles: FileSettings,
+    printing: Printing,
+) -> int:
+    """Count the projections of the solutions of a problem."""
+    from batchsolve.runs.progress import ROW_BAR, rows_on
+    from batchsolve.runs.projections import count_projections
+
+    with nothing_as_json(printing, workers), time_limited(search) as rest:
+        reading = read(problem, puzzles)
+        search = rest()
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
+        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
+        result = count_projections(
+            reading, items, engine=search.engine, time_limit=search.time_limit, **how
+        )
+    if not printing.as_json:
+        print(result.count)
+    said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
+    said += "" if result.complete else ", not complete"
+    return report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
