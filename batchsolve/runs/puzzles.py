@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.engines.lanes.digging import KNOWN, RATED, Made, Wish, dig_rows
+from batchsolve.engines.lanes.digging import dig_rows
+from batchsolve.engines.lanes.digging_memory import KNOWN, RATED, Made, Wish
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.row_rules import Given
