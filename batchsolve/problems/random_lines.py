@@ -8,6 +8,8 @@ A line is a path of cells, each beside the next by an edge or a corner; no two l
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -80,7 +82,7 @@ def _spans(starts: list[int]) -> list[tuple[int, int, int]]:
     """Return the kind, the begin and the end of the lines of a row."""
     n = starts.index(_NONE) if _NONE in starts else len(starts)
     begins = [x for x in range(n) if starts[x] != _GOES_ON]
-    return [(starts[x], x, y) for x, y in zip(begins, [*begins[1:], n], strict=True)]
+    return [(starts[x], x, y) for x, y in pairwise([*begins, n])]
 
 
 @kernel

@@ -18,6 +18,7 @@ from oracles import canonical_form, grids_by_rules
 import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.problems.random_layouts import random_regions
+from batchsolve.problems.random_lines import random_lines
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import solve_file
@@ -135,6 +136,12 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
         if how["jigsaw"]:
             groups += regions_of(own["regions"], 4)
         assert all(is_connected(cells, 4) for cells in groups)
+
+
+def test_a_solution_without_a_line_has_none():
+    solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
+    none = np.zeros(1, np.int64)
+    assert random_lines(keys, none, none, solutions, ("renban",), (2, 2), 2) == [[]]
 
 
 def check_lines(text, kinds, sizes):
