@@ -126,33 +126,45 @@ class Made(NamedTuple):
     @classmethod
     def of_rows(cls, n: int, n_cells: int) -> Made:
         """Return rows that are not made yet."""
-        grids, numbers = np.zeros((2, n, n_cells), np.uint8), np.zeros((4, n), np.int64)
-        numbers[2] = n_cells
+        puzzles, solutions = np.zeros((2, n, n_cells), np.uint8)
+        attempts, nodes, fewest, most = np.zeros((4, n), np.int64)
+        fewest[:] = n_cells
         reasons = np.zeros((n, RATED + 1), np.int64)
-        return cls(*grids, *numbers[:2], reasons, *numbers[2:], np.zeros(n))
+        return cls(puzzles, solutions, attempts, nodes, reasons, fewest, most, np.zeros(n))
 
 
 def diggers_of(form: Form, n_units: int, n_rows: int) -> Diggers:
     """Return memory for lanes."""
     kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
     n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
-    whole = np.zeros((12, n), np.int64)
+    level, phase, row, n_filled = np.zeros((4, n), np.int64)
+    begin, end, stays, n_clues, target, place, without, nodes = np.zeros((8, n), np.int64)
     return Diggers(
-        aligned(n * n_cells, kind),
-        aligned(n * n_cells * len(form.shape.free), kind),
-        aligned(n, kind),
-        np.empty((n_levels, n, n_cells), kind),
-        np.zeros((n_levels, n), kind),
-        np.zeros((n_levels, n), np.uint16),
-        *whole[:3],
-        np.zeros(n, np.uint64),
-        whole[3],
-        *np.zeros((2, n)),
-        np.zeros((n, n_cells), np.uint8),
-        np.zeros((n, n_cells), np.int32),
-        np.zeros((n, n_units), np.int64),
-        *whole[4:],
-        np.zeros((n, n_units + 1), np.int64),
-        np.arange(n_rows),
-        np.array([2**n - 1, 0, 0, 2**n - 1, 0, 0], np.uint32),
+        grid=aligned(n * n_cells, kind),
+        regions=aligned(n * n_cells * len(form.shape.free), kind),
+        branch=aligned(n, kind),
+        saved=np.empty((n_levels, n, n_cells), kind),
+        rest=np.zeros((n_levels, n), kind),
+        guessed=np.zeros((n_levels, n), np.uint16),
+        level=level,
+        phase=phase,
+        row=row,
+        random=np.zeros(n, np.uint64),
+        n_filled=n_filled,
+        weight=np.zeros(n),
+        weights=np.zeros(n),
+        solution=np.zeros((n, n_cells), np.uint8),
+        gone=np.zeros((n, n_cells), np.int32),
+        order=np.zeros((n, n_units), np.int64),
+        begin=begin,
+        end=end,
+        stays=stays,
+        n_clues=n_clues,
+        target=target,
+        place=place,
+        without=without,
+        trial_nodes=nodes,
+        n_blocked=np.zeros((n, n_units + 1), np.int64),
+        own_rows=np.arange(n_rows),
+        bits=np.array([2**n - 1, 0, 0, 2**n - 1, 0, 0], np.uint32),
     )
