@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
@@ -144,6 +144,21 @@ def text_of(what: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is text, {not_but(value)}")
     return value
+
+
+def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a text that ``+`` joins, each once; they have to be known.
+
+    Examples
+    --------
+    >>> words_of("marks", "dots+XV", ("dots", "xv"))
+    ('dots', 'xv')
+    """
+    words = tuple(dict.fromkeys(word.strip() for word in text.lower().split("+")))
+    for word in words:
+        if word not in known:
+            raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")
+    return words
 
 
 def checked_branch(rule: Any) -> str:
@@ -519,6 +534,11 @@ class PuzzleSettings:
     marks : str, optional
         The marks of neighbours that each solution has, all of them, joined by ``+``:
         ``consecutive``, ``dots``, ``xv``, ``greater``; or ``parity`` of every cell.
+    lines : str, optional
+        The kinds of lines that are drawn for each row, as many as fit, joined by ``+``: ``thermo``,
+        ``whisper``, ``renban``, ``palindrome``.
+    line_cells : (int, int), optional
+        The bounds of the number of cells of a line; by default 3 to 5.
     jigsaw : bool
         Draw connected regions for each row, in place of boxes.
     pattern : str, optional
@@ -564,6 +584,14 @@ class PuzzleSettings:
         "between them.",
         metavar="KIND",
     )
+    lines: str | None = setting(
+        None,
+        "Draw lines of a kind: thermo, whisper, renban or palindrome; several with + between them.",
+        metavar="KIND",
+    )
+    line_cells: tuple[int, int] | None = setting(
+        None, "Number of cells of a line; 3..5 by default.", metavar="A..B"
+    )
     jigsaw: bool = setting(False, "Draw regions for each row, in place of boxes.")
     pattern: str | None = setting(
         None,
@@ -590,6 +618,7 @@ class PuzzleSettings:
             ("a pattern", self.pattern),
             ("a layout of cages", self.cage_layout),
             ("the kinds of marks", self.marks),
+            ("the kinds of lines", self.lines),
         ):
             if text is not None:
                 text_of(name, text)
@@ -607,6 +636,7 @@ class PuzzleSettings:
         for name, kind in (
             ("clues", "clues are a pair such as (22, 26), fewest first"),
             ("cages", "sizes of cages are a pair such as (2, 5), smallest first"),
+            ("line_cells", "sizes of lines are a pair such as (3, 5), smallest first"),
         ):
             if (given := getattr(self, name)) is not None:
                 with argument_errors(kind, given):
@@ -625,7 +655,7 @@ class PuzzleSettings:
     @property
     def has_drawn_rules(self) -> bool:
         """True if each row has rules of its own."""
-        given = (self.cages, self.cage_layout, self.marks)
+        given = (self.cages, self.cage_layout, self.marks, self.lines)
         return self.jigsaw or any(each is not None for each in given)
 
 
@@ -638,6 +668,8 @@ class PuzzleFields(TypedDict, total=False):
     cages: tuple[int, int] | None
     cage_layout: str | None
     marks: str | None
+    lines: str | None
+    line_cells: tuple[int, int] | None
     jigsaw: bool
     minimal: bool
     pattern: str | None

@@ -4,8 +4,8 @@
     python scripts/check_ratings.py --uniqueness sudoku-exchange-puzzle-bank/*.txt
 
 The files are tables with a column ``rating``, or the text of that bank: ``hash puzzle rating``. Its
-ratings are those of Sukaku Explainer, which has more techniques from 4.0 on (two and more strong
-links) than Sudoku Explainer 1.2.1, whose ladder this package has up to 8.5. Without
+ratings are those of Sukaku Explainer, which has more techniques from 4.0 on (strong links and large
+wings) than Sudoku Explainer 1.2.1, whose ladder this package has up to 8.5. Without
 ``--uniqueness``, techniques that assume a unique solution can make a puzzle easier from 4.5 on.
 """
 
@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 
 import batchsolve
 
-HIGHEST = (4.4, 8.5)  # before techniques that assume a unique solution, and of the ladder
+# before the techniques of Sukaku Explainer, those that assume a unique solution, and of the ladder
+HIGHEST = (3.8, 4.4, 8.5)
 
 
 def main() -> None:

@@ -52,8 +52,8 @@ def generate(
     """Make puzzles, each with one solution, which is proved.
 
     The output has the columns puzzle, solution and clues; then those of the rules, if others than
-    the usual ones were asked for: box, rules, regions, cages, sums, marks and pairs. Row I depends
-    on the seed and on I alone, not on the number of workers.
+    the usual ones were asked for: box, rules, regions, cages, sums, marks, pairs and
+    constraints. Row I depends on the seed and on I alone, not on the number of workers.
     """
     from batchsolve.runs.generate import generate_file
     from batchsolve.runs.progress import ROW_BAR, rows_on

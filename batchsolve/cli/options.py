@@ -278,6 +278,7 @@ _ADDED: dict[str, dict[str, Any]] = {
     "rating": {"type": rating_range},
     "pattern": {"type": pattern_of_file},
     "cages": {"type": number_range},
+    "line_cells": {"type": number_range},
     "cage_layout": {"type": layout_of_file},
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},

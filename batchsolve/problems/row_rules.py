@@ -65,6 +65,28 @@ class Given(NamedTuple):
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
         return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
 
+    def with_more(self, other: Given) -> Given:
+        """Return the rules of rows with the pairs and cages that others have, behind their own."""
+        n_rows = len(self.cages_of) - 1
+        order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # a row's own, then the others
+        names = "pairs_of", "cages_of", "cells_of"
+        begins = {name: (getattr(self, name), getattr(other, name)) for name in names}
+        both = self._replace(
+            regions=np.empty((2 * n_rows, 0), np.uint8),
+            allowed=np.empty((2 * n_rows, 0), np.uint64),
+            **{name: np.append(a, a[-1] + b[1:]) for name, (a, b) in begins.items()},
+            **{
+                name: np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in ("pairs", "totals", "cage_cells")
+            },
+        ).take(order)
+        return both._replace(
+            regions=self.regions,
+            allowed=self.allowed,
+            pairs_of=both.pairs_of[::2],
+            cages_of=both.cages_of[::2],
+        )
+
     def take(self, rows: Ints) -> Given:
         """Return the rules of these rows."""
         pairs_of, which_pairs = _parts(self.pairs_of, rows)

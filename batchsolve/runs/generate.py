@@ -97,8 +97,8 @@ def generate_file(
     output : str or path
         As in `solve_file`, without ``.npy``. It holds the columns ``puzzle``, ``solution`` and
         ``clues``; and, for other rules than the usual ones of the size, the columns ``box``,
-        ``rules``, ``regions``, ``cages``, ``sums``, ``marks`` and ``pairs``, by which `solve_file`
-        knows them.
+        ``rules``, ``regions``, ``cages``, ``sums``, ``marks``, ``pairs`` and ``constraints``, by
+        which `solve_file` knows them.
     n : int
         Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
     jobs : int, optional
@@ -383,5 +383,6 @@ class GenerateRun(FileRun):
         """See `FileRun`."""
         wanted = {**asdict(self.wanted), "clues": list(self.wanted.clues or [])}
         wanted["cages"] = list(self.wanted.cages or [])
+        wanted["line_cells"] = list(self.wanted.line_cells or [])
         wanted["rating"] = list(map(str, self.wanted.rating or []))  # no JSON has infinity
         return {**wanted, "n": self.n, "unlike": [self.identity_of(p) for p in self.unlike]}

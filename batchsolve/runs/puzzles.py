@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.engines.lanes.digging import KNOWN, RATED, Made, Wish, dig_rows
+from batchsolve.engines.lanes.digging import dig_rows
+from batchsolve.engines.lanes.digging_memory import KNOWN, RATED, Made, Wish
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.row_rules import Given
@@ -25,7 +26,7 @@ from batchsolve.rating.ratings import has_ratings, ratings_of
 from batchsolve.settings import FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
-from batchsolve.tables.drawn_rules import DrawnRules
+from batchsolve.tables.drawn_rules import Drawn, DrawnRules
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import GridHash
 from batchsolve.tables.rule_columns import RuleColumns
@@ -315,12 +316,13 @@ class Maker:
         columns = {name: np.empty(len(numbers), object) for name in names}
         left = np.arange(len(numbers))
         while left.size:
-            now, given = (left, None) if self.drawn is None else self._draw(numbers, made, left)
+            now, drawn = (left, None) if self.drawn is None else self._draw(numbers, made, left)
+            given = self.drawn.whole(drawn) if self.drawn and drawn else None
             self._dig(given, self._wish, numbers, made, now)
             are_fit = self._are_fit(made, now)
             done = now[are_fit]
-            if self.drawn is not None and given is not None and done.size:
-                texts = self.drawn.texts(given.take(np.flatnonzero(are_fit)))
+            if self.drawn and drawn and done.size:
+                texts = self.drawn.texts(drawn.take(np.flatnonzero(are_fit)))
                 for name, column in columns.items():
                     column[done] = texts[name]
             left = np.setdiff1d(left, done)
@@ -351,24 +353,25 @@ class Maker:
 
     def _draw(
         self, numbers: npt.NDArray[np.int64], made: Made, rows: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], Given]:
+    ) -> tuple[npt.NDArray[np.int64], Drawn]:
         """Draw the rules of some rows; return the rows that have a solved grid, and their rules."""
         assert self.drawn is not None
         made.solutions[rows] = 0
         given = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
-        if self.drawn.follow:
-            nothing = np.empty(0, np.uint16)
-            units = Units(np.zeros(1, np.int64), nothing, nothing, self.units.free)
-            filled = self._wish._replace(
-                **units._asdict(), fewest=0, most=self.problem.n_cells, is_minimal=False
-            )
-            self._dig(given, filled, numbers, made, rows)
-            are_there = made.weights[rows] > 0
-            rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
-            given = self.drawn.given(
-                given, self._keys(3), numbers[rows], made.attempts[rows], made.solutions[rows]
-            )
-        return rows, given
+        if not self.drawn.follow:
+            return rows, Drawn(given, [])
+        nothing = np.empty(0, np.uint16)
+        units = Units(np.zeros(1, np.int64), nothing, nothing, self.units.free)
+        filled = self._wish._replace(
+            **units._asdict(), fewest=0, most=self.problem.n_cells, is_minimal=False
+        )
+        self._dig(given, filled, numbers, made, rows)
+        are_there = made.weights[rows] > 0
+        rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
+        keys = self._keys(3), self._keys(4)
+        return rows, self.drawn.drawn(
+            given, keys, numbers[rows], made.attempts[rows], made.solutions[rows]
+        )
 
     def _dig(
         self,

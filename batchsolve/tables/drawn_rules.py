@@ -1,4 +1,4 @@
-"""Rules that each row of a run gets: regions at random; cages and marks that its solution obeys.
+"""Rules that each row of a run gets: regions at random; cages, marks and lines of its solution.
 
 The columns in which they are written are those that `batchsolve.tables.rule_columns` reads.
 """
@@ -8,18 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import comb
 from string import ascii_letters, digits
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
 from batchsolve.problems.random_layouts import Keys, Numbers, random_cages, random_regions
+from batchsolve.problems.random_lines import Line
 from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
-from batchsolve.settings import PuzzleSettings
-from batchsolve.tables.rule_columns import CAGES, MARKS, PAIRS, REGIONS, SUMS
+from batchsolve.settings import PuzzleSettings, words_of
+from batchsolve.tables.drawn_lines import DrawnLines
+from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
 
 Grids = npt.NDArray[np.uint8]
 
@@ -29,6 +32,25 @@ KINDS = *(word.removeprefix("all-") for word in STRICT), GREATER, PARITY
 
 _LABELS = ascii_letters[26:] + ascii_letters[:26] + digits
 _SIGNS = {relation: sign for sign, relation in PAIR_SIGNS.items()}
+
+
+class Drawn(NamedTuple):
+    """The rules that are drawn for some rows.
+
+    Attributes
+    ----------
+    given : Given
+        All but the lines.
+    lines : list of lists of Line
+        The lines of each row; no list if none are wanted.
+    """
+
+    given: Given
+    lines: list[list[Line]]
+
+    def take(self, rows: Numbers) -> Drawn:
+        """Return the rules of these rows."""
+        return Drawn(self.given.take(rows), [self.lines[k] for k in rows if self.lines])
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +70,8 @@ class DrawnRules:
         The cage of every cell in all rows, or -1.
     kinds : tuple of str
         Some of `KINDS`.
+    lines : DrawnLines, optional
+        The lines that are drawn for each row.
     """
 
     rules: Rules
@@ -55,6 +79,7 @@ class DrawnRules:
     sizes: tuple[int, int] | None
     layout: npt.NDArray[np.int16] | None
     kinds: tuple[str, ...]
+    lines: DrawnLines | None
 
     @classmethod
     def of(cls, rules: Rules, wanted: PuzzleSettings) -> DrawnRules:
@@ -66,16 +91,9 @@ class DrawnRules:
             If they cannot be drawn.
         """
         n, layout = rules.n_digits, None
-        names = [] if wanted.marks is None else wanted.marks.lower().split("+")
-        kinds = tuple(dict.fromkeys(name.strip() for name in names))
         if rules.n_cells != n * n:
-            raise InputError("cages, marks and regions are drawn in one square grid")
-        for kind in kinds:
-            if kind not in KINDS:
-                raise InputError(
-                    f"unknown marks {quoted(kind)}; choose from {', '.join(KINDS)}; lines such as "
-                    f"thermometers and arrows are not drawn"
-                )
+            raise InputError("cages, marks, lines and regions are drawn in one square grid")
+        kinds = () if wanted.marks is None else words_of("marks", wanted.marks, KINDS)
         if wanted.cages is not None:
             least, most = wanted.cages
             if not 1 <= least <= most <= n or any(
@@ -85,7 +103,8 @@ class DrawnRules:
         if wanted.cage_layout is not None:
             layout, cages = _read_layout(wanted.cage_layout, n)
             rules += replace(rules, houses=tuple(cages.houses), groups=tuple(cages.groups))
-        return cls(rules, wanted.jigsaw, wanted.cages, layout, kinds)
+        lines = DrawnLines.of(rules, wanted)
+        return cls(rules, wanted.jigsaw, wanted.cages, layout, kinds, lines)
 
     @property
     def follow(self) -> bool:
@@ -99,6 +118,7 @@ class DrawnRules:
         has_pairs = any(kind != PARITY for kind in self.kinds)
         there = {REGIONS: self.has_regions, CAGES: has_cages, SUMS: has_cages}
         there |= {MARKS: PARITY in self.kinds, PAIRS: has_pairs}
+        there[CONSTRAINTS] = self.lines is not None
         return tuple(name for name, is_there in there.items() if is_there)
 
     def regions(self, keys: Keys, rows: Numbers, attempts: Numbers) -> Given:
@@ -108,12 +128,20 @@ class DrawnRules:
             return given
         return given._replace(regions=random_regions(keys, rows, attempts, self.rules.n_digits))
 
-    def given(
-        self, given: Given, keys: Keys, rows: Numbers, attempts: Numbers, solutions: Grids
-    ) -> Given:
-        """Return the rules of rows, given their regions and solutions."""
+    def drawn(
+        self,
+        given: Given,
+        keys: tuple[Keys, Keys],
+        rows: Numbers,
+        attempts: Numbers,
+        solutions: Grids,
+    ) -> Drawn:
+        """Return the rules of rows, given their regions and solutions.
+
+        The keys are those of cages and of lines.
+        """
         if self.sizes is not None:
-            cages = random_cages(keys, rows, attempts, solutions, self.sizes)
+            cages = random_cages(keys[0], rows, attempts, solutions, self.sizes)
             given = _with_cages(given, cages, solutions)
         elif self.layout is not None:
             given = _with_cages(given, np.tile(self.layout, (len(rows), 1)), solutions)
@@ -128,7 +156,14 @@ class DrawnRules:
             given = given._replace(
                 pairs_of=np.arange(len(rows) + 1) * joined.shape[1], pairs=joined.reshape(-1, 3)
             )
-        return given
+        lines = self.lines.draw(keys[1], rows, attempts, solutions) if self.lines else []
+        return Drawn(given, lines)
+
+    def whole(self, drawn: Drawn) -> Given:
+        """Return all rules of rows, as they are searched."""
+        if self.lines is None or not drawn.lines:
+            return drawn.given
+        return drawn.given.with_more(self.lines.given(drawn.lines))
 
     def _pairs(self, kind: str, solutions: Grids) -> npt.NDArray[np.uint16]:
         """Return the relations of all neighbours, shape (n, n_pairs, 3)."""
@@ -153,9 +188,9 @@ class DrawnRules:
             pairs[:, :, 2] = table[one, other]
         return pairs
 
-    def texts(self, given: Given) -> dict[str, list[str]]:
+    def texts(self, drawn: Drawn) -> dict[str, list[str]]:
         """Return the texts of the columns of rows with these rules."""
-        n = self.rules.n_digits
+        n, given = self.rules.n_digits, drawn.given
         found: dict[str, list[str]] = {}
         if self.has_regions:
             found[REGIONS] = [_joined(row, _LABELS[:n]) for row in given.regions.tolist()]
@@ -165,6 +200,8 @@ class DrawnRules:
             found[MARKS] = [_joined(row, "eo") for row in (given.allowed & np.uint64(1)).tolist()]
         if PAIRS in self.names:
             found[PAIRS] = self._pair_texts(given)
+        if self.lines is not None:
+            found[CONSTRAINTS] = self.lines.texts(drawn.lines)
         return found
 
     def _pair_texts(self, given: Given) -> list[str]:

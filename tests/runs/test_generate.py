@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pyarrow.csv as csv
@@ -18,6 +18,7 @@ from oracles import canonical_form, grids_by_rules
 import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.problems.random_layouts import random_regions
+from batchsolve.problems.random_lines import random_lines
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import solve_file
@@ -88,6 +89,7 @@ def check(row, rules, symmetry="none", minimal=False, clues=None, pattern=None):
 
 
 LAYOUT = "AABB AC.B DCCE DDEE"
+LINES = ("thermo", "whisper", "renban", "palindrome", "Thermo+renban+palindrome+whisper")
 MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+greater")
 
 
@@ -98,6 +100,8 @@ MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+gr
             "rules": st.sampled_from([None, "x"]),
             "jigsaw": st.booleans(),
             "marks": st.none() | st.sampled_from(MARKS),
+            "lines": st.none() | st.sampled_from(LINES),
+            "line_cells": st.none() | st.sampled_from([(2, 2), (2, 4)]),
         }
     ),
     cages=st.sampled_from([{}, {"cages": (1, 3)}, {"cages": (3, 4)}, {"cage_layout": LAYOUT}]),
@@ -109,7 +113,7 @@ MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+gr
 def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
     how, cages, seed, symmetry, minimal, clues
 ):
-    assume(cages or how["jigsaw"] or how["marks"])
+    assume(cages or how["jigsaw"] or how["marks"] or how["lines"])
     wish = {"symmetry": symmetry, "minimal": minimal, "clues": clues}
     made = made_or_refused(3, seed=seed, node_limit=20_000, jobs=1, **wish, **how, **cages)
     if isinstance(made, str):
@@ -120,9 +124,11 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
         names = ["regions"] * how["jigsaw"] + ["cages", "sums"] * bool(cages)
         parity = "parity" in (how["marks"] or "")
         names += ["marks"] * parity + ["pairs"] * (how["marks"] not in (None, "parity"))
-        assert list(own) == names
+        assert list(own) == names + ["constraints"] * (how["lines"] is not None)
         base = grid_problem(4, (2, 2), how["rules"], own.get("regions")).rules
-        said = own_rules(4, (*(own.get(name, "") for name in OWN[:-1]), ""))
+        said = own_rules(4, tuple(own.get(name, "") for name in OWN))
+        if how["lines"]:
+            check_lines(own["constraints"], how["lines"].lower(), how["line_cells"] or (3, 4))
         check(row, said.on(base), symmetry, minimal, clues)
         least, most = cages.get("cages", (1, 16))
         assert all(least <= len(cage.cells) <= most for cage in said.cages)
@@ -130,6 +136,27 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
         if how["jigsaw"]:
             groups += regions_of(own["regions"], 4)
         assert all(is_connected(cells, 4) for cells in groups)
+
+
+def test_a_solution_without_a_line_has_none():
+    solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
+    none = np.zeros(1, np.int64)
+    assert random_lines(keys, none, none, solutions, ("renban",), (2, 2), 2) == [[]]
+
+
+def check_lines(text, kinds, sizes):
+    shape, *lines = [line.split("~") for line in text.split(".")[1:]]
+    assert shape == ["Shape", "4x4"]
+    paths = []
+    for kind, *names in lines:
+        assert kind.lower() in kinds.split("+")
+        assert kind != "Whisper" or names.pop(0) == "2"
+        paths.append([(int(name[1]), int(name[3])) for name in names])
+        assert sizes[0] <= len(names) <= sizes[1] - (kind == "Renban" and sizes[1] == 4)
+        for (r, c), (row, column) in pairwise(paths[-1]):
+            assert max(abs(r - row), abs(c - column)) == 1
+    places = [place for path in paths for place in path]
+    assert len(places) == len(set(places))
 
 
 def is_connected(cells, n):
@@ -164,6 +191,7 @@ def test_all_regions_are_drawn(n, count):
 
 def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_path, monkeypatch):
     how = {"box": (2, 2), "seed": 3, "jigsaw": True, "cages": (2, 4), "marks": "parity"}
+    how |= {"lines": "thermo+renban"}
     whole = bs.generate_table(60, **how, jobs=1)
     assert bs.generate_table(60, **how, jobs=2, chunk=7) == whole
     bs.generate_file(tmp_path / "whole.csv", 60, **how)
@@ -287,6 +315,9 @@ WISHES = {
     "unknown marks 'thermo'; choose from consecutive": {"marks": "xv+thermo"},
     "unknown marks ''; choose": {"marks": "xv+"},
     "no cages of 3 to 5 cells for 4 digits": {"cages": (3, 5)},
+    "unknown lines 'arrow'; choose from thermo, whisper": {"lines": "thermo+arrow"},
+    "no lines of 3 to 5 cells for 4 digits": {"lines": "thermo", "line_cells": (3, 5)},
+    "no whispers for 2 digits, whose neighbours differ by 1": {"box": (1, 2), "lines": "whisper"},
     "are a pair such as .2, 5., smallest first": {"cages": (3, 2)},
     "`cages` are drawn, and `cage_layout` gives": {"cages": (2, 3), "cage_layout": "A" * 16},
     "a layout of cages: 5 cells with different": {"cage_layout": "A" * 5 + "." * 11},

@@ -18,8 +18,6 @@ attempt begins with the solution, and a row whose attempt fails is left to the c
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 from numba import uint32, uint64
@@ -27,6 +25,15 @@ from numba import uint32, uint64
 from batchsolve.engines.frame import prepared
 from batchsolve.engines.intrinsics import borrowed, popcount
 from batchsolve.engines.lanes import best_width
+from batchsolve.engines.lanes.digging_memory import (
+    EMPTY,
+    NUMBER,
+    SEVERAL,
+    SPARE,
+    Made,
+    Wish,
+    diggers_of,
+)
 from batchsolve.engines.lanes.form import (
     Form,
     form_of,
@@ -35,7 +42,7 @@ from batchsolve.engines.lanes.form import (
     n_cells_of,
     n_digits_of,
 )
-from batchsolve.engines.lanes.memory import BAD, BUSY, EVENTS, SOLVED, aligned, kind_of_lanes
+from batchsolve.engines.lanes.memory import BAD, BUSY, EVENTS, SOLVED
 from batchsolve.engines.lanes.steps import find_events, keep_vectors_aligned, lowest_bit
 from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
@@ -45,135 +52,12 @@ from batchsolve.splitmix import GOLDEN, below, mixed, stream_of
 
 U, W = uint32, uint64
 
-# The reasons why an attempt fails: clues only where they may stand leave several solutions; the
-# number of clues; a clue that could be taken away, or the search for that was too long; no solved
-# grid was found in time; and two that callers find: the puzzle is known already, or has another
-# rating than wished.
-SEVERAL, NUMBER, SPARE, EMPTY, KNOWN, RATED = range(6)
 _NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attempt
 # what a lane does next; `_FAIL` and more is to fail for a reason
 _WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE, _FAIL = range(7)
 _LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
 _STAYS = 2**30  # the place in the order of a clue that is still there
 _OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
-
-
-class Wish(NamedTuple):
-    """The puzzles that are wanted.
-
-    Attributes
-    ----------
-    begins : ndarray of int64, shape (n_units + 1,)
-        The place in `cells` where each unit begins.
-    cells : ndarray of uint16
-        The cells of units, whose clues are taken away together, unit by unit.
-    outside : ndarray of uint16
-        The other cells: no clue may stand there.
-    free : ndarray of uint16
-        The cells of houses that no rule joins, house by house. A fill begins with all digits in
-        each of them, in random orders.
-    fewest, most : int
-        The bounds of the number of clues.
-    is_minimal : bool
-        No clue can be taken away.
-    is_weighed : bool
-        Find the weights of puzzles, which are minimal, with a unit for each cell.
-    n_fills : int
-        Solved grids from which an attempt takes one.
-    is_single : bool
-        Make one attempt at each row; if it fails, the row has no puzzle, and the weight 0.
-    row_nodes, trial_nodes, fill_nodes : int
-        Nodes after which a row has failed; after which clues stay although no second solution was
-        found; and after which an attempt without a solved grid has failed, if rows have rules of
-        their own.
-    """
-
-    begins: np.ndarray
-    cells: np.ndarray
-    outside: np.ndarray
-    free: np.ndarray
-    fewest: int
-    most: int
-    is_minimal: bool
-    is_weighed: bool
-    n_fills: int
-    is_single: bool
-    row_nodes: int
-    trial_nodes: int
-    fill_nodes: int
-
-
-class Diggers(NamedTuple):
-    """The working memory of n lanes."""
-
-    grid: np.ndarray  # n · cell + lane -> candidates
-    regions: np.ndarray  # n · cell + lane -> region, if regions differ from row to row
-    branch: np.ndarray  # lane -> its branch cell, where it is stuck
-    saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
-    rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
-    guessed: np.ndarray  # level, lane -> that cell
-    level: np.ndarray  # lane -> number of guesses
-    phase: np.ndarray
-    row: np.ndarray  # lane -> the place of its row among those of the task
-    random: np.ndarray  # lane -> the state of its random numbers
-    n_filled: np.ndarray  # lane -> grids filled in this attempt
-    weight: np.ndarray  # lane -> of the grid that it fills
-    weights: np.ndarray  # lane -> the sum over the grids filled before
-    solution: np.ndarray  # lane, cell -> digit, from 0
-    gone: np.ndarray  # lane, cell -> the place in the order at which its clue has gone; or `_STAYS`
-    order: np.ndarray  # lane, place -> unit
-    begin: np.ndarray  # lane -> the place of the first unit of the trial
-    end: np.ndarray  # lane -> the place after its last unit
-    stays: np.ndarray  # lane -> the unit at `end` stays if the trial succeeds
-    n_clues: np.ndarray  # lane -> clues, without those of the trial
-    target: np.ndarray  # lane -> the number of clues at which it stops
-    is_proved: np.ndarray  # lane -> no search was too long
-    place: np.ndarray  # lane -> the place in the order at which it searches
-    without: np.ndarray  # lane -> the cell that holds another digit in its search, or -1
-    nodes: np.ndarray  # lane -> nodes of the row
-    trial_nodes: np.ndarray  # lane -> nodes of the trial
-    n_blocked: np.ndarray  # lane, place -> clues that have to stay from that place on
-    own_rows: np.ndarray  # place of a row -> the row of `RowRules` whose rules hold
-    bits: np.ndarray  # one bit a lane: the sets of lanes that `Lanes.bits` has
-
-
-class Made(NamedTuple):
-    """The puzzles of rows.
-
-    Attributes
-    ----------
-    puzzles : ndarray of uint8, shape (n, n_cells)
-    solutions : ndarray of uint8, shape (n, n_cells)
-        Where rows have rules of their own, the digits that are there before fill the grids.
-    attempts : ndarray of int64, shape (n,)
-        The first attempt to make; then the one that succeeded.
-    nodes : ndarray of int64, shape (n,)
-        Nodes of all attempts.
-    reasons : ndarray of int64, shape (n, 6)
-        The number of attempts that failed for each reason.
-    fewest, most : ndarray of int64, shape (n,)
-        The fewest and the most clues of those that failed by their number.
-    weights : ndarray of float64, shape (n,)
-        The mean weight of the grids filled: 1 / (the chance of the one that is taken), on average.
-        If puzzles are weighed, times `_weight`.
-    """
-
-    puzzles: np.ndarray
-    solutions: np.ndarray
-    attempts: np.ndarray
-    nodes: np.ndarray
-    reasons: np.ndarray
-    fewest: np.ndarray
-    most: np.ndarray
-    weights: np.ndarray
-
-    @classmethod
-    def of_rows(cls, n: int, n_cells: int) -> Made:
-        """Return rows that are not made yet."""
-        grids, numbers = np.zeros((2, n, n_cells), np.uint8), np.zeros((4, n), np.int64)
-        numbers[2] = n_cells
-        reasons = np.zeros((n, RATED + 1), np.int64)
-        return cls(*grids, *numbers[:2], reasons, *numbers[2:], np.zeros(n))
 
 
 # ---- attempts -----------------------------------------------------------------------------------
@@ -190,7 +74,7 @@ def _fraction(w, lane):
 def _begin_attempt(w, keys, rows, made, lane):
     k = w.row[lane]
     w.random[lane] = stream_of(keys, rows[k], made.attempts[k])
-    w.n_filled[lane], w.weights[lane], w.is_proved[lane] = 0, 0.0, 1
+    w.n_filled[lane], w.weights[lane] = 0, 0.0
     w.phase[lane], w.trial_nodes[lane] = _FILL, 0
 
 
@@ -199,7 +83,6 @@ def _fail(w, wish, made, lane, reason):
     k = w.row[lane]
     made.reasons[k, reason] += 1
     if wish.is_single:
-        made.nodes[k] = w.nodes[lane]
         return _NEXT
     made.attempts[k] += 1
     return _RETRY
@@ -337,7 +220,6 @@ def _end_trial(n, w, wish, lane, found):
         w.stays[lane] = 1
         return -1
     if found == _TWO or end == begin + 1:
-        w.is_proved[lane] &= found == _TWO
         w.begin[lane] += 1
         return 0
     return (end - begin) // 2
@@ -467,11 +349,11 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
         return _NEXT
     size = 0
     k = w.row[lane]
-    w.nodes[lane] += 1
+    made.nodes[k] += 1
     if k >= left[1]:  # a row before it has failed
         return _IDLE
-    if w.nodes[lane] > wish.row_nodes:
-        made.nodes[k], left[1] = w.nodes[lane], k
+    if made.nodes[k] > wish.row_nodes:
+        left[1] = k
         return _IDLE
     w.without[lane] = -1
     if w.phase[lane] == _FILL:
@@ -497,10 +379,9 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
         if found == _OPEN:
             return _WAIT
         if w.phase[lane] == _DIG:
+            if found == _LONG and wish.is_minimal and w.end[lane] == w.begin[lane] + 1:
+                return _FAIL + SPARE  # a clue that may be one too many
             size = _end_trial(n, w, wish, lane, found)
-            if size < 0:
-                w.without[lane] = _single_of_trial(w, wish, lane)
-                return _SEARCH
         elif w.phase[lane] == _BEGIN:
             if found != _ONE:
                 return _FAIL + SEVERAL
@@ -513,7 +394,7 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
         else:
             w.begin[lane] += 1
     if w.phase[lane] == _DIG:
-        if _begin_trial(form, w, wish, lane, size):
+        if size < 0 or _begin_trial(form, w, wish, lane, size):
             w.without[lane] = _single_of_trial(w, wish, lane)
             return _SEARCH
         n_clues = w.n_clues[lane]
@@ -521,8 +402,6 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
             made.fewest[k] = min(made.fewest[k], n_clues)
             made.most[k] = max(made.most[k], n_clues)
             return _FAIL + NUMBER
-        if wish.is_minimal and not w.is_proved[lane]:
-            return _FAIL + SPARE
         w.phase[lane], w.begin[lane] = _WEIGH if wish.is_weighed else _REVIEW, 0
         w.n_blocked[lane, :] = 0
         if not wish.is_weighed and (not wish.is_minimal or wish.begins.size > wish.cells.size):
@@ -541,7 +420,6 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
     made.weights[k] = w.weights[lane] / _LEAST_WEIGHT / wish.n_fills
     if wish.is_weighed:
         made.weights[k] *= _weight(w, wish, lane)
-    made.nodes[k] = w.nodes[lane]
     return _NEXT
 
 
@@ -572,7 +450,7 @@ def _dig(form, rules, own, w, wish, keys, rows, made, left):
             if what == _NEXT:
                 what = _IDLE
                 if left[0] < left[1]:
-                    w.row[lane], w.nodes[lane] = left[0], made.nodes[left[0]]
+                    w.row[lane] = left[0]
                     left[0] += 1
                     what = _RETRY
             if what == _RETRY:
@@ -618,7 +496,7 @@ def dig_rows(
     """
     form = _form_of(problem)
     left = np.array([0, len(rows)], np.int64)
-    w = _diggers(form, len(wish.begins) - 1, len(rows))
+    w = diggers_of(form, len(wish.begins) - 1, len(rows))
     own = None
     if isinstance(problem, Variant):
         own = problem.own
@@ -631,29 +509,3 @@ def dig_rows(
 def _form_of(problem: ExactCover) -> Form:
     assert isinstance(problem, GridProblem)
     return form_of(problem, best_width(problem.n_digits))
-
-
-def _diggers(form: Form, n_units: int, n_rows: int) -> Diggers:
-    """Return memory for lanes."""
-    kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
-    n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
-    whole = np.zeros((14, n), np.int64)
-    return Diggers(
-        aligned(n * n_cells, kind),
-        aligned(n * n_cells * len(form.shape.free), kind),
-        aligned(n, kind),
-        np.empty((n_levels, n, n_cells), kind),
-        np.zeros((n_levels, n), kind),
-        np.zeros((n_levels, n), np.uint16),
-        *whole[:3],
-        np.zeros(n, np.uint64),
-        whole[3],
-        *np.zeros((2, n)),
-        np.zeros((n, n_cells), np.uint8),
-        np.zeros((n, n_cells), np.int32),
-        np.zeros((n, n_units), np.int64),
-        *whole[4:],
-        np.zeros((n, n_units + 1), np.int64),
-        np.arange(n_rows),
-        np.array([2**n - 1, 0, 0, 2**n - 1, 0, 0], np.uint32),
-    )
