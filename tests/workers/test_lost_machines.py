@@ -112,14 +112,13 @@ def started_dask(address=None):
 
 def ends_and_is_resumed(directory, losses, **workers):
     """Lose all machines; check that one clear error is raised, and resume the run elsewhere."""
-    how = {name: HOW[name] for name in ("budget",)}
     with (
-        bs.Run(directory, QUEENS, engine=HOW["engine"]) as run,
+        bs.Run(directory, QUEENS, engine="dlx") as run,
         pytest.raises(bs.WorkersError, match=r"no worker is left, and none has joined in 0\.5 s"),
     ):
-        run.search(on_progress=Loses(*losses, pause=0.3), **workers, **how)
-    with bs.Run(directory, QUEENS, engine=HOW["engine"], resume=True) as run:
-        result = run.search(**how)
+        run.search(on_progress=Loses(*losses, pause=0.3), budget=1000, **workers)
+    with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
+        result = run.search()
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
 
 
@@ -140,16 +139,16 @@ def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
 
 def test_dask_without_its_scheduler_is_one_clear_error(tmp_path, capfd):
     with started_dask() as (address, scheduler):
-        kill = Loses((0.1, scheduler.kill))
-        how = {"backend": "dask", "address": address, "budget": HOW["budget"]}
+        kill = Loses((0.1, scheduler.kill), pause=0.1)
+        how = {"backend": "dask", "address": address, "budget": 1000}
         with (
-            bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"]) as run,
+            bs.Run(tmp_path / "run", QUEENS, engine="dlx") as run,
             pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"),
         ):
             run.search(on_progress=kill, **how)
     assert "Failed to reconnect" not in capfd.readouterr().err
-    with bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"], resume=True) as run:
-        result = run.search(budget=HOW["budget"])
+    with bs.Run(tmp_path / "run", QUEENS, engine="dlx", resume=True) as run:
+        result = run.search()
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
 
 
