@@ -45,23 +45,32 @@ class Loses:
             time.sleep(self.pause)
 
 
-@pytest.fixture
-def machines(monkeypatch):
-    """Yield the address of a Ray cluster of two machines with a CPU each, and how to lose each."""
+@pytest.fixture(scope="module")
+def cluster():
+    """Yield a Ray cluster of a head without a CPU."""
     module = pytest.importorskip("batchsolve.workers.ray")
     from ray.cluster_utils import Cluster
 
-    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
     module.ray.shutdown()
-    # the head has no CPU and its own address, because this process takes it for its machine
+    # the head has its own address, because this process takes it for its machine
     head = {"num_cpus": 0, "include_dashboard": False, "_system_config": SOON_MISSED}
     cluster = Cluster(True, head_node_args=head)
+    yield cluster
+    cluster.shutdown()
+
+
+@pytest.fixture
+def machines(cluster, monkeypatch):
+    """Yield the address of a Ray cluster, and how to lose each of two machines with a CPU."""
+    module = pytest.importorskip("batchsolve.workers.ray")
+    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
+    nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
     try:
-        nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
         yield cluster.address, [lambda n=n: cluster.remove_node(n, False) for n in nodes]
     finally:
         module.ray.shutdown()
-        cluster.shutdown()
+        for node in cluster.worker_nodes & {*nodes}:
+            cluster.remove_node(node)
 
 
 def test_ray_goes_on_with_the_machines_that_are_left(machines):
