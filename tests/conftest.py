@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items):
     Processes that lack the same kernel would each compile it, also workers of clusters. A long
     file must not be left over when the others are done.
     """
-    first = {"engines": 0, "workers": 1, "runs": 2}
+    first = {"engines": 0, "rating": 0, "workers": 1, "runs": 2}
     items.sort(key=lambda item: first.get(item.path.parent.name, 3))
 
 

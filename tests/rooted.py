@@ -61,11 +61,11 @@ class ByRoot(Goal):
         return []
 
 
-def scheduled(pool, engine):
+def scheduled(pool, engine, begun=None):
     """Return the workers' answers to each root, once a scheduler has nothing left to hand out."""
     goal = ByRoot()
     scheduler = Scheduler(goal, pool.jobs)
-    for piece in pieces():
+    for piece in begun or pieces():
         scheduler.add_behind(piece)
     while not scheduler.is_empty:
         for _ in run_round(scheduler, pool.start(work(engine), scheduler)):

@@ -201,9 +201,10 @@ def work():
     own = Rules(4, shared.places, (), (), ((2, 3, "less"),), (Cage((0, 1, 4), 7),), ((9, 3),))
     rows = Variants.of(shared, [own] * 9, regions)
     killer = replace(plain(2, 2), cages=(Cage((0, 1, 4), 7),), pairs=((2, 3, "less"),))
-    others = bs.grid_problem(9, rules="x+antiknight"), bs.Variant(killer), rows
+    others = [bs.grid_problem(4, rules=name) for name in ("x", "antiknight")]
+    others += bs.Variant(killer), rows
     # integers of 16 bits and of 32
-    for problem in (bs.Sudoku(2, 3), bs.Sudoku(4, 5), *others):
+    for problem in (bs.Sudoku(2, 3), bs.Sudoku(5, 5), *others):
         for unordered in (False, True):
             task = replace(puzzles, unordered=unordered)
             found = SudokuLanes(best_width(problem.n_digits)).search(problem, task)

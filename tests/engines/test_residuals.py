@@ -2,14 +2,13 @@
 
 from importlib import import_module
 
-import numpy as np
 import pytest
-from conftest import problems
+from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import covers
 from test_engines import run_out
 
-from batchsolve import ExactCover, Stacks
+from batchsolve import Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.families import family
 from batchsolve.runs.reading import read_problem
@@ -27,7 +26,7 @@ def outcome_of(engine, problem, **settings):
 
 @both_engines
 @given(
-    problem=problems(),
+    problem=problems() | coloured_problems(),
     budget=st.integers(0, 20) | st.just(UNLIMITED),
     depth=st.sampled_from([0, 1, 2, UNLIMITED]),
     room=st.integers(1, 4) | st.just(UNLIMITED),
@@ -90,43 +89,3 @@ def test_stacks_that_leave_too_much_are_left_to_dancing_links(engine, monkeypatc
     stack = Stacks.from_lists([[1, 9]])
     outcome = get_engine(engine).search(problem, Task.of(stack))
     assert outcome.counts.tolist() == [len(covers(problem, (1, 9)))]
-
-
-class Colored(ExactCover):
-    """A problem whose secondary items take colours."""
-
-    colors: np.ndarray
-
-
-def colored_covers(problem):
-    """Return all option sets that cover primary items once and give secondary items one colour."""
-    found = set()
-    for bitmap in range(2**problem.n_options):
-        cover = [o for o in range(problem.n_options) if bitmap >> o & 1]
-        taken: dict[int, int] = {}
-        good = True
-        for o in cover:
-            begin, end = problem.indptr[o], problem.indptr[o + 1]
-            good &= bool(np.any(problem.indices[begin:end] < problem.n_primary))
-            for i, c in zip(problem.indices[begin:end], problem.colors[begin:end], strict=True):
-                good &= i not in taken or taken[i] == c != 0
-                taken[i] = c
-        if good and all(i in taken for i in range(problem.n_primary)):
-            found.add(frozenset(cover))
-    return found
-
-
-@both_engines
-@given(data=st.data())
-def test_options_that_colour_an_item_alike_do_not_conflict(engine, data):
-    n_primary, n_items = 3, 6
-    row = st.lists(st.integers(0, n_items - 1), min_size=1, max_size=4, unique=True)
-    rows = data.draw(st.lists(row, min_size=1, max_size=8))
-    indices = [i for row in rows for i in row]
-    problem = Colored(np.cumsum([0, *map(len, rows)]), indices, n_items, n_primary)
-    colors = [data.draw(st.integers(0, 2)) if i >= n_primary else 0 for i in indices]
-    problem.colors = np.array(colors, np.uint32)
-    expected = colored_covers(problem)
-    _, _, found = run_out(engine, problem, WHOLE, [data.draw(st.integers(1, 9))])
-    assert {frozenset(map(int, cover)) for _, cover in found} == expected
-    assert len(found) == len(expected)

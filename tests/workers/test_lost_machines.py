@@ -45,23 +45,32 @@ class Loses:
             time.sleep(self.pause)
 
 
-@pytest.fixture
-def machines(monkeypatch):
-    """Yield the address of a Ray cluster of two machines with a CPU each, and how to lose each."""
+@pytest.fixture(scope="module")
+def cluster():
+    """Yield a Ray cluster of a head without a CPU."""
     module = pytest.importorskip("batchsolve.workers.ray")
     from ray.cluster_utils import Cluster
 
-    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
     module.ray.shutdown()
-    # the head has no CPU and its own address, because this process takes it for its machine
+    # the head has its own address, because this process takes it for its machine
     head = {"num_cpus": 0, "include_dashboard": False, "_system_config": SOON_MISSED}
     cluster = Cluster(True, head_node_args=head)
+    yield cluster
+    cluster.shutdown()
+
+
+@pytest.fixture
+def machines(cluster, monkeypatch):
+    """Yield the address of a Ray cluster, and how to lose each of two machines with a CPU."""
+    module = pytest.importorskip("batchsolve.workers.ray")
+    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
+    nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
     try:
-        nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
         yield cluster.address, [lambda n=n: cluster.remove_node(n, False) for n in nodes]
     finally:
         module.ray.shutdown()
-        cluster.shutdown()
+        for node in cluster.worker_nodes & {*nodes}:
+            cluster.remove_node(node)
 
 
 def test_ray_goes_on_with_the_machines_that_are_left(machines):
@@ -112,14 +121,13 @@ def started_dask(address=None):
 
 def ends_and_is_resumed(directory, losses, **workers):
     """Lose all machines; check that one clear error is raised, and resume the run elsewhere."""
-    how = {name: HOW[name] for name in ("budget",)}
     with (
-        bs.Run(directory, QUEENS, engine=HOW["engine"]) as run,
+        bs.Run(directory, QUEENS, engine="dlx") as run,
         pytest.raises(bs.WorkersError, match=r"no worker is left, and none has joined in 0\.5 s"),
     ):
-        run.search(on_progress=Loses(*losses, pause=0.3), **workers, **how)
-    with bs.Run(directory, QUEENS, engine=HOW["engine"], resume=True) as run:
-        result = run.search(**how)
+        run.search(on_progress=Loses(*losses, pause=0.3), budget=1000, **workers)
+    with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
+        result = run.search()
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
 
 
@@ -140,16 +148,16 @@ def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
 
 def test_dask_without_its_scheduler_is_one_clear_error(tmp_path, capfd):
     with started_dask() as (address, scheduler):
-        kill = Loses((0.1, scheduler.kill))
-        how = {"backend": "dask", "address": address, "budget": HOW["budget"]}
+        kill = Loses((0.1, scheduler.kill), pause=0.1)
+        how = {"backend": "dask", "address": address, "budget": 1000}
         with (
-            bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"]) as run,
+            bs.Run(tmp_path / "run", QUEENS, engine="dlx") as run,
             pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"),
         ):
             run.search(on_progress=kill, **how)
     assert "Failed to reconnect" not in capfd.readouterr().err
-    with bs.Run(tmp_path / "run", QUEENS, engine=HOW["engine"], resume=True) as run:
-        result = run.search(budget=HOW["budget"])
+    with bs.Run(tmp_path / "run", QUEENS, engine="dlx", resume=True) as run:
+        result = run.search()
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
 
 
