@@ -171,10 +171,10 @@ def dedupe(
     the puzzle is in a file of --against. Invalid rows are kept. The number of rows left out is
     printed on stderr.
     """
-    from batchsolve.runs.dedupe import dedupe as leave_out, kept_on
-    from batchsolve.runs.progress import ROW_BAR
+    from batchsolve.runs.dedupe import dedupe as leave_out
+    from batchsolve.runs.progress import ROW_BAR, rows_on
 
-    with printing.progress(ROW_BAR, kept_on) as on_progress:
+    with printing.progress(ROW_BAR, rows_on) as on_progress:
         summary = leave_out(
             inputs,
             output,

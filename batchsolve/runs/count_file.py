@@ -9,21 +9,13 @@ from typing import Any, ClassVar, Unpack
 from batchsolve.engines.choice import RowEngines
 from batchsolve.runs.instance_answers import CountTable
 from batchsolve.runs.instances import of_files
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.solve_file import FileRun
-from batchsolve.settings import (
-    CorpusFields,
-    FileSettings,
-    SearchSettings,
-    path_of,
-    paths_of,
-    settings_of_corpus,
-)
+from batchsolve.runs.solve_file import FileRun, run_files
+from batchsolve.settings import CorpusFields, FileSettings, SearchSettings, settings_of_corpus
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.places import files_of, is_address
+from batchsolve.tables.places import is_address
 from batchsolve.tables.sources import split_suffixes
-from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 
@@ -97,19 +89,8 @@ def count_file(
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    chosen, how = settings_of_corpus(count_file, search, files, settings)
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary = CountRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            chosen,
-            how,
-            Pool(jobs, backend, address),
-            tell,
-        ).run()
-    LOG.info("%s", summary)
+    how = *settings_of_corpus(count_file, search, files, settings), Pool(jobs, backend, address)
+    summary: Summary = run_files(CountRun, inputs, output, *how, on_progress=on_progress)
     return summary
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from batchsolve.runs.corpora import (
     refuse_own_output,
 )
 from batchsolve.runs.destinations import Parts, destination_of
-from batchsolve.runs.progress import ROW_BAR, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
@@ -90,6 +90,7 @@ class DedupeSummary:
     seconds: float = 0.0
     backend: str = "threading"
     jobs: int = 1
+    in_bar: ClassVar[tuple[str, ...]] = ("kept",)
 
     @property
     def complete(self) -> bool:
@@ -97,38 +98,16 @@ class DedupeSummary:
         return not (self.invalid or self.undecided or self.known_invalid)
 
     def __str__(self) -> str:
-        doubts = [f"{n:,} of them {what}" for n, what in self._doubts() if n]
-        parts = [f"{self.kept:,} kept" + (f" ({', '.join(doubts)})" if doubts else "")]
-        parts += [f"{n:,} {what}" for n, what in self._dropped() if n]
+        doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
+        said = ", ".join(f"{n:,} of them {what}" for what, n in doubts.items() if n)
+        parts = [f"{self.kept:,} kept" + (f" ({said})" if said else "")]
+        dropped = {"repeated": self.repeated, "known": self.known}
+        parts += [f"{n:,} {what}" for what, n in dropped.items() if n]
         if self.known_invalid:
             parts.append(f"{self.known_invalid:,} invalid in the files of --against")
         speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
         rows = counted(self.rows, "row")
         return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s"
-
-    def _doubts(self) -> list[tuple[int, str]]:
-        return [(self.invalid, "invalid"), (self.undecided, "without a canonical form")]
-
-    def _dropped(self) -> list[tuple[int, str]]:
-        return [(self.repeated, "repeated"), (self.known, "known")]
-
-
-@dataclass(frozen=True)
-class DedupeProgress:
-    """The argument of a progress callback.
-
-    Attributes
-    ----------
-    new_rows : int
-        Rows processed since the last call.
-    totals : DedupeSummary
-    expected_rows : int or None
-        The estimated number of rows of the same files; None if unknown.
-    """
-
-    new_rows: int
-    totals: DedupeSummary
-    expected_rows: int | None
 
 
 def dedupe(
@@ -141,7 +120,7 @@ def dedupe(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    on_progress: Callable[[DedupeProgress], None] | bool | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> DedupeSummary:
@@ -172,7 +151,7 @@ def dedupe(
     address : str, optional
         As in `solve_file`.
     on_progress : callable or True, optional
-        Called with a `DedupeProgress` after every block; or True for a progress bar.
+        Called with a `Progress` after every block; or True for a progress bar.
     files : FileSettings, optional
         The settings of reading: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
         ``filename``.
@@ -208,7 +187,7 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    with shown(on_progress, kept_on, ROW_BAR) as tell:
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
         run = _Dedupe(
             paths_of("the input", inputs),
             paths_of("a file to compare with", against),
@@ -220,17 +199,6 @@ def dedupe(
             tell,
         )
         return run.run()
-
-
-def kept_on(bar: Any) -> Callable[[DedupeProgress], None]:
-    """Return a callback of `dedupe` that shows rows on a bar of tqdm, made by `ROW_BAR`."""
-
-    def update(progress: DedupeProgress) -> None:
-        bar.total = progress.expected_rows
-        bar.set_postfix(kept=progress.totals.kept, refresh=False)
-        bar.update(progress.new_rows)
-
-    return update
 
 
 def _keys(keyed: Keyed, block: Block) -> RowKeys:
@@ -266,7 +234,7 @@ class _Dedupe:
     mark: bool
     settings: FileSettings
     pool: Pool
-    on_progress: Callable[[DedupeProgress], None]
+    on_progress: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
     seen: SeenKeys = field(default_factory=SeenKeys)
     places: Places = field(default_factory=Places)
@@ -288,6 +256,7 @@ class _Dedupe:
             refuse_own_output([other], theirs, self.output)
         corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
         keyed = Keyed(corpus.reader, self.up_to_symmetry)
+        self.on_progress(Progress(0, self.totals))
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
@@ -389,6 +358,6 @@ class _Dedupe:
                 n_rows += encoded.n_rows
                 yield encoded
                 expected = corpus.expected_rows(n_rows, block.end)
-                self.on_progress(DedupeProgress(encoded.n_rows, self.totals, expected))
+                self.on_progress(Progress(encoded.n_rows, self.totals, expected))
         except RowsError as error:
             raise place.located(error) from None

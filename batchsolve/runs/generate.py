@@ -25,9 +25,9 @@ from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.corpora import blocks_for, corpus_of
 from batchsolve.runs.destinations import Parts, RowTable
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
-from batchsolve.runs.solve_file import FileRun
+from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
@@ -35,7 +35,6 @@ from batchsolve.settings import (
     GenerateFields,
     PuzzleSettings,
     SearchSettings,
-    path_of,
     settings_and_files,
     whole_number,
 )
@@ -44,7 +43,6 @@ from batchsolve.tables.inputs import Tables
 from batchsolve.tables.places import files_of
 from batchsolve.tables.rule_columns import OWN, REGIONS
 from batchsolve.tables.shapes import BOX
-from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 USED = ("box", "rules", "regions", "alphabet", "blank", "chunk", "resume")  # settings of files
@@ -138,19 +136,19 @@ def generate_file(
     100
     """
     what, how = _checked(generate_file, wanted, files, settings)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary = GenerateRun(
-            [],
-            [],
-            path_of("the output", output),
-            SearchSettings(),
-            how,
-            Pool(jobs, backend, address),
-            tell,
-            n=whole_number("n", n),
-            wanted=what,
-        ).run()
-    LOG.info("%s", summary)
+    pool = Pool(jobs, backend, address)
+    n = whole_number("n", n)
+    summary: Summary = run_files(
+        GenerateRun,
+        [],
+        output,
+        SearchSettings(),
+        how,
+        pool,
+        on_progress=on_progress,
+        n=n,
+        wanted=what,
+    )
     return summary
 
 

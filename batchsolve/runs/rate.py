@@ -11,27 +11,23 @@ from batchsolve.engines.choice import EnginesByShape
 from batchsolve.rating.techniques import NAMES
 from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.solve import answered_table
-from batchsolve.runs.solve_file import FileRun
+from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
     FileFields,
     FileSettings,
     SearchSettings,
-    path_of,
-    paths_of,
     settings_of,
 )
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.places import files_of
 from batchsolve.tables.rated import RatedSums, RatedTable
 from batchsolve.tables.sources import TableSource
-from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 SHARE = 16  # of a usual block, because rating a row takes some 16 times as long as solving it
@@ -196,21 +192,13 @@ def rate_file(
     >>> summary.rows, sum(summary.techniques.values())
     (10000, 10000)
     """
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary: RateSummary = RateRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            SearchSettings(limit=PROVES_UNIQUENESS),
-            settings_of(rate_file, FileSettings, files, settings),
-            Pool(jobs, backend, address),
-            tell,
-            backdoor=bool(backdoor),
-            steps=bool(steps),
-            uniqueness=bool(uniqueness),
-        ).run()
-    LOG.info("%s", summary)
+    search = SearchSettings(limit=PROVES_UNIQUENESS)
+    how = search, settings_of(rate_file, FileSettings, files, settings)
+    own = {"backdoor": bool(backdoor), "steps": bool(steps), "uniqueness": bool(uniqueness)}
+    pool = Pool(jobs, backend, address)
+    summary: RateSummary = run_files(
+        RateRun, inputs, output, *how, pool, on_progress=on_progress, own=own
+    )
     return summary
 
 
@@ -219,19 +207,7 @@ class RateRun(FileRun):
     """One run of `rate_file`; see `FileRun`."""
 
     totals: RateSummary = field(default_factory=RateSummary)
-    backdoor: bool = field(kw_only=True)
-    steps: bool = field(kw_only=True)
-    uniqueness: bool = field(kw_only=True)
     kind: ClassVar[str] = "rate"
-
-    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
-        """See `FileRun`."""
-        mine = {
-            "backdoor": self.backdoor,
-            "steps": self.steps,
-            "uniqueness": self.uniqueness,
-        }
-        return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, EnginesByShape]:
         """See `FileRun`."""
@@ -240,8 +216,7 @@ class RateRun(FileRun):
 
     def table(self, corpus: Any, pool: Pool) -> RatedTable:
         """See `FileRun`."""
-        reader = self.reader(corpus, pool)
-        return RatedTable(reader, self.backdoor, self.steps, self.uniqueness)
+        return RatedTable(self.reader(corpus, pool), **self.own)
 
     def add(self, sums: RatedSums) -> None:
         """See `FileRun`."""

@@ -142,20 +142,28 @@ def solve_file(
     <BLANKLINE>
     """
     chosen, how = settings_of_corpus(solve_file, search, files, settings)
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary = FileRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            chosen.of_rows(),
-            how,
-            Pool(jobs, backend, address),
-            tell,
-        ).run()
-    LOG.info("%s", summary)
+    pool = Pool(jobs, backend, address)
+    summary: Summary = run_files(
+        FileRun, inputs, output, chosen.of_rows(), how, pool, on_progress=on_progress
+    )
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
+    return summary
+
+
+def run_files(
+    kind: Callable[..., FileRun],
+    inputs: Any,
+    output: Any,
+    *how: Any,
+    on_progress: Callable[[Progress], None] | bool | None,
+    **own: Any,
+) -> Any:
+    """Make a run of a kind, and log its summary; the other arguments are those of `FileRun`."""
+    files = paths_of("the input", inputs), path_of("the output", output)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary = kind(*files, *how, tell, **own).run()
+    LOG.info("%s", summary)
     return summary
 
 
@@ -167,6 +175,8 @@ class FileRun:
     ----------
     inputs, paths : list of str
         The arguments, and the files that they stand for.
+    own : dict of str to object
+        Settings that only runs of this kind have, in JSON types.
     totals : Summary
         The sums of the rows that are written; other kinds of runs have sums of their own.
     rows_before : int
@@ -180,12 +190,12 @@ class FileRun:
     """
 
     inputs: list[str]
-    paths: list[str]
     output: str
     search: SearchSettings
     settings: FileSettings
     pool: Pool
     on_progress: Callable[[Progress], None]
+    own: dict[str, Any] = field(default_factory=dict)
     totals: Any = field(default_factory=Summary)
     rows_before: int = 0
     begin: Boundary | None = None
@@ -195,6 +205,7 @@ class FileRun:
     keep: ClassVar[int] = 1  # first covers of a row that its answer needs
 
     def __post_init__(self) -> None:
+        self.paths = files_of(self.inputs)
         self.destination = destination_of(self.output)
         self.output = self.destination.path
         self.unrecorded: list[Part] = []
@@ -419,7 +430,7 @@ class FileRun:
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         search["engine"] = engines.identity if engines else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
-        return {**search, "inputs": inputs, "columns": corpus.columns}
+        return {**search, "inputs": inputs, "columns": corpus.columns, **self.own}
 
     def _journal(self, corpus: Any, engines: Any) -> Journal:
         box = list(self.settings.box) if self.settings.box else None
