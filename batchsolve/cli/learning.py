@@ -147,19 +147,12 @@ def rate(
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 
-class _Bounds(click.ParamType):
-    """Numbers with commas between them."""
-
-    name = "bounds"
-
-    def convert(self, value: object, param: object, ctx: object) -> tuple[float, ...]:
-        """Return the numbers."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(map(float, str(value).split(",")))
-        except ValueError:
-            raise click.BadParameter(f"{value!r} is not numbers; write 1,10,100") from None
+def bounds(text: str) -> tuple[float, ...]:
+    """Return numbers with commas between them."""
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not numbers; write 1,10,100") from None
 
 
 @command(
@@ -204,13 +197,13 @@ def evaluate(
         option(metavar="NAME", help="Count each value of this column, such as rating, apart."),
     ] = None,
     bins: Annotated[
-        tuple[float, ...],
+        tuple[float, ...] | None,
         option(
             metavar="BOUNDS",
-            type=_Bounds(),
+            type=bounds,
             help="Count ranges of numbers instead of values: 1,10,100 are four of them.",
         ),
-    ] = (),
+    ] = None,
     html: Annotated[
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
@@ -238,7 +231,7 @@ def evaluate(
             prediction=prediction,
             truth=truth,
             by=by,
-            bins=bins,
+            bins=bins or (),
             **asdict(workers),
             on_progress=on_progress,
             files=files,

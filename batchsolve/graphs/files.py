@@ -25,7 +25,7 @@ from batchsolve.errors import InputError, first_line, named_errors
 from batchsolve.json_records import (
     SEAL,
     TEXT,
-    Kind,
+    Form,
     is_whole,
     list_of,
     parse,
@@ -38,8 +38,8 @@ from batchsolve.whole_files import whole_file
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
 
-_FORM = {
-    "batchsolve": Kind("'graph'", lambda value: value == "graph"),
+_FORM: Form = {
+    "batchsolve": ("'graph'", lambda value: value == "graph"),
     "version": whole(1, 1),
     "problem": TEXT,
     "options": list_of(whole(0, 2**32 - 1)),

@@ -116,10 +116,6 @@ def augment(
     *,
     seed: int = 0,
     original: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
@@ -138,16 +134,9 @@ def augment(
         From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone.
     original : bool
         Write each row itself before its images, which then differ from it, too.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``solution_column``, ``box``, ``rules``, ….
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -172,13 +161,13 @@ def augment(
     {'...1.2....3.4...'}
     """
     drawing = _drawing(n, seed, original)
-    how = settings_of(augment, FileSettings, files, settings)
+    workers, how = settings_of(augment, settings, FileSettings)
     size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
     corpus = corpus_of(sources, how, solution_column=how.solution_column, size=size)
     images, summary = ImageTable(corpus.reader, **drawing), AugmentSummary()
     parts = [images.schema.empty_table()]
-    with Pool(jobs, backend, address) as pool:
+    with Pool(**workers) as pool:
         made = _images_of_blocks(corpus.blocks(), pool, corpus.reader.read, images.rows, 1)
         for _, (part, sums) in made:
             parts.append(part)
@@ -196,11 +185,7 @@ def augment_file(
     *,
     seed: int = 0,
     original: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> AugmentSummary:
     r"""Write a table with random images of each row of a corpus; see `augment`.
@@ -219,18 +204,11 @@ def augment_file(
         As in `augment`.
     original : bool
         As in `augment`.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading and writing.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -253,11 +231,11 @@ def augment_file(
     (2, 6, 1)
     """
     drawing = _drawing(n, seed, original)
-    how = SearchSettings(), settings_of(augment_file, FileSettings, files, settings)
+    workers, files = settings_of(augment_file, settings, FileSettings)
+    how = SearchSettings(), files, Pool(**workers)
     own = {**drawing, "seed": str(drawing["seed"])}
-    pool = Pool(jobs, backend, address)
     summary: AugmentSummary = run_files(
-        AugmentRun, inputs, output, *how, pool, on_progress=on_progress, own=own
+        AugmentRun, inputs, output, *how, on_progress=on_progress, own=own
     )
     return summary
 

@@ -12,7 +12,7 @@ from batchsolve.runs.instances import of_files
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.solve_file import FileRun, run_files
-from batchsolve.settings import CorpusFields, FileSettings, SearchSettings, settings_of_corpus
+from batchsolve.settings import CorpusFields, FileSettings, SearchSettings, settings_of
 from batchsolve.tables.inputs import open_all
 from batchsolve.tables.places import is_address
 from batchsolve.tables.sources import split_suffixes
@@ -23,12 +23,7 @@ def count_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    search: SearchSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[CorpusFields],
 ) -> Summary:
     r"""Count the covers of many problems, and write a table with a row for each.
@@ -49,22 +44,13 @@ def count_file(
         of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
         ``message``. Counts are integers of 64 bits, or text if the engine is ``memo``, whose counts
         have any size. A problem that cannot be read is a row with a message.
-    jobs : int, optional
-        As of `solve_file`.
-    backend : {"threading", "loky", "dask", "ray"}
-        As of `solve_file`.
-    address : str, optional
-        As of `solve_file`.
     on_progress : callable or True, optional
         As of `solve_file`.
-    search : SearchSettings, optional
-        The settings of the search. Limits are those of a row: one that meets its ``limit`` has that
-        count, and is not complete. ``time_limit`` is the time that workers spend on a row,
-        together.
-    files : FileSettings, optional
-        The settings of reading and writing; ``column`` is the column of problems.
     **settings
-        The fields of `search` and `files`: ``limit=100``, ``stats=True``, ….
+        As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …. Limits are
+        those of a row: one that meets its ``limit`` has that count, and is not complete.
+        ``time_limit`` is the time that workers spend on a row, together. ``column`` is the column
+        of problems.
 
     Returns
     -------
@@ -89,8 +75,9 @@ def count_file(
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    how = *settings_of_corpus(count_file, search, files, settings), Pool(jobs, backend, address)
-    summary: Summary = run_files(CountRun, inputs, output, *how, on_progress=on_progress)
+    workers, *how = settings_of(count_file, settings, SearchSettings, FileSettings)
+    pool = Pool(**workers)
+    summary: Summary = run_files(CountRun, inputs, output, *how, pool, on_progress=on_progress)
     return summary
 
 

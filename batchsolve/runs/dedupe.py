@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -32,21 +34,13 @@ from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.repeats import (
-    UNSEEN,
-    Decision,
-    KeptRows,
-    Keyed,
-    Places,
-    RowKeys,
-    SeenKeys,
-)
+from batchsolve.tables.repeats import UNSEEN, Keyed, RowKeys, SeenKeys, output_rows, output_schema
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.pool import Pool
 
@@ -117,11 +111,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Sequence[str | os.PathLike[str]] = (),
     mark: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
@@ -144,19 +134,12 @@ def dedupe(
     mark : bool
         Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
         such as ``test.csv#17``; it is empty in that row itself.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         Called with a `Progress` after every block; or True for a progress bar.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
-        ``filename``.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
+        as ``files``, or field by field: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
+        ``filename``.
 
     Returns
     -------
@@ -187,6 +170,7 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
+    workers, files = settings_of(dedupe, settings, FileSettings)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
         run = _Dedupe(
             paths_of("the input", inputs),
@@ -194,11 +178,14 @@ def dedupe(
             path_of("the output", output),
             up_to_symmetry,
             mark,
-            settings_of(dedupe, FileSettings, files, settings),
-            Pool(jobs, backend, address),
+            files,
+            Pool(**workers),
             tell,
         )
         return run.run()
+
+
+_Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
 
 
 def _keys(keyed: Keyed, block: Block) -> RowKeys:
@@ -206,16 +193,11 @@ def _keys(keyed: Keyed, block: Block) -> RowKeys:
 
 
 def _kept(
-    reader: Reader,
-    rows: KeptRows,
-    encoder: Encoder,
-    in_place: InPlace | None,
-    block: Block,
-    decision: Decision,
+    reader: Reader, encode: Encode, in_place: InPlace | None, block: Block, decision: _Decision
 ) -> Encoded:
     """Encode the rows of a block that are kept."""
-    data = encoder.rows(rows.table(reader.read(block), decision))
-    return Encoded.of(data, block.number, in_place, n_rows=decision.first.size)
+    data = encode(output_rows(reader.read(block), *decision))
+    return Encoded.of(data, block.number, in_place, n_rows=decision[0].size)
 
 
 def _nothing(block: Block, n_rows: int) -> Encoded:
@@ -237,7 +219,7 @@ class _Dedupe:
     on_progress: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
     seen: SeenKeys = field(default_factory=SeenKeys)
-    places: Places = field(default_factory=Places)
+    files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     n_rows: int = 0  # rows of all files whose keys were looked up
 
     def run(self) -> DedupeSummary:
@@ -264,9 +246,9 @@ class _Dedupe:
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
             is_parquet = split_suffixes(self.output)[0] == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            keyed, rows = replace(keyed, reader=reader), KeptRows(reader, self.mark)
-            with self._opened(rows.schema) as output:
-                write = partial(_kept, reader, rows, encoder_for(self.output), output.in_place)
+            keyed = replace(keyed, reader=reader)
+            with self._opened(output_schema(reader, self.mark)) as output:
+                write = partial(_kept, reader, encoder_for(self.output), output.in_place)
                 self._keep(corpus, keyed, write, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
@@ -312,7 +294,7 @@ class _Dedupe:
         """Write the new rows of the input, or all rows with the column ``first``."""
         totals, n_known = self.totals, self.n_rows
 
-        def decide(block: Block, found: RowKeys) -> Decision:
+        def decide(block: Block, found: RowKeys) -> _Decision:
             first = self._look_up(found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
             totals.rows += first.size
@@ -321,11 +303,17 @@ class _Dedupe:
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
             totals.invalid += int(np.count_nonzero(~found.counted))
             totals.undecided += found.n_undecided
-            wanted = np.unique(first[~is_new]).tolist() if self.mark else []
-            return Decision(first, {row: self.places.name_of(row) for row in wanted})
+            if not self.mark:
+                return first, None
+            return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
         for encoded in self._pass_over(corpus, keyed, decide, write):
             output.take(encoded)
+
+    def _name_of(self, row: int) -> str:
+        """Return the name of a row for `batchsolve show`."""
+        first, name = self.files[bisect_right(self.files, row, key=itemgetter(0)) - 1]
+        return f"{name}#{row - first + 1}"
 
     def _look_up(self, found: RowKeys) -> Any:
         first = self.seen.add(found.keys, found.counted, self.n_rows)
@@ -347,7 +335,7 @@ class _Dedupe:
             nonlocal looked_at
             if block.source != looked_at:
                 looked_at = block.source
-                self.places.begin_file(block.name, self.n_rows)
+                self.files.append((self.n_rows, block.name))
             return decide(block, found)
 
         try:

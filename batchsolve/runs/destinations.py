@@ -22,7 +22,7 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import (
     FORMATS,
@@ -167,14 +167,14 @@ class OneFile:
 
 def _encoded(
     table: RowTable,
-    encoder: Encoder,
+    encode: Encode,
     in_place: InPlace | None,
     batch: Any,
     answers: Any,
 ) -> Encoded:
     """Encode the rows of a block, and write them in place if possible."""
     rows, sums = table.rows(batch, answers)
-    data, about = encoder.rows(rows), _about(batch, sums)
+    data, about = encode(rows), _about(batch, sums)
     return Encoded.of(data, batch.number, in_place, **about)
 
 

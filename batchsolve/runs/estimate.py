@@ -132,21 +132,20 @@ def estimate(
     sample = stacks.take(drawn)
     most = _nodes_at_a_stop(kernel, problem, sample, speed)
     with asking(check):
-        found = probe(kernel, problem, sample, rng, most)
-    node_samples = nodes + stands_for * found.nodes
-    count_samples = count + stands_for * found.solutions
-    levels = depth + found.levels
+        below, covers, levels, searched = probe(kernel, problem, sample, rng, most)
+    node_samples = nodes + stands_for * below
+    count_samples = count + stands_for * covers
     if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
         outcome = kernel.search(problem, Task.of(stacks))
         nodes += int(outcome.nodes.sum())
-        return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + found.searched)
+        return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + searched)
     return Estimate(
         *_interval(node_samples),
         *_interval(count_samples),
         probes,
-        float(levels.mean()),
-        nodes + found.searched,
-        _doubt(stands_for * found.nodes, stands_for * found.solutions),
+        depth + float(levels.mean()),
+        nodes + searched,
+        _doubt(stands_for * below, stands_for * covers),
     )
 
 
@@ -165,7 +164,7 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
     most = 1
     while True:
-        visited = probe(engine, problem, some, np.random.default_rng(most), most).searched
+        visited = probe(engine, problem, some, np.random.default_rng(most), most)[-1]
         if 2 * visited >= wanted * len(some) or 4 * most > MOST_AT_A_STOP:
             return most
         most *= 4
@@ -207,33 +206,13 @@ def _systematic(
     return drawn, ends[-1] / shares[drawn]
 
 
-@dataclass(frozen=True, eq=False)
-class Probes:
-    """The results of probes.
-
-    Attributes
-    ----------
-    nodes, solutions : ndarray of float64, shape (n,)
-        Estimates for the tree below each stack.
-    levels : ndarray of float64, shape (n,)
-        Number of levels below the stack at which a probe ended.
-    searched : int
-        Nodes visited by all probes.
-    """
-
-    nodes: npt.NDArray[np.float64]
-    solutions: npt.NDArray[np.float64]
-    levels: npt.NDArray[np.float64]
-    searched: int
-
-
 def probe(
     engine: Engine,
     problem: ExactCover,
     stacks: Stacks,
     rng: np.random.Generator,
     most_nodes: int = 1,
-) -> Probes:
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], int]:
     """Make a probe below every stack.
 
     Parameters
@@ -246,6 +225,15 @@ def probe(
     rng : numpy.random.Generator
     most_nodes : int
         Nodes that a probe may visit at a stop.
+
+    Returns
+    -------
+    nodes, solutions : ndarray of float64, shape (n,)
+        Estimates for the tree below each stack.
+    levels : ndarray of float64, shape (n,)
+        Number of levels below the stack at which a probe ended.
+    searched : int
+        Nodes visited by all probes.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
@@ -271,7 +259,7 @@ def probe(
         goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
         at = Stacks.concatenate(parts).take(goes_on)
         weight[at.roots] /= chances
-    return Probes(nodes, solutions, levels, searched)
+    return nodes, solutions, levels, searched
 
 
 def weighted_covers(

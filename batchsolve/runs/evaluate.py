@@ -247,11 +247,7 @@ def evaluate(
     truth: str | None = None,
     by: str | None = None,
     bins: Sequence[float] = (),
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[int], None] | bool | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
@@ -274,18 +270,11 @@ def evaluate(
         The column of strata, such as ``rating``.
     bins : sequence of float
         Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         Called with the number of rows since the last call; True draws a progress bar.
-    files : FileSettings, optional
-        The settings of reading.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -306,7 +295,7 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    how = settings_of(evaluate, FileSettings, files, settings)
+    workers, how = settings_of(evaluate, settings, FileSettings)
     edges = _edges(by, bins)
     if isinstance(predictions, str | bytes | os.PathLike | list | tuple):
         sources: list[Any] = open_all(files_of(paths_of("the predictions", predictions)))
@@ -321,7 +310,7 @@ def evaluate(
     evaluation = Evaluation(
         Stratum(), {}, corpus.column, column, known, by, {"malformed": [], "unjudged": []}, [], 0.0
     )
-    with shown(on_progress, rows_judged_on, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
+    with shown(on_progress, rows_judged_on, ROW_BAR) as tell, Pool(**workers) as pool:
         judged = _judged(corpus, reader, Judge(column, by, edges), pool, how.chunk)
         with closing(judged) as found:
             for rows in found:

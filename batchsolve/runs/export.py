@@ -28,7 +28,7 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import check_output, folder_beside, whole_output
 from batchsolve.tables.sources import name_of, open_source
@@ -93,11 +93,11 @@ def export_run(
     return rows
 
 
-def _encoded(encoder: Encoder, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
+def _encoded(encode: Encode, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
     """Encode rows, and write them into their place if workers can."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
-    data = b"".join(map(encoder.rows, pieces))
+    data = b"".join(map(encode, pieces))
     return Encoded.of(data, number, in_place, n_rows=len(table))
 
 

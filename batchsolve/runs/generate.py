@@ -35,7 +35,7 @@ from batchsolve.settings import (
     GenerateFields,
     PuzzleSettings,
     SearchSettings,
-    settings_and_files,
+    settings_of,
     whole_number,
 )
 from batchsolve.tables.answers import RowSums
@@ -80,12 +80,7 @@ def generate_file(
     output: str | os.PathLike[str],
     n: int,
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    wanted: PuzzleSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[GenerateFields],
 ) -> Summary:
     """Make puzzles, each with one solution, and write a table of them.
@@ -99,21 +94,13 @@ def generate_file(
         knows them.
     n : int
         Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         As in `solve_file`.
-    wanted : PuzzleSettings, optional
-        The puzzles that are wanted.
-    files : FileSettings, optional
-        The grids and their notation: ``box``, ``rules``, ``regions``, ``alphabet``, ``blank``; and
-        ``chunk`` and ``resume``.
     **settings
-        The fields of `wanted` and `files`: ``seed=7``, ``minimal=True``, ….
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; the puzzles that are wanted, whole
+        as ``wanted``, a `PuzzleSettings`, or field by field: ``seed=7``, ``minimal=True``, …; and
+        their grids and notation: ``box``, ``rules``, ``regions``, ``alphabet``, ``blank``,
+        ``chunk`` and ``resume``.
 
     Returns
     -------
@@ -135,31 +122,15 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    what, how = _checked(generate_file, wanted, files, settings)
-    pool = Pool(jobs, backend, address)
+    workers, wanted, files = _checked(generate_file, settings)
     n = whole_number("n", n)
-    summary: Summary = run_files(
-        GenerateRun,
-        [],
-        output,
-        SearchSettings(),
-        how,
-        pool,
-        on_progress=on_progress,
-        n=n,
-        wanted=what,
-    )
+    how = output, SearchSettings(), files, Pool(**workers)
+    summary: Summary = run_files(GenerateRun, [], *how, on_progress=on_progress, n=n, wanted=wanted)
     return summary
 
 
 def generate_table(
     n: int,
-    *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    wanted: PuzzleSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[GenerateFields],
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
@@ -170,21 +141,13 @@ def generate_table(
     >>> table.column_names, len(table)
     (['puzzle', 'solution', 'clues'], 3)
     """
-    what, how = _checked(generate_table, wanted, files, settings)
-    n = whole_number("n", n)
-    tables = _tables(n, None, Pool(jobs, backend, address), what, how)
-    schema, *each = tables
-    return pa.concat_tables([schema, *each]).combine_chunks()
+    workers, wanted, files = _checked(generate_table, settings)
+    tables = _tables(whole_number("n", n), None, Pool(**workers), wanted, files)
+    return pa.concat_tables(list(tables)).combine_chunks()
 
 
 def generate(
     n: int | None = None,
-    *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    wanted: PuzzleSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[GenerateFields],
 ) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_file`.
@@ -204,10 +167,10 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    what, how = _checked(generate, wanted, files, settings)
+    workers, wanted, files = _checked(generate, settings)
     n = None if n is None else whole_number("n", n)
-    tables = _tables(n, FEW_ROWS, Pool(jobs, backend, address), what, how)
-    names = Puzzle._fields[: 4 if what.weights else 3]
+    tables = _tables(n, FEW_ROWS, Pool(**workers), wanted, files)
+    names = Puzzle._fields[: 4 if wanted.weights else 3]
     return (
         Puzzle(
             **{name: row[name] for name in names},
@@ -219,17 +182,14 @@ def generate(
 
 
 def _checked(
-    caller: Callable[..., object],
-    wanted: PuzzleSettings | None,
-    files: FileSettings | None,
-    each: Mapping[str, object],
-) -> tuple[PuzzleSettings, FileSettings]:
+    caller: Callable[..., object], each: Mapping[str, Any]
+) -> tuple[dict[str, Any], PuzzleSettings, FileSettings]:
     """Return the settings; raise `InputError` if one of them has no meaning here."""
-    what, how = settings_and_files(caller, PuzzleSettings, wanted, files, each)
+    workers, wanted, files = settings_of(caller, each, PuzzleSettings, FileSettings)
     for declared in fields(FileSettings):
-        if declared.name not in USED and getattr(how, declared.name) != declared.default:
+        if declared.name not in USED and getattr(files, declared.name) != declared.default:
             raise InputError(f"{declared.name}: puzzles that are made have none; leave it out")
-    return what, how
+    return workers, wanted, files
 
 
 def _tables(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -71,11 +70,12 @@ class _InstanceTable:
     ) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         facts = batch.facts()
+        items, options, engines = ([each and each[k] for each in facts] for k in range(3))
         columns: list[Any] = [
-            pa.array([each and each.items for each in facts], pa.int64()),
-            pa.array([each and each.options for each in facts], pa.int64()),
+            pa.array(items, pa.int64()),
+            pa.array(options, pa.int64()),
             *own,
-            pa.array([each and each.engine for each in facts], pa.string()),
+            pa.array(engines, pa.string()),
             pa.array(messages, pa.string()),
         ]
         if self._stats:
@@ -98,19 +98,19 @@ class CountTable(_InstanceTable):
 
     def __init__(self, reader: InstanceReader, settings: SearchSettings, stats: bool) -> None:
         self._fits = not reader.engine.capabilities.counts_only
-        kind = pa.int64() if self._fits else pa.string()
-        super().__init__(reader, settings, stats, [("count", kind), ("complete", pa.bool_())])
+        self._kind = pa.int64() if self._fits else pa.string()
+        own = [("count", self._kind), ("complete", pa.bool_())]
+        super().__init__(reader, settings, stats, own)
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
-        facts, counts = batch.facts(), counts_of(batch, answers, self._settings)
-        known = [None if each is None else count for each, count in zip(facts, counts, strict=True)]
-        exact = [None if each is None else each.count for each in known]
-        own = [
-            pa.array(exact, pa.int64()) if self._fits else pa.array(map(_text, exact), pa.string()),
-            pa.array([each and each.complete for each in known], pa.bool_()),
-        ]
-        messages, status = [each.message for each in counts], [_status(each) for each in known]
+        counts = counts_of(batch, answers, self._settings)
+        unknown = np.array([facts is None for facts in batch.facts()])
+        exact = [count if self._fits else str(count) for count, _ in counts]
+        messages = [why for _, why in counts]
+        complete = pa.array([why is None for why in messages], mask=unknown)
+        own = [pa.array(exact, self._kind, mask=unknown), complete]
+        status = np.where(unknown, Status.INVALID, [_status(*each) for each in counts])
         return self._table(batch, answers, own, messages, status)
 
 
@@ -159,17 +159,10 @@ def _names_of(reading: Reading, cover: npt.NDArray[np.uint32]) -> list[str]:
     return names
 
 
-@dataclass(frozen=True)
-class RowCount:
-    """The count of an instance, and why it is not complete."""
-
-    count: int
-    complete: bool
-    message: str | None
-
-
-def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
-    """Return the count of each instance; a message says why it is not complete."""
+def counts_of(
+    batch: Instances, answers: Answers, settings: SearchSettings
+) -> list[tuple[int, str | None]]:
+    """Return the count of each instance, and why it is not complete, if it is not."""
     limit = settings.limit or UNLIMITED
     found = []
     for row, count in enumerate(answers.counts):
@@ -179,7 +172,7 @@ def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> l
         elif row in answers.unfinished:
             why = _why_unfinished(answers, row, settings)
         wanted = int(count) if settings.limit is None else min(int(count), limit)
-        found.append(RowCount(wanted, why is None, why))
+        found.append((wanted, why))
     return found
 
 
@@ -193,13 +186,7 @@ def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str
     return f"stopped after {settings.time_limit} s"
 
 
-def _status(count: RowCount | None) -> Status:
-    if count is None:
-        return Status.INVALID
-    if not count.complete:
+def _status(count: int, why: str | None) -> Status:
+    if why is not None:
         return Status.UNFINISHED
-    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count.count, 2)]
-
-
-def _text(count: int | None) -> str | None:
-    return None if count is None else str(count)
+    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count, 2)]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -52,12 +52,8 @@ MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
 _NO_CLUES = np.empty(0, np.uint32)
 
 
-class Facts(NamedTuple):
-    """The size of an instance, and the engine that searches it."""
-
-    items: int
-    options: int
-    engine: str
+Facts = tuple[int, int, str]
+"""The numbers of items and options of an instance, and the name of its engine."""
 
 
 @dataclass(eq=False)
@@ -122,7 +118,7 @@ class Instances:
 
     def _is_small(self, row: int, problem: ExactCover) -> bool:
         """Return True if the problem of a row may be searched together with others."""
-        many = registered(self._facts[row].engine).capabilities.many
+        many = registered(self._facts[row][-1]).capabilities.many
         return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
 
     def facts(self) -> list[Facts | None]:
@@ -153,7 +149,7 @@ class Instances:
         except BatchsolveError as error:
             self.faults[row] = str(error)
             return None
-        self._facts[row] = Facts(problem.n_items, problem.n_options, engine.name)
+        self._facts[row] = problem.n_items, problem.n_options, engine.name
         if problem.n_entries <= MOST_ENTRIES:
             self._kept[row] = reading
         return reading

@@ -64,10 +64,6 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
@@ -84,16 +80,9 @@ def rate(
         Add a column ``steps``: the steps that solve the puzzle, as JSON.
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``alphabet``, ``blank``, ….
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -123,10 +112,10 @@ def rate(
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    how = settings_of(rate, FileSettings, files, settings)
+    workers, how = settings_of(rate, settings, FileSettings)
     corpus = corpus_of([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
     rated = RatedTable(corpus.reader, bool(backdoor), bool(steps), bool(uniqueness))
-    with Pool(jobs, backend, address) as pool:
+    with Pool(**workers) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
         search = SearchSettings(limit=PROVES_UNIQUENESS)
         return with_columns_of(answered_table(rows, rated, search, pool), table)
@@ -139,11 +128,7 @@ def rate_file(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> RateSummary:
     r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
@@ -160,18 +145,11 @@ def rate_file(
         As in `rate`.
     uniqueness : bool
         As in `rate`.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading and writing.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -192,12 +170,11 @@ def rate_file(
     >>> summary.rows, sum(summary.techniques.values())
     (10000, 10000)
     """
-    search = SearchSettings(limit=PROVES_UNIQUENESS)
-    how = search, settings_of(rate_file, FileSettings, files, settings)
+    workers, files = settings_of(rate_file, settings, FileSettings)
+    how = SearchSettings(limit=PROVES_UNIQUENESS), files, Pool(**workers)
     own = {"backdoor": bool(backdoor), "steps": bool(steps), "uniqueness": bool(uniqueness)}
-    pool = Pool(jobs, backend, address)
     summary: RateSummary = run_files(
-        RateRun, inputs, output, *how, pool, on_progress=on_progress, own=own
+        RateRun, inputs, output, *how, on_progress=on_progress, own=own
     )
     return summary
 

@@ -48,7 +48,7 @@ from batchsolve.settings import (
     SearchSettings,
     path_of,
     paths_of,
-    settings_of_corpus,
+    settings_of,
 )
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
@@ -74,12 +74,7 @@ def solve_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    search: SearchSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[CorpusFields],
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
@@ -117,7 +112,7 @@ def solve_file(
     files : FileSettings, optional
         The settings of reading and writing.
     **settings
-        The fields of `search` and `files`: ``limit=1``, ``column="puzzle"``, ….
+        The fields of `search` and `files`, in their place: ``limit=1``, ``column="puzzle"``, ….
 
     Returns
     -------
@@ -141,11 +136,9 @@ def solve_file(
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    chosen, how = settings_of_corpus(solve_file, search, files, settings)
-    pool = Pool(jobs, backend, address)
-    summary: Summary = run_files(
-        FileRun, inputs, output, chosen.of_rows(), how, pool, on_progress=on_progress
-    )
+    workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
+    how = search.of_rows(), files, Pool(**workers)
+    summary: Summary = run_files(FileRun, inputs, output, *how, on_progress=on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
     return summary

@@ -178,6 +178,6 @@ def _sizes(
     large = np.unique(counted.frontier.roots)
     if large.size:
         walks = stacks.take(np.repeat(large, PROBES))
-        nodes = probe(engine, problem, walks, rng).nodes
+        nodes = probe(engine, problem, walks, rng)[0]
         sizes[large] = np.maximum(nodes.reshape(-1, PROBES).mean(axis=1), COUNTED)
     return sizes

@@ -154,16 +154,6 @@ class JudgedRows(NamedTuple):
     examples: list[Example]
 
 
-class _Grades(NamedTuple):
-    """The grades of the grids of one shape; a prediction that is not a grid is all 0."""
-
-    counts: npt.NDArray[np.int64]
-    predicted: npt.NDArray[np.uint8]
-    truth: npt.NDArray[np.uint8]
-    malformed: dict[int, str]
-    unjudged: dict[int, str]
-
-
 @dataclass(frozen=True)
 class Judge:
     """The judging of rows; it can be sent to workers.
@@ -197,15 +187,17 @@ class Judge:
         strata, labels = self._strata(batch.table)
         malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
         for grids in batch.grids:
-            grades = self._graded(batch, grids, text.take(pa.array(grids.rows)), answers)
-            counts[grids.rows] += grades.counts
-            malformed |= grades.malformed
-            unjudged |= grades.unjudged
-            is_wrong = grades.counts[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+            graded, predicted, truth, bad, without = self._graded(
+                batch, grids, text.take(pa.array(grids.rows)), answers
+            )
+            counts[grids.rows] += graded
+            malformed |= bad
+            unjudged |= without
+            is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
             for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
                 row = int(grids.rows[place])
                 given = batch.row(row)
-                grid = grades.predicted[place], grades.truth[place]
+                grid = predicted[place], truth[place]
                 wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
         sums = np.zeros((len(labels), len(FIELDS)), np.int64)
         np.add.at(sums, strata, counts)
@@ -218,8 +210,17 @@ class Judge:
 
     def _graded(
         self, batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
-    ) -> _Grades:
-        """Grade the grids of one shape, given their predictions as text."""
+    ) -> tuple[Any, Any, Any, dict[int, str], dict[int, str]]:
+        """Grade the grids of one shape, given their predictions as text.
+
+        Returns
+        -------
+        counts : ndarray of int64, shape (n, number of fields of `Stratum`)
+        predicted, truth : ndarray of uint8, shape (n, n_cells)
+            All 0 for a prediction that is not a grid.
+        malformed, unjudged : dict of int to str
+            Rows, and why.
+        """
         puzzles, rows = grids.puzzles, grids.rows
         predicted, is_missing, malformed = _predictions(grids, text)
         solves = _solves(grids, predicted)
@@ -254,7 +255,7 @@ class Judge:
             counts[judged, _PLACE[name]] = values[judged]
         counts[~judged, _PLACE["unjudged"]] = 1
         named = {row: why for row, why in malformed.items() if row not in unjudged}
-        return _Grades(counts, predicted, truth, named, unjudged)
+        return counts, predicted, truth, named, unjudged
 
     def _strata(self, table: pa.Table) -> tuple[npt.NDArray[np.int64], list[str]]:
         """Return the number of the stratum of each row, and the names of strata."""

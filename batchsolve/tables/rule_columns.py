@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -263,7 +263,7 @@ class RuleColumns:
         faults: dict[int, str],
     ) -> list[Part]:
         """Return the parts of rows whose own columns are read one by one."""
-        parts: dict[Rules, _TextPart] = {}
+        parts: dict[Rules, list[tuple[Rules, Rules, npt.NDArray[np.int64]]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
@@ -275,29 +275,28 @@ class RuleColumns:
                 shared = self._base(rules, said, has_regions=True) if regions.size else base
                 beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
-                part = parts.setdefault(shared, _TextPart(shared, []))
-                part.rows.append((whole, replace(beyond, houses=()), some))
-        return [part.part(regions) for part in parts.values()]
+                parts.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
+        return [_part_of(shared, said, regions) for shared, said in parts.items()]
 
 
-class _TextPart(NamedTuple):
-    """Rows whose houses are the same, but for regions."""
+def _part_of(
+    shared: Rules,
+    said: list[tuple[Rules, Rules, npt.NDArray[np.int64]]],
+    regions: npt.NDArray[np.uint8],
+) -> Part:
+    """Return the part of rows of a block with these regions whose houses are the same but for them.
 
-    shared: Rules
-    rows: list[tuple[Rules, Rules, npt.NDArray[np.int64]]]
-    """All rules of some rows, those beyond the shared ones, and the rows."""
-
-    def part(self, regions: npt.NDArray[np.uint8]) -> Part:
-        """Return the problem of the rows, and the rows, of a block with these regions."""
-        if len(self.rows) == 1:
-            whole, _, rows = self.rows[0]
-            return Variant(whole), rows
-        own = [Rules(self.shared.n_digits, self.shared.places, ())] * len(regions)
-        for _, beyond, rows in self.rows:
-            for row in rows.tolist():
-                own[row] = beyond
-        rows = np.sort(np.concatenate([some for _, _, some in self.rows]))
-        return Variants.of(self.shared, own, _filled(regions, rows)), rows
+    Each entry of `said` has all rules of some rows, those beyond the shared ones, and the rows.
+    """
+    if len(said) == 1:
+        whole, _, rows = said[0]
+        return Variant(whole), rows
+    own = [Rules(shared.n_digits, shared.places, ())] * len(regions)
+    for _, beyond, rows in said:
+        for row in rows.tolist():
+            own[row] = beyond
+    rows = np.sort(np.concatenate([some for _, _, some in said]))
+    return Variants.of(shared, own, _filled(regions, rows)), rows
 
 
 def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> npt.NDArray[np.bool_]:

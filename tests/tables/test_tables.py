@@ -595,7 +595,7 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     without = [row[:5] for row in rows]
     for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv.gz", "\t")):
         encoder = pickle.loads(pickle.dumps(encoder_for(path)))
-        parts = [encoder.rows(table_of(without[b:e], schema)) for b, e in pairs]
+        parts = [encoder(table_of(without[b:e], schema)) for b, e in pairs]
         parts = [bytes(pickle.loads(pickle.dumps(part))) for part in parts]
         head = (delimiter.join("abcde") + "\n").encode()
         assert encoder.header(schema) == head
@@ -603,7 +603,7 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     encoder = pickle.loads(pickle.dumps(encoder_for("x.jsonl")))
     lines = [json.dumps(dict(zip("abcdef", row, strict=True)), ensure_ascii=False) for row in rows]
     whole = table_of(rows)
-    parts = [bytes(encoder.rows(whole.slice(b, e - b))) for b, e in pairs]
+    parts = [bytes(encoder(whole.slice(b, e - b))) for b, e in pairs]
     assert b"".join(parts) == "".join(line + "\n" for line in lines).encode()
     assert encoder.header(SCHEMA) == b""
 
@@ -616,9 +616,9 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
     table = pa.table({"names": column, "n": range(len(lists))}).slice(begin)
     rows = list(enumerate(lists))[begin:]
     lines = [json.dumps({"names": names, "n": k}, ensure_ascii=False) + "\n" for k, names in rows]
-    assert bytes(encoder_for("x.jsonl").rows(table)) == "".join(lines).encode()
+    assert bytes(encoder_for("x.jsonl")(table)) == "".join(lines).encode()
     texts = [("" if names is None else json.dumps(names), k) for k, names in rows]
-    assert bytes(encoder_for("x.csv").rows(table)) == by_csv_module(texts, ",")
+    assert bytes(encoder_for("x.csv")(table)) == by_csv_module(texts, ",")
 
 
 @pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
@@ -628,12 +628,12 @@ def test_numbers_that_json_does_not_have_are_null(missing):
     raw = pa.field("raw", pa.string(), metadata=JSON_TEXT)
     table = pa.table({"f": [0.5, number], "n": [[number], [2.5]], "s": structs})
     table = table.append_column(raw, pa.array(['{"y": [1, NaN]}', "-Infinity"]))
-    lines = bytes(encoder_for("x.jsonl").rows(table)).decode().splitlines()
+    lines = bytes(encoder_for("x.jsonl")(table)).decode().splitlines()
     assert [json.loads(line, parse_constant=pytest.fail) for line in lines] == [
         {"f": 0.5, "n": [None], "s": {"x": [None, 1.5]}, "raw": {"y": [1, None]}},
         {"f": None, "n": [2.5], "s": {"x": None}, "raw": None},
     ]
-    lists = bytes(encoder_for("x.csv").rows(table.select(["n"]))).decode()
+    lists = bytes(encoder_for("x.csv")(table.select(["n"]))).decode()
     assert lists == "[null]\n[2.5]\n"
 
 
@@ -644,7 +644,7 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
         for text in ("x", '"')
     )
     encoder = encoder_for("x.csv")
-    assert bytes(encoder.rows(quoted)) == bytes(encoder.rows(plain)).replace(b"x", b'""""')
+    assert bytes(encoder(quoted)) == bytes(encoder(plain)).replace(b"x", b'""""')
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
@@ -654,7 +654,7 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
     table = table_of(rows)
     whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
     encoder, output = encoder_for(whole), open_output(whole, SCHEMA)
-    output.take(Encoded.of(encoder.rows(table)))
+    output.take(Encoded.of(encoder(table)))
     output.finish()
     output.close()
     output = open_output(pieces, SCHEMA)
@@ -665,10 +665,10 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
         if random.random() < 0.3:  # interrupted after rows that are not in its journal
             output.sync()
             written = output.written()
-            output.take(Encoded.of(encoder.rows(table.slice(begin, 5))))
+            output.take(Encoded.of(encoder(table.slice(begin, 5))))
             output.close()
             output = open_output(pieces, SCHEMA, written)
-        output.take(Encoded.of(encoder.rows(table.slice(begin, size))))
+        output.take(Encoded.of(encoder(table.slice(begin, size))))
         begin += size
     assert not os.path.exists(pieces)
     output.finish()
