@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape as escape_marks
 from math import atan2, ceil, degrees, sqrt
+from pathlib import Path
 
 from batchsolve.errors import counted
 from batchsolve.pictures.boards import Board, BoardPiece, Filling, Place, PlaceKind, colored
@@ -38,23 +39,14 @@ _Part = tuple[BoardPiece, str, list[Cell]]  # a piece, its colour, its cells in 
 
 _UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
-STYLE = (
-    ".bs-cell{fill:#fff}.bs-empty{fill:#e9ecf0}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09;stroke-width:2}"
-    ".bs-line{fill:none;stroke:#a5abb3}.bs-seam{fill:none;stroke:#000;stroke-opacity:.16}"
-    ".bs-piece{stroke:#1b1f24;stroke-width:3;stroke-linejoin:round;fill-rule:evenodd}"
-    ".bs-board{fill-rule:evenodd}"
-    ".bs-frame{fill:none;stroke:#1b1f24;stroke-width:3;stroke-linejoin:round}"
-    ".bs-text{fill:#111}.bs-digit{fill:#1358b8}.bs-clue{fill:#111;font-weight:700}"
-    ".bs-note{fill:#767c85}.bs-shade{fill-opacity:.3}.bs-small{fill:#3a4048}"
-    ".bs-cage,.bs-sign{fill:none;stroke:#3a4048;stroke-width:1.5}.bs-cage{stroke-dasharray:4 3}"
-    ".bs-diagonal{stroke:#767c85;stroke-opacity:.7;stroke-width:1.5}"
-    ".bs-white,.bs-black{stroke:#1b1f24}.bs-white{fill:#fff}"
-    "@media(prefers-color-scheme:dark){"
-    ".bs-cell{fill:#20252b}.bs-empty{fill:#2a3037}.bs-dark{fill:#39414a}.bs-mark{fill:#f0915c;stroke:#4d1c09}"
-    ".bs-line{stroke:#59616b}.bs-frame{stroke:#c3c9d1}.bs-digit{fill:#8cbcff}.bs-clue{fill:#f2f4f6}"
-    ".bs-small{fill:#c3c9d1}.bs-cage,.bs-sign,.bs-black{stroke:#c3c9d1}"
-    "}"
-)
+
+def text_beside(module: str, name: str) -> str:
+    """Return the text of a file that lies beside a module."""
+    return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+STYLE = "".join(text_beside(__file__, "drawing.css").splitlines())
+"""The colours of drawings."""
 
 
 @dataclass(frozen=True)
