@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from batchsolve.errors import counted, listed
-from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.corpora import blocks_for
 from batchsolve.runs.destinations import RowTable
 from batchsolve.runs.progress import Progress, columns_taken
 from batchsolve.runs.solve_file import FileRun, run_files
@@ -164,7 +164,7 @@ def augment(
     workers, how = settings_of(augment, settings, FileSettings)
     size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = corpus_of(sources, how, solution_column=how.solution_column, size=size)
+    corpus = Corpus(sources, how, size=size)
     images, summary = ImageTable(corpus.reader, **drawing), AugmentSummary()
     parts = [images.schema.empty_table()]
     with Pool(**workers) as pool:

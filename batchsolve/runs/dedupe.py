@@ -24,7 +24,6 @@ from batchsolve.errors import InputError, counted
 from batchsolve.runs.corpora import (
     FilePlace,
     blocks_for,
-    corpus_of,
     reader_of_numbers,
     refuse_own_output,
 )
@@ -236,7 +235,7 @@ class _Dedupe:
         refuse_own_output(self.inputs, paths, self.output)
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
-        corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
+        corpus = Corpus(paths, self.settings, filename=self.settings.filename)
         keyed = Keyed(corpus.reader, self.up_to_symmetry)
         self.on_progress(Progress(0, self.totals))
         with self.pool as pool:
@@ -255,7 +254,7 @@ class _Dedupe:
 
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
         """Add the keys of files of ``against``."""
-        other = corpus_of(paths, self.settings)
+        other = Corpus(paths, self.settings)
         ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
         if ours != theirs:
             which = [" and ".join(names) or "none" for names in (theirs, ours)]

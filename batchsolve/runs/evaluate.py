@@ -18,7 +18,7 @@ from batchsolve.engines.choice import EnginesByShape
 from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
-from batchsolve.runs.corpora import FilePlace, blocks_for, corpus_of
+from batchsolve.runs.corpora import FilePlace, blocks_for
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, shown
 from batchsolve.search.in_order import in_one_pass
@@ -302,7 +302,7 @@ def evaluate(
     else:
         sources = [TableSource(without_views(arrow_table(predictions)))]
     solved = truth == NO_TRUTH
-    corpus = corpus_of(sources, how, solution_column=None if solved else truth)
+    corpus = Corpus(sources, replace(how, solution_column=None if solved else truth))
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, by)
     known = None if solved or corpus.solution_column == column else corpus.solution_column

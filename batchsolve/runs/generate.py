@@ -23,7 +23,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.corpora import blocks_for
 from batchsolve.runs.destinations import Parts, RowTable
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
@@ -39,6 +39,7 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.tables.answers import RowSums
+from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.places import files_of
 from batchsolve.tables.rule_columns import OWN, REGIONS
@@ -220,7 +221,7 @@ def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
     """Return a maker of puzzles that are unlike those of files."""
     each = [maker.known]
     for path in files_of(maker.wanted.unlike):
-        corpus, n_before = corpus_of([path], FileSettings(box=files.box)), 0
+        corpus, n_before = Corpus([path], FileSettings(box=files.box)), 0
         read = partial(known_keys, corpus.reader, maker.problem.n_digits)
         with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
             for keys, n_rows, wrong in found:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EnginesByShape
 from batchsolve.rating.techniques import NAMES
-from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.solve import answered_table
@@ -113,7 +112,7 @@ def rate(
     'hidden single in box'
     """
     workers, how = settings_of(rate, settings, FileSettings)
-    corpus = corpus_of([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
+    corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
     rated = RatedTable(corpus.reader, bool(backdoor), bool(steps), bool(uniqueness))
     with Pool(**workers) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)

@@ -49,6 +49,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
+from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
 
@@ -466,7 +467,7 @@ def _split_row(text: str) -> tuple[str, str | None]:
 def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any]) -> Reading:
     try:
         place = _find_row(path, row)
-        corpus = Corpus([path], column, **written)
+        corpus = Corpus([path], FileSettings(column=column, **written))
         for batch in corpus.batches():
             if place < len(batch):
                 break

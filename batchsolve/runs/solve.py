@@ -22,7 +22,6 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
@@ -410,7 +409,7 @@ def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> Any:
     """
     search, files, workers = _in_memory(solve_table, settings)
     sources = [TableSource(arrow_table(table))]
-    corpus = corpus_of(sources, files, solution_column=files.solution_column)
+    corpus = Corpus(sources, files)
     with workers as pool:
         return with_columns_of(_solved(corpus, corpus, search, files, pool), table)
 
@@ -486,7 +485,7 @@ def _solved_one_by_one(
             break
     if not first:
         return
-    corpus = corpus_of([first[-1][1]], files, solution_column=files.solution_column)
+    corpus = Corpus([first[-1][1]], files)
     wanted = corpus.reader.columns_read
     with pool:
         for each, source in chain(first, sources):

@@ -21,7 +21,6 @@ from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
     FilePlace,
     blocks_for,
-    corpus_of,
     identity_of,
     reader_of_numbers,
     refuse_own_output,
@@ -255,14 +254,8 @@ class FileRun:
 
     def corpus(self, sources: Sequence[Source], share: int = 1, **more: Any) -> Corpus:
         """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
-        return corpus_of(
-            sources,
-            self.settings,
-            solution_column=self.settings.solution_column,
-            filename=self.settings.filename,
-            size=self.destination.block_size.divided_by(share),
-            **more,
-        )
+        size = self.destination.block_size.divided_by(share)
+        return Corpus(sources, self.settings, filename=self.settings.filename, size=size, **more)
 
     def of_problems(self, sources: Sequence[Source]) -> tuple[InstanceTables, RowEngines]:
         """Return the corpus of problems in some sources, and their engine."""

@@ -32,6 +32,7 @@ from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import (
     AUTO,
     UNLIMITED,
+    FileSettings,
     SearchSettings,
     check_bounds,
     setting,
@@ -85,8 +86,10 @@ class Workload:
         return self.stacks.take(np.arange(self.per_worker * jobs) % len(self.stacks))
 
 
-def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> Workload:
-    """Read the workload that `text` names.
+def read_workloads(
+    text: str, per_worker: int | None = None, by: str | None = None, **reading: Any
+) -> list[Workload]:
+    """Read the workload that `text` names, or one for each value of a column of a corpus.
 
     Parameters
     ----------
@@ -94,46 +97,36 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
         A problem, as in `batchsolve.runs.reading.read_problem`; for weak scaling also a corpus.
     per_worker : int, optional
         Rows of the corpus, or copies of the problem, for each worker.
+    by : str, optional
+        A column of the corpus.
     **reading
         Box, alphabet, blank and column, as in `read_problem`.
 
     Raises
     ------
     InputError
-        If the problem is not found, or no row of the corpus can be searched.
+        If the problem is not found, no row of the corpus can be searched, or there is a column, and
+        no corpus of which workers get rows.
     """
-    if per_worker is None or not _is_table(text):
+    is_corpus = per_worker is not None and _is_table(text)
+    if by is not None and not is_corpus:
+        raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
+    if not is_corpus:
         with _naming(text):
             found = read_problem(text, **reading)
             found.problem.check_stack(found.stack)
         stack = Stacks.from_lists([found.stack.tolist()])
-        return Workload(text, found.problem, stack, per_worker)
-    corpus = Corpus([text], **reading)
+        return [Workload(text, found.problem, stack, per_worker)]
+    corpus = Corpus([text], FileSettings(**reading))
+    if by is not None:
+        return [
+            Workload(f"{text}, {by} {value or 'missing'}", corpus.problem, stacks, per_worker)
+            for value, stacks in corpus.strata(by).items()
+        ]
     stacks = Stacks.concatenate(list(corpus.stacks()))
     if not len(stacks):
         raise InputError(f"{text}: no row can be searched")
-    return Workload(text, corpus.problem, stacks, per_worker)
-
-
-def read_workloads(
-    text: str, per_worker: int | None, by: str | None, **reading: Any
-) -> list[Workload]:
-    """Read the workload that `text` names, or one for each value of a column of a corpus.
-
-    Raises
-    ------
-    InputError
-        See `read_workload`; or if there is a column, and no corpus of which workers get rows.
-    """
-    if by is None:
-        return [read_workload(text, per_worker, **reading)]
-    if per_worker is None or not _is_table(text):
-        raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
-    corpus = Corpus([text], **reading)
-    return [
-        Workload(f"{text}, {by} {value or 'missing'}", corpus.problem, stacks, per_worker)
-        for value, stacks in corpus.strata(by).items()
-    ]
+    return [Workload(text, corpus.problem, stacks, per_worker)]
 
 
 @contextmanager

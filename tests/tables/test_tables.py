@@ -26,6 +26,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
+from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -185,7 +186,7 @@ def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, mos
                 file.write(compressed(packing, content))
             faults |= {len(rows) + place for place in its_faults}
             rows += its_rows
-        corpus = Corpus(paths, **NAMED)
+        corpus = Corpus(paths, FileSettings(**NAMED))
         reader = pickle.loads(pickle.dumps(corpus.reader))
         blocks = [pickle.loads(pickle.dumps(b)) for b in corpus.blocks(most_rows=most_rows)]
         batches = [reader.read(block) for block in blocks]
@@ -386,7 +387,7 @@ def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
         path = tmp_path / name
         path.write_bytes(content)
         with small_blocks(256):
-            corpus = Corpus([str(path)], **NAMED)
+            corpus = Corpus([str(path)], FileSettings(**NAMED))
             seen = []
             with pytest.raises(InputError, match=f"^{re.escape(str(path))}: .*{message}"):
                 seen.extend(corpus.blocks())
