@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, cached_property
 from math import cos, pi, sin
@@ -80,22 +80,6 @@ class BoardPiece:
     name: str
 
 
-@dataclass(frozen=True)
-class Filling:
-    """The pieces and letters on a board.
-
-    Attributes
-    ----------
-    pieces : list of BoardPiece
-        In the order of their options.
-    letters : dict of place to str
-        The names of the colours that options give to cells.
-    """
-
-    pieces: list[BoardPiece]
-    letters: dict[Place, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
 class Board:
     """The places of a problem.
@@ -112,7 +96,7 @@ class Board:
     >>> board = Board.of(ExactCover.from_options([["A", "r1c1", "r1c2"], ["r2c1"]]))
     >>> sorted(board.places)
     [(0, 1, 1), (0, 1, 2), (0, 2, 1)]
-    >>> board.filled([0]).pieces
+    >>> board.filled([0])[0]
     [BoardPiece(places=((0, 1, 1), (0, 1, 2)), label='A', name='A r1c1 r1c2')]
     """
 
@@ -183,8 +167,11 @@ class Board:
             found = [word for name in self.problem.option_names if (word := self._first_word(name))]
         return {label: k for k, label in enumerate(dict.fromkeys(found))}
 
-    def filled(self, cover: Iterable[int]) -> Filling:
-        """Return the pieces and letters of a cover, or of a part of one."""
+    def filled(self, cover: Iterable[int]) -> tuple[list[BoardPiece], dict[Place, str]]:
+        """Return the pieces and letters of a cover, or of a part of one.
+
+        Pieces are in the order of their options; letters are the names of the colours of cells.
+        """
         pieces: list[BoardPiece] = []
         letters: dict[Place, str] = {}
         for o in sorted(map(int, cover)):
@@ -202,7 +189,7 @@ class Board:
                 label = label or self._first_word(self.problem.option_name(o))
             if places:
                 pieces.append(BoardPiece(tuple(sorted(places)), label, self.problem.option_name(o)))
-        return Filling(pieces, letters)
+        return pieces, letters
 
     @cached_property
     def _squares(self) -> dict[int, Place]:

@@ -75,7 +75,7 @@ def _board(board: Board, uses: Sequence[int], count: int) -> Drawing:
     held, joined = Counter[Place](), Counter[tuple[Place, Place]]()
     labels = {place: Counter[str]() for place in board.places}
     for o, n in enumerate(uses):
-        for piece in board.filled([o]).pieces if n else ():
+        for piece in board.filled([o])[0] if n else ():
             held.update(dict.fromkeys(piece.places, n))
             joined.update(dict.fromkeys(_neighbours(piece.places), n))
             for place in piece.places:

@@ -15,7 +15,7 @@ from math import atan2, ceil, degrees, sqrt
 from pathlib import Path
 
 from batchsolve.errors import counted
-from batchsolve.pictures.boards import Board, BoardPiece, Filling, Place, PlaceKind, colored
+from batchsolve.pictures.boards import Board, BoardPiece, Place, PlaceKind, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
@@ -106,7 +106,7 @@ def drawn(
     if isinstance(problem, GridProblem):
         return _grid(problem, options, clues, notation or usual_notation(problem.n_digits))
     board = board or Board.of(problem)
-    return _board(board, board.filled(options))
+    return _board(board, *board.filled(options))
 
 
 def as_svg(drawing: Drawing, title: str, *, style: bool = True) -> str:
@@ -159,15 +159,15 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
 # ---- boards ---------------------------------------------------------------------------------
 
 
-def _board(board: Board, filling: Filling) -> Drawing:
+def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> Drawing:
     """Draw the pieces and letters of a board."""
-    tooltips = len(filling.pieces) <= MOST_TOOLTIPS
+    tooltips = len(filling) <= MOST_TOOLTIPS
     pieces: dict[int, list[_Part]] = {layer: [] for layer in board.layers}
-    for piece, fill in zip(filling.pieces, colored(filling.pieces, board.labels), strict=True):
+    for piece, fill in zip(filling, colored(filling, board.labels), strict=True):
         for layer, its in by_layer(board, piece.places).items():
             pieces[layer].append((piece, fill, its))
     letters = {layer: dict[Cell, str]() for layer in board.layers}
-    for place, letter in filling.letters.items():
+    for place, letter in marks.items():
         [(layer, [cell])] = by_layer(board, [place]).items()
         letters[layer][cell] = letter
 
@@ -176,7 +176,7 @@ def _board(board: Board, filling: Filling) -> Drawing:
             return _marks(cells, pieces[layer])
         return _layer(cells, pieces[layer], letters[layer], tooltips)
 
-    about = f"{counted(len(filling.pieces), 'piece')} on {counted(len(board.places), 'cell')}"
+    about = f"{counted(len(filling), 'piece')} on {counted(len(board.places), 'cell')}"
     return by_layers(board, body, about)
 
 

@@ -309,10 +309,10 @@ class TaskLog:
 
     def add(self, done: Done, epoch: float) -> None:
         """Add a finished task."""
-        name = done.timing.worker
+        name = done.worker
         number = self.numbers.setdefault(name, len(self.numbers)) if name else -1
-        self.begin.append(done.timing.begin - epoch)
-        self.seconds.append(done.timing.seconds)
+        self.begin.append(done.begin - epoch)
+        self.seconds.append(done.seconds)
         self.worker.append(number)
         self.nodes.append(done.result.n_nodes)
         self.stacks.append(len(done.task.stacks))
@@ -553,5 +553,5 @@ def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) ->
             if isinstance(result, Lost):
                 raise ScalingError(result.reason)
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)
-            seen.add(result.timing.worker)
+            seen.add(result.worker)
             check_interrupt()

@@ -120,29 +120,29 @@ def test_only_crossings_that_an_option_marks_are_squares():
     problem = ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]])
     board = Board.of(problem)
     assert board.places == {(0, 1, 2), (0, 2, 1)}
-    assert [piece.places for piece in board.filled([0, 1]).pieces] == [((0, 1, 2),), ((0, 2, 1),)]
+    assert [piece.places for piece in board.filled([0, 1])[0]] == [((0, 1, 2),), ((0, 2, 1),)]
     with pytest.raises(ProblemError):
         Board.of(ExactCover([0], [], 2, item_names=["r1", "c1"]))
 
 
 def test_pieces_are_called_by_what_is_no_cell():
     board = Board.of(family("latin:2"))
-    assert [piece.label for piece in board.filled([0, 3, 5, 6]).pieces] == ["1", "2", "2", "1"]
+    assert [piece.label for piece in board.filled([0, 3, 5, 6])[0]] == ["1", "2", "2", "1"]
     board = Board.of(family("langford:3"))
     assert board.labels == {"1": 0, "2": 1, "3": 2}
     board = Board.of(tiling("1x3", "I1, I2", use="any number"))
-    assert {piece.label for piece in board.filled([0, 4]).pieces} == {"I1", "I2"}
+    assert {piece.label for piece in board.filled([0, 4])[0]} == {"I1", "I2"}
     assert list(board.labels) == ["I1", "I2"]
     board = Board.of(family("dominoes:1x2"))
-    assert [piece.label for piece in board.filled([0]).pieces] == [""]
+    assert [piece.label for piece in board.filled([0])[0]] == [""]
 
 
 def test_cells_that_have_colours_show_them():
     options, colors = [["r1c1", "word"], ["r1c1", "r1c2"]], [{"r1c1": "A"}, {"r1c1": "A"}]
     problem = ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
-    filling = Board.of(problem).filled([0, 1])
-    assert filling.letters == {(0, 1, 1): "A"}
-    assert [piece.places for piece in filling.pieces] == [((0, 1, 2),)]
+    pieces, letters = Board.of(problem).filled([0, 1])
+    assert letters == {(0, 1, 1): "A"}
+    assert [piece.places for piece in pieces] == [((0, 1, 2),)]
     assert [text.text for text in shapes(problem, [0, 1], how="bs-clue")] == ["A"]
 
 
