@@ -68,19 +68,9 @@ def augment(
     as that keeps their rules. The same seed gives the same bytes.
     """
     from batchsolve.runs.augment import augment_file
-    from batchsolve.runs.progress import ROW_BAR, rows_on
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        summary = augment_file(
-            inputs,
-            output,
-            n,
-            seed=seed,
-            original=original,
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    how = {"seed": seed, "original": original, **asdict(workers), "files": files}
+    summary = printing.rows_of(augment_file, inputs, output, n, **how)
     facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
     facts["rows_per_second"] = round(summary.rows_per_second, 1)
     printing.summary(facts, summary, summary.columns, output=output)
@@ -129,20 +119,11 @@ def rate(
     backtracks (the dead ends of a search), status and message. Only puzzles with one solution are
     rated.
     """
-    from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.rate import rate_file
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        summary = rate_file(
-            inputs,
-            output,
-            backdoor=backdoor,
-            steps=steps,
-            uniqueness=uniqueness,
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    wanted = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
+    how = {**wanted, **asdict(workers), "files": files}
+    summary = printing.rows_of(rate_file, inputs, output, **how)
     printing.summary(summary.facts, summary, summary.hardest, summary.columns, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
 
@@ -219,23 +200,14 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of, rows_judged_on
-    from batchsolve.runs.progress import ROW_BAR
+    from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.whole_files import target_of
 
     if html is not None:
         target_of(html)  # before the work is done
-    with printing.progress(ROW_BAR, rows_judged_on) as on_progress:
-        evaluation = evaluation_of(
-            inputs,
-            prediction=prediction,
-            truth=truth,
-            by=by,
-            bins=bins or (),
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
+    how = {**columns, **asdict(workers), "files": files}
+    evaluation = printing.rows_of(evaluation_of, inputs, **how)
     if html is not None:
         evaluation.save(html)
     if printing.as_json:

@@ -30,7 +30,7 @@ from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import BOM, JSON_TEXT, JsonLines
 from batchsolve.tables.places import exists, is_address
 from batchsolve.tables.reader import FILENAME
-from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, split_suffixes
+from batchsolve.tables.sources import Files, Source, TextSource, split_suffixes
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
@@ -273,7 +273,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
 
 def of_files(paths: Sequence[str]) -> list[Source]:
     """Return the source of problem files and names of families, each of which is a row."""
-    return [FilesSource(Files(tuple(paths), os.getcwd()))]
+    return [Files(tuple(paths), os.getcwd())]
 
 
 def is_problem_file(path: str) -> bool:
@@ -307,7 +307,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     there, problems are JSON lines with the field ``options``.
     """
     first, name = sources[0], column or COLUMN
-    if isinstance(first, FilesSource) or (column is None and _has_fields(first)):
+    if isinstance(first, Files) or (column is None and _has_fields(first)):
         return True
     if name not in first.layout.schema.names or first.path == "-":
         return False
@@ -364,7 +364,7 @@ class InstanceTables(Tables):
         self.column, left_out = "", Files.schema.names[1:]
         if has_fields:
             left_out = list(JSON_FIELDS)
-        elif not isinstance(sources[0], FilesSource):
+        elif not isinstance(sources[0], Files):
             self.column, left_out = column or COLUMN, []
             if self.column not in self.columns:
                 raise InputError(
@@ -388,7 +388,7 @@ def instance_tables(
     """
     if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
         raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
-    if isinstance(inputs[0], FilesSource) and (settings.column is not None or settings.filename):
+    if isinstance(inputs[0], Files) and (settings.column is not None or settings.filename):
         raise InputError("only tables have a column of problems, or one of file names")
     size = PARTS if in_parts else BLOCKS
     return InstanceTables(inputs, engine, settings.column, settings.filename, size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +88,7 @@ class Stratum:
     houses: int = 0
     violated: int = 0
     unviolated: int = 0
+    in_bar: ClassVar[tuple[str, ...]] = ("right",)
 
     @property
     def judged(self) -> int:
