@@ -168,15 +168,6 @@ _MOST_NODES = INSERT - 1
 DONE, SPENT, FULL = range(3)
 
 
-class _WorkArrays(NamedTuple):
-    """The working memory that one run leaves to the next."""
-
-    frames: np.ndarray  # int64, shape (depth, 5)
-    keys: np.ndarray  # uint64; what was united or inserted
-    results: np.ndarray  # uint32; and what came of it
-    drawn: np.ndarray  # uint32; old node -> new node
-
-
 @kernel
 def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
     """Go on drawing old nodes until all are drawn, the steps are done, or the room is full.
@@ -189,7 +180,10 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
         Option -> its place in the order, counted from 0.
     graph : Diagram
         The new one; its nodes have places instead of options.
-    work : _WorkArrays
+    work : tuple of ndarray
+        The working memory that one run leaves to the next: int64 frames, shape (depth, 5); uint64
+        keys of what was united or inserted; uint32 results, what came of it; uint32 drawn, the new
+        node of each old one.
     x : int
         The old node at hand.
     n_frames, phase, result, n_nodes, steps : int
@@ -338,7 +332,7 @@ def reordered(
     place[order] = np.arange(order.size)
     drawn = np.zeros(option.size, np.uint32)
     drawn[1] = 1
-    work = _WorkArrays(
+    work = (
         np.zeros((order.size + 3, 5), np.int64),
         np.zeros(CACHED, np.uint64),
         np.zeros(CACHED, np.uint32),

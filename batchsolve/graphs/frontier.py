@@ -26,14 +26,6 @@ _BYTES_OF_A_NODE = 56  # its children in a layer, and the node itself twice
 _BYTES_OF_A_STATE = 112  # both of its children, and their places
 
 
-class Layers(NamedTuple):
-    """The nodes of all layers, with the places of their children in the next; -1 if none."""
-
-    low: list[npt.NDArray[np.int64]]
-    high: list[npt.NDArray[np.int64]]
-    n_last: int  # nodes behind the last layer: 1 if there is a cover
-
-
 class _Items(NamedTuple):
     """The bounds of items, and the options that are still undecided."""
 
@@ -74,13 +66,13 @@ def draw_by_frontier(
         If they take more.
     """
     order = order_of_options(problem)
-    layers = _layers(problem, order, stack, megabytes)
+    low_places, high_places, n_last = _layers(problem, order, stack, megabytes)
     option, low, high = ([np.zeros(2, np.int64)] for _ in range(3))
     n = 2
-    places = np.ones(layers.n_last, np.int64)  # node of the next layer -> its number
+    places = np.ones(n_last, np.int64)  # node of the next layer -> its number
     for t in range(order.size - 1, -1, -1):
         numbers = np.append(places, 0)  # -1 stands for the terminal 0
-        children = np.stack([numbers[layers.low[t]], numbers[layers.high[t]]], 1)
+        children = np.stack([numbers[low_places[t]], numbers[high_places[t]]], 1)
         pairs, place_of = np.unique(children, axis=0, return_inverse=True)
         has_node = pairs[:, 1] != 0
         number_of = np.where(has_node, n - 1 + np.cumsum(has_node), pairs[:, 0])
@@ -98,8 +90,16 @@ def _layers(
     order: npt.NDArray[np.int64],
     stack: npt.NDArray[np.uint32],
     megabytes: int,
-) -> Layers:
-    """Decide one option after another; return the nodes of all layers."""
+) -> tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.int64]], int]:
+    """Decide one option after another; return the nodes of all layers.
+
+    Returns
+    -------
+    low, high : list of ndarray of int64
+        The places of the children of a layer's nodes in the next layer; -1 if none.
+    n_last : int
+        Nodes behind the last layer: 1 if there is a cover.
+    """
     assert problem.bounds is not None
     items = _Items(
         problem.n_primary,
@@ -112,7 +112,7 @@ def _layers(
     states = np.zeros((1, 0), np.uint32)
     if np.any(items.undecided[: items.n_primary] < items.least):
         states = states[:0]
-    layers, n_nodes = Layers([], [], 0), 0
+    low, high, n_nodes = [], [], 0
     for o in map(int, order):
         check_interrupt()
         own = problem.coloring(o)
@@ -125,10 +125,10 @@ def _layers(
         states = np.concatenate([states, np.zeros((len(states), len(new)), np.uint32)], 1)
         items.undecided[list(own)] -= 1
         may_take = o in decided or min(own) < items.n_primary
-        high, can_take = _take(states, [frontier.index(i) for i in own], own, items)
+        taken, can_take = _take(states, [frontier.index(i) for i in own], own, items)
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
-        both = np.concatenate([states, high])
+        both = np.concatenate([states, taken])
         open_ = _settle(both, frontier, list(own), items) & np.append(can_leave, can_take)
         kept = [f for f, i in enumerate(frontier) if items.undecided[i]]
         frontier = [frontier[f] for f in kept]
@@ -136,10 +136,10 @@ def _layers(
         states, child = _distinct(both[open_][:, kept])
         places = np.full(2 * n, -1)
         places[open_] = child
-        layers.low.append(places[:n])
-        layers.high.append(places[n:])
+        low.append(places[:n])
+        high.append(places[n:])
         n_nodes += n
-    return layers._replace(n_last=len(states))
+    return low, high, len(states)
 
 
 def _take(

@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache, cached_property
 from math import cos, pi, sin
 
@@ -53,12 +52,8 @@ _PLACE = re.compile(r"s(\d{1,9})")
 _LINE = re.compile(r"([rc])(\d{1,9})")
 
 
-class PlaceKind(Enum):
-    """The kind of places that the items of a board name."""
-
-    CELLS = "cells"
-    PLACES = "places"
-    SQUARES = "squares"
+CELLS, PLACES, SQUARES = "cells", "places", "squares"
+"""The kinds of places that the items of a board name."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,8 @@ class Board:
     Attributes
     ----------
     problem : ExactCover
-    kind : PlaceKind
+    kind : str
+        One of `CELLS`, `PLACES` and `SQUARES`.
     place_of : dict of int to (int, int, int)
         Item to place, for cells and places; for squares, rows have column -1, and columns row -1.
 
@@ -101,7 +97,7 @@ class Board:
     """
 
     problem: ExactCover
-    kind: PlaceKind
+    kind: str
     place_of: Mapping[int, Place]
 
     @classmethod
@@ -115,11 +111,11 @@ class Board:
         """
         names = problem.item_names or ()
         found = _cells(names)
-        kind = PlaceKind.CELLS
+        kind = CELLS
         if not found:
-            kind, found = PlaceKind.PLACES, _places(names)
+            kind, found = PLACES, _places(names)
         if not found:
-            kind, found = PlaceKind.SQUARES, _lines(names)
+            kind, found = SQUARES, _lines(names)
         board = cls(problem, kind, found)
         if not found or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
@@ -134,7 +130,7 @@ class Board:
     @cached_property
     def places(self) -> frozenset[Place]:
         """All places of the board, empty ones too."""
-        if self.kind is not PlaceKind.SQUARES:
+        if self.kind != SQUARES:
             return frozenset(self.place_of.values())
         return frozenset(self._squares.values())
 
@@ -176,7 +172,7 @@ class Board:
         letters: dict[Place, str] = {}
         for o in sorted(map(int, cover)):
             places, label = [], ""
-            if self.kind is PlaceKind.SQUARES:
+            if self.kind == SQUARES:
                 places = [self._squares[o]] if o in self._squares else []
             else:
                 for item, color in self.problem.coloring(o).items():

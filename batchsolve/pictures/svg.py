@@ -15,7 +15,7 @@ from math import atan2, ceil, degrees, sqrt
 from pathlib import Path
 
 from batchsolve.errors import counted
-from batchsolve.pictures.boards import Board, BoardPiece, Place, PlaceKind, colored
+from batchsolve.pictures.boards import PLACES, SQUARES, Board, BoardPiece, Place, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
@@ -172,7 +172,7 @@ def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> 
         letters[layer][cell] = letter
 
     def body(layer: int, cells: list[Cell]) -> str:
-        if board.kind is PlaceKind.SQUARES:
+        if board.kind == SQUARES:
             return _marks(cells, pieces[layer])
         return _layer(cells, pieces[layer], letters[layer], tooltips)
 
@@ -183,7 +183,7 @@ def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> 
 def by_layers(board: Board, body: Callable[[int, list[Cell]], str], about: str) -> Drawing:
     """Draw a board layer by layer; `body` draws the cells of a layer."""
     n_layers, wide, high = len(board.layers), board.columns * CELL, board.rows * CELL
-    is_line = board.kind is PlaceKind.PLACES
+    is_line = board.kind == PLACES
     across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
     captions = n_layers > 1 and not is_line
     step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION

@@ -118,16 +118,16 @@ class RowRules(NamedTuple):
     digit_sets: npt.NDArray[np.uint64]  # sets of digits, as bits
 
 
-class _SetTable(NamedTuple):
-    """The sets of digits by size and sum."""
-
-    ranges: Ints  # size, sum, (begin, end) in `sets`; `NO_SUM` where the table has no sets listed
-    sets: npt.NDArray[np.uint64]
-
-
 @lru_cache(maxsize=64)
-def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> _SetTable:
-    """Return the table of N digits; for many digits, with the wanted sizes and sums only."""
+def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints, Any]:
+    """Return the sets of N digits by size and sum; for many digits, only the wanted ones.
+
+    Returns
+    -------
+    ranges : ndarray of int64
+        Size, sum -> begin and end in `sets`; `NO_SUM` where no sets are listed.
+    sets : ndarray of uint64
+    """
     most = n_digits * (n_digits + 1) // 2
     ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
     every: Iterable[tuple[int, int]] = sorted(pair for pair in wanted if 0 <= pair[1] <= most)
@@ -138,7 +138,7 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> _SetTable:
         found = digit_sets(n_digits, size, total)
         ranges[size, total] = len(sets), len(sets) + len(found)
         sets += found
-    return _SetTable(ranges, np.array(sets, np.uint64))
+    return ranges, np.array(sets, np.uint64)
 
 
 @lru_cache(maxsize=64)
@@ -176,7 +176,7 @@ def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
     if n > _MOST_DIGITS:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
-    table = _set_table(n, wanted)
+    ranges, sets = _set_table(n, wanted)
     houses = shared.houses if follow and (given.totals != NO_SUM).any() else ()
     n_regions = n if houses and given.regions.size else 0
     n_more = 2 * LONGEST_RUN * (len(houses) + n_regions)  # cages of a row that follow, at most
@@ -191,12 +191,12 @@ def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
         np.zeros(n_cages + 1, np.int64),
         np.empty(len(given.cage_cells) + n_rows * n_more * n, np.uint16),
         np.empty((n_cages, 2), np.int64),
-        table.sets,
+        sets,
     )
     if n_cages:
         cells = np.array([*houses, *[range(n)] * n_regions], np.int64).reshape(-1, n)
         runs = np.append(_runs(houses), np.minimum(np.arange(n_regions, 0, -1), LONGEST_RUN))
-        n_cages = complete_cages(given, made, table.ranges, cells, runs, n_regions, n_cells)
+        n_cages = complete_cages(given, made, ranges, cells, runs, n_regions, n_cells)
     return made._replace(
         cells_of=made.cells_of[: n_cages + 1].copy(),
         cage_cells=made.cage_cells[: made.cells_of[n_cages]].copy(),

@@ -266,8 +266,8 @@ class _Dedupe:
 
         def learn(block: Block, found: RowKeys) -> int:
             self._look_up(found)
-            self.totals.known_invalid += int(np.count_nonzero(~found.counted))
-            return found.counted.size
+            self.totals.known_invalid += int(np.count_nonzero(~found[1]))
+            return found[1].size
 
         for _ in self._pass_over(other, theirs_keyed, learn, _nothing):
             pass
@@ -300,8 +300,8 @@ class _Dedupe:
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.invalid += int(np.count_nonzero(~found.counted))
-            totals.undecided += found.n_undecided
+            totals.invalid += int(np.count_nonzero(~found[1]))
+            totals.undecided += found[2]
             if not self.mark:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
@@ -315,7 +315,7 @@ class _Dedupe:
         return f"{name}#{row - first + 1}"
 
     def _look_up(self, found: RowKeys) -> Any:
-        first = self.seen.add(found.keys, found.counted, self.n_rows)
+        first = self.seen.add(*found[:2], self.n_rows)
         self.n_rows += first.size
         return first
 

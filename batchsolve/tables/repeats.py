@@ -174,23 +174,10 @@ def _refill(old_keys, old_rows, keys, rows):
 FIRST = pa.field("first", pa.string())
 
 
-@dataclass(frozen=True, eq=False)
-class RowKeys:
-    """The keys of the rows of a block.
-
-    Attributes
-    ----------
-    keys : ndarray of uint64, shape (n, 2)
-    counted : ndarray of bool, shape (n,)
-        Valid rows; the keys of the others are meaningless.
-    n_undecided : int
-        Number of valid rows whose wanted canonical form was not found; their keys are those of the
-        puzzles themselves.
-    """
-
-    keys: npt.NDArray[np.uint64]
-    counted: npt.NDArray[np.bool_]
-    n_undecided: int
+RowKeys = tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], int]
+"""The keys of the rows of a block, shape (n, 2); True for valid rows (other keys
+mean nothing); and the number of valid rows whose wanted canonical form was not found: their keys
+are those of the puzzles themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +222,7 @@ class Keyed:
                 n_undecided += len(places) - len(found)
             digits = shape.rules.key_digits(puzzles, grids.own)
             keys[grids.rows] = grid_keys(self.secret, shape.key, digits)
-        return RowKeys(keys, counted, n_undecided)
+        return keys, counted, n_undecided
 
 
 def output_schema(reader: Reader, marked: bool) -> pa.Schema:

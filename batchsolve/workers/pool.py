@@ -122,7 +122,7 @@ class Pool:
     @property
     def sees_files(self) -> bool:
         """True if workers see this process's files."""
-        return self._workers.capabilities.sees_files
+        return self._workers.sees_files
 
     @property
     def folder(self) -> str:

@@ -6,7 +6,16 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
-from batchsolve.pictures.boards import N_HUES, Board, BoardPiece, PlaceKind, color, colored
+from batchsolve.pictures.boards import (
+    CELLS,
+    N_HUES,
+    PLACES,
+    SQUARES,
+    Board,
+    BoardPiece,
+    color,
+    colored,
+)
 from batchsolve.pictures.outlines import inner_lines, outline, parts
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import as_svg, drawn, sheet
@@ -93,11 +102,11 @@ def test_colours_are_all_different_and_light_enough_for_black_letters():
 @pytest.mark.parametrize(
     ("name", "kind", "rows", "columns"),
     [
-        ("dominoes:3x5", PlaceKind.CELLS, 3, 5),
-        ("pentominoes:4x15", PlaceKind.CELLS, 4, 15),
-        ("latin:4", PlaceKind.CELLS, 4, 4),
-        ("langford:4", PlaceKind.PLACES, 1, 8),
-        ("queens:5", PlaceKind.SQUARES, 5, 5),
+        ("dominoes:3x5", CELLS, 3, 5),
+        ("pentominoes:4x15", CELLS, 4, 15),
+        ("latin:4", CELLS, 4, 4),
+        ("langford:4", PLACES, 1, 8),
+        ("queens:5", SQUARES, 5, 5),
     ],
 )
 def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
