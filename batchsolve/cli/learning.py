@@ -47,8 +47,7 @@ def augment(
     output: TableOutput = "-",
     *,
     n: Annotated[
-        int,
-        option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row."),
+        int, option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row.")
     ] = 1,
     seed: Annotated[
         int, option(heading="Solutions", metavar="S", help="Seed of the random numbers.")

@@ -142,7 +142,7 @@ def dedupe(
         bool,
         option(
             help="Leave out nothing, but add a first column: the place of the first equal puzzle, "
-            "such as test.csv#17.",
+            "such as test.csv#17."
         ),
     ] = False,
     workers: WorkerOptions,

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint32, uint64
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, counted
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import inlined, kernel
@@ -103,7 +104,7 @@ def fill_slots(diagram, n_nodes):
         put(U(x), h, diagram.slots)
 
 
-def slots_for(n: int) -> npt.NDArray[np.uint32]:
+def slots_for(n: int) -> UInts:
     """Return an empty table for n entries."""
     return np.zeros(SLOTS_OF_EACH * n + 1, np.uint32)
 
@@ -295,14 +296,14 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
 
 
 def reordered(
-    option: npt.NDArray[np.uint32],
-    low: npt.NDArray[np.uint32],
-    high: npt.NDArray[np.uint32],
+    option: UInts,
+    low: UInts,
+    high: UInts,
     root: int,
-    order: npt.NDArray[np.uint32],
+    order: UInts,
     megabytes: int,
     steps: int = STEPS,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], int]:
+) -> tuple[UInts, UInts, UInts, int]:
     """Draw a diagram anew with options in one order.
 
     Parameters

@@ -12,8 +12,8 @@ time, so that the winner is the same on every machine.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bools, Ints, UInts
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
 from batchsolve.graphs.frontier import draw_by_frontier, order_of_options
@@ -28,9 +28,7 @@ TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all 
 FAR_BEHIND = 1e-3  # of the share that the one in front has done
 
 
-def remainder(
-    problem: ExactCover, stack: npt.NDArray[np.uint32]
-) -> tuple[npt.NDArray[np.int64], ExactCover | None, npt.NDArray[np.int64]]:
+def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | None, Ints]:
     """Return the part of a problem that a stack leaves once the forced options are chosen.
 
     Returns
@@ -85,18 +83,12 @@ def remainder(
     return np.array(sorted(chosen), np.int64), left, options
 
 
-def _is_barred(held: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _is_barred(held: Ints, colors: Ints) -> Bools:
     """Tell for each entry whether its item is covered, or has another colour."""
     return (held == 0) | ((held > 0) & (held != colors))
 
 
-def draw(
-    problem: ExactCover,
-    stack: npt.NDArray[np.uint32],
-    *,
-    megabytes: int,
-    ordered: bool,
-) -> SolutionGraph:
+def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) -> SolutionGraph:
     """Draw the graph of the covers that contain a stack.
 
     Parameters
@@ -139,7 +131,7 @@ def draw(
     return SolutionGraph(problem, *nodes, in_order)
 
 
-def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, npt.NDArray[np.int64]]:
+def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
     A search that has used up its share of the memory waits; when all of them wait, the one furthest
@@ -181,12 +173,8 @@ def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSear
 
 
 def _below(
-    chosen: npt.NDArray[np.int64],
-    option: npt.NDArray[np.uint32],
-    low: npt.NDArray[np.uint32],
-    high: npt.NDArray[np.uint32],
-    root: int,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], int]:
+    chosen: Ints, option: UInts, low: UInts, high: UInts, root: int
+) -> tuple[UInts, UInts, UInts, int]:
     """Put options that all covers have on top of a diagram; the first comes first."""
     if root == 0 or not chosen.size:
         return option, low, high, root

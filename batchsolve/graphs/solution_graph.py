@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from numba import uint64
 
+from batchsolve.arrays import UInts, Words
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.graphs.diagrams import U, make, room_for_nodes, with_room
 from batchsolve.kernels import kernel
@@ -194,11 +194,11 @@ class SolutionGraph:
     def __init__(
         self,
         problem: ExactCover,
-        option: npt.NDArray[np.uint32],
-        low: npt.NDArray[np.uint32],
-        high: npt.NDArray[np.uint32],
+        option: UInts,
+        low: UInts,
+        high: UInts,
         root: int,
-        order: npt.NDArray[np.uint32] | None = None,
+        order: UInts | None = None,
     ) -> None:
         if not (
             option.shape == low.shape == high.shape == (option.size,)
@@ -250,7 +250,7 @@ class SolutionGraph:
             x = int(self.high[x] if is_in else self.low[x])
         return x == 1 and n_met == len(wanted)
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+    def __iter__(self) -> Iterator[UInts]:
         """Yield the covers in the order of their numbers."""
         return (cover for block in self.blocks() for cover in block)
 
@@ -292,7 +292,7 @@ class SolutionGraph:
             raise InputError(f"there are {counted(count, 'cover')}, numbered from 0; not {wrong}")
         return self.covers_at(as_words(wanted, self._counts.shape[1]))
 
-    def covers_at(self, numbers: npt.NDArray[np.uint64]) -> Stacks:
+    def covers_at(self, numbers: Words) -> Stacks:
         """Return covers by numbers that are known to be less than the count.
 
         Parameters
@@ -474,7 +474,7 @@ class SolutionGraph:
         )
 
     @cached_property
-    def _counts(self) -> npt.NDArray[np.uint64]:
+    def _counts(self) -> Words:
         n_words = 1
         while True:
             counts = np.zeros((self.option.size, n_words), np.uint64)
@@ -495,9 +495,7 @@ def checked_draws(n: int, seed: int) -> tuple[int, int]:
     )
 
 
-def random_numbers(
-    count: int, n: int, seed: int, distinct: bool, n_words: int
-) -> npt.NDArray[np.uint64]:
+def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) -> Words:
     """Draw whole numbers from 0 to ``count - 1``, each with the same chance, exactly.
 
     Returns
@@ -515,7 +513,7 @@ def random_numbers(
         chosen[:, 0] = np.argsort(keys)[:n]
         return chosen
     drawn: dict[bytes, None] = {}
-    parts: list[npt.NDArray[np.uint64]] = []
+    parts: list[Words] = []
     n_drawn = 0
     while n_drawn < n:
         some = _some_numbers(count, max(n - n_drawn, LEAST_DRAWN), bits)
@@ -534,7 +532,7 @@ def random_numbers(
     return numbers
 
 
-def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> npt.NDArray[np.uint64]:
+def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> Words:
     """Draw n numbers of as many bits as the largest needs; return those less than `count`."""
     n_bits = max((count - 1).bit_length(), 1)
     n_words = (n_bits + 63) // 64
@@ -547,11 +545,11 @@ def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> npt.NDArray[np.u
     return words[is_small]
 
 
-def as_words(numbers: list[int], n_words: int) -> npt.NDArray[np.uint64]:
+def as_words(numbers: list[int], n_words: int) -> Words:
     """Return whole numbers as words, lowest first, shape (n, n_words)."""
     data = b"".join(number.to_bytes(8 * n_words, "little") for number in numbers)
     return np.frombuffer(data, "<u8").reshape(len(numbers), n_words).astype(np.uint64)
 
 
-def _as_int(words: npt.NDArray[np.uint64]) -> int:
+def _as_int(words: Words) -> int:
     return int.from_bytes(words.astype("<u8").tobytes(), "little")

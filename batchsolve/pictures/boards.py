@@ -25,8 +25,8 @@ from functools import cache, cached_property
 from math import cos, pi, sin
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -197,7 +197,7 @@ class Board:
         each = zip(marks.tolist(), rows[marks].tolist(), columns[marks].tolist(), strict=True)
         return {o: (0, row, column) for o, row, column in each}
 
-    def _line_of_options(self, axis: int) -> npt.NDArray[np.int64]:
+    def _line_of_options(self, axis: int) -> Ints:
         """Return the row (axis 1) or the column (axis 2) of every option; -1 unless it has one."""
         line = np.full(self.problem.n_items, -1)
         for item, place in self.place_of.items():

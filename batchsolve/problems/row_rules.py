@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Ints, Shorts, Words
 from batchsolve.problems.implied_cages import LONGEST_RUN, NO_SUM, complete_cages
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import Cells, Rules, digit_sets
-
-Ints = npt.NDArray[np.int64]
 
 _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
 
@@ -26,17 +25,17 @@ _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to li
 class Given(NamedTuple):
     """The rules of n rows, as they are given."""
 
-    regions: npt.NDArray[np.uint8]  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
-    allowed: npt.NDArray[np.uint64]  # (n, n_cells) or (n, 0): digits that marks leave, as bits
+    regions: Bytes  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
+    allowed: Words  # (n, n_cells) or (n, 0): digits that marks leave, as bits
     pairs_of: Ints  # row -> its begin in `pairs`, and the end of the last
-    pairs: npt.NDArray[np.uint16]  # two cells each, and the number of their relation
+    pairs: Shorts  # two cells each, and the number of their relation
     cages_of: Ints  # row -> its begin in `totals`
     totals: Ints  # cage -> its sum, or `NO_SUM`
     cells_of: Ints  # cage -> its begin in `cage_cells`
-    cage_cells: npt.NDArray[np.uint16]
+    cage_cells: Shorts
 
     @classmethod
-    def of(cls, rows: Sequence[Rules], regions: npt.NDArray[np.uint8]) -> Given:
+    def of(cls, rows: Sequence[Rules], regions: Bytes) -> Given:
         """Return the marks, pairs, cages and groups of rows, and these regions."""
         n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
         allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
@@ -106,16 +105,16 @@ class RowRules(NamedTuple):
     The cages of a row are those that are said, then those that follow from them.
     """
 
-    regions: npt.NDArray[np.uint8]  # as in `Given`
-    allowed: npt.NDArray[np.uint64]
+    regions: Bytes  # as in `Given`
+    allowed: Words
     pairs_of: Ints
-    pairs: npt.NDArray[np.uint16]
+    pairs: Shorts
     cages_of: Ints  # row -> the begin of its cages, and the end of the last
     n_said: Ints  # row -> the number of cages that are said
     cells_of: Ints  # cage -> its begin in `cage_cells`
-    cage_cells: npt.NDArray[np.uint16]
+    cage_cells: Shorts
     sets_of: Ints  # (cages, 2): begin and end in `digit_sets`; without a sum, `NO_SUM`
-    digit_sets: npt.NDArray[np.uint64]  # sets of digits, as bits
+    digit_sets: Words  # sets of digits, as bits
 
 
 @lru_cache(maxsize=64)
@@ -142,7 +141,7 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints,
 
 
 @lru_cache(maxsize=64)
-def _runs(houses: tuple[Cells, ...]) -> npt.NDArray[np.int64]:
+def _runs(houses: tuple[Cells, ...]) -> Ints:
     """Return for each house how many houses from it on are disjoint, up to a limit."""
     lengths = np.ones(len(houses), np.int64)
     for first, cells in enumerate(houses):

@@ -111,12 +111,7 @@ class AugmentSummary:
 
 
 def augment(
-    table: Any,
-    n: int = 1,
-    *,
-    seed: int = 0,
-    original: bool = False,
-    **settings: Unpack[FileFields],
+    table: Any, n: int = 1, *, seed: int = 0, original: bool = False, **settings: Unpack[FileFields]
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
 

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import (
     EngineForEach,
@@ -47,7 +47,7 @@ MOST_IN_BLOCK = 64  # problems of a list in a task
 LEAST_BLOCKS = 4  # for each worker, if there are problems enough
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
-Stack = Sequence[int] | npt.NDArray[np.uint32]
+Stack = Sequence[int] | UInts
 AnyPuzzle = TypeVar("AnyPuzzle", bound=Puzzle)
 UpToSymmetry = bool | Symmetries
 
@@ -279,7 +279,7 @@ def solutions(
     *,
     up_to_symmetry: UpToSymmetry = False,
     **settings: Unpack[SearchFields],
-) -> Iterator[npt.NDArray[np.uint32]]:
+) -> Iterator[UInts]:
     """Yield the covers of a problem, each once, as they are found.
 
     The iterator can be closed at any moment; the search runs only a little ahead of it.
@@ -599,7 +599,7 @@ class FirstCovers:
         The engine that searched last.
     """
 
-    covers: list[npt.NDArray[np.uint32]]
+    covers: list[UInts]
     complete: bool
     nodes: int
     seconds: float
@@ -657,7 +657,7 @@ def first_covers(
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()
-    covers: list[npt.NDArray[np.uint32]] = []
+    covers: list[UInts] = []
     nodes = 0
     trial, engine = Trial(engines, settings.budget), engines[0]
     turns = iter(trial)

@@ -21,12 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import (
-    FilePlace,
-    blocks_for,
-    reader_of_numbers,
-    refuse_own_output,
-)
+from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, refuse_own_output
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
 from batchsolve.search.in_order import in_two_passes

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Floats, Ints, UInts
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
@@ -81,7 +81,7 @@ class Estimate:
 
 def estimate(
     problem: Puzzle,
-    stack: Sequence[int] | npt.NDArray[np.uint32] = (),
+    stack: Sequence[int] | UInts = (),
     *,
     probes: int = 1000,
     seed: int = 0,
@@ -172,7 +172,7 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
 
 def _top(
     engine: Engine, problem: ExactCover, stacks: Stacks, most_nodes: int
-) -> tuple[int, int, int, Stacks, npt.NDArray[np.float64]]:
+) -> tuple[int, int, int, Stacks, Floats]:
     """Expand level after level of a tree while that visits at most `most_nodes` nodes.
 
     Returns
@@ -196,9 +196,7 @@ def _top(
     return nodes, count, levels, stacks, shares
 
 
-def _systematic(
-    shares: npt.NDArray[np.float64], n: int, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _systematic(shares: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """Draw n stacks by their shares; return their indices and their weights."""
     ends = np.cumsum(shares)
     places = (rng.random() + np.arange(n)) / n * ends[-1]
@@ -212,7 +210,7 @@ def probe(
     stacks: Stacks,
     rng: np.random.Generator,
     most_nodes: int = 1,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], int]:
+) -> tuple[Floats, Floats, Floats, int]:
     """Make a probe below every stack.
 
     Parameters
@@ -263,11 +261,7 @@ def probe(
 
 
 def weighted_covers(
-    engine: Engine,
-    problem: ExactCover,
-    stack: Sequence[int],
-    n: int,
-    seed: int,
+    engine: Engine, problem: ExactCover, stack: Sequence[int], n: int, seed: int
 ) -> tuple[Stacks, list[int], int]:
     """Draw covers by probes that choose among the children of every node with equal chances.
 
@@ -316,11 +310,8 @@ def weighted_covers(
 
 
 def _walks(
-    engine: Engine,
-    problem: ExactCover,
-    stacks: Stacks,
-    rng: np.random.Generator,
-) -> tuple[Stacks, list[int], npt.NDArray[np.int64]]:
+    engine: Engine, problem: ExactCover, stacks: Stacks, rng: np.random.Generator
+) -> tuple[Stacks, list[int], Ints]:
     """Walk down once from every stack; return the covers, their weights and their stacks."""
     at = stacks.with_roots(np.arange(len(stacks)))
     weight = np.ones(len(stacks), object)  # products of any size
@@ -340,12 +331,7 @@ def _walks(
     return covers.take(order), weight[which].tolist(), which
 
 
-def _draw(
-    parents: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.float64],
-    n: int,
-    rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _draw(parents: Ints, weights: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """Draw one stack of every parent that has some; return their indices and probabilities."""
     sums = np.bincount(parents, weights, n)
     ends = np.cumsum(weights)
@@ -358,14 +344,14 @@ def _draw(
     return drawn, weights[drawn] / sums[has]
 
 
-def _interval(samples: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+def _interval(samples: Floats) -> tuple[float, float, float]:
     """Return the mean of samples and its interval."""
     mean = float(samples.mean())
     half = CONFIDENCE * float(samples.std(ddof=1)) / samples.size**0.5
     return mean, max(0.0, mean - half), mean + half
 
 
-def _doubt(nodes: npt.NDArray[np.float64], solutions: npt.NDArray[np.float64]) -> str:
+def _doubt(nodes: Floats, solutions: Floats) -> str:
     """Return the reason to doubt the intervals: a few probes hold most of the sum."""
     if not solutions.any():
         return "no probe found a solution, which does not say that there is none"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import counted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
@@ -148,7 +149,7 @@ class CoverTable(_InstanceTable):
         return self._table(batch, answers, own, messages, status)
 
 
-def _names_of(reading: Reading, cover: npt.NDArray[np.uint32]) -> list[str]:
+def _names_of(reading: Reading, cover: UInts) -> list[str]:
     """Return the names of the options of a cover, as `CoverRenderer` sorts them."""
     problem = reading.problem
     if not isinstance(problem, GridProblem):

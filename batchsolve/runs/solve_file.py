@@ -283,13 +283,7 @@ class FileRun:
         """Return the identity of an input, for the journal; a name of no file is its own."""
         return identity_of(path) if exists(path) else path
 
-    def _solve(
-        self,
-        corpus: Any,
-        table: RowTable,
-        engines: Any,
-        journal: Journal | None,
-    ) -> None:
+    def _solve(self, corpus: Any, table: RowTable, engines: Any, journal: Journal | None) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps

@@ -159,10 +159,7 @@ def draw_measured(
     bars = axes.errorbar(
         list(points),
         list(points.values()),
-        (
-            [points[x] - ranges[x][0] for x in points],
-            [ranges[x][1] - points[x] for x in points],
-        ),
+        ([points[x] - ranges[x][0] for x in points], [ranges[x][1] - points[x] for x in points]),
         linestyle="",
         marker=style.marker,
         markersize=5,

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats, Ints
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
@@ -352,7 +353,7 @@ class TaskLog:
         }
 
 
-def covered(begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]) -> float:
+def covered(begins: Floats, ends: Floats) -> float:
     """Return the length of the union of intervals.
 
     Examples
@@ -366,11 +367,7 @@ def covered(begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]) -> f
     return float(np.maximum(0.0, ends - np.maximum(begins, before)).sum())
 
 
-def _median_gap(
-    begin: npt.NDArray[np.float64],
-    seconds: npt.NDArray[np.float64],
-    worker: npt.NDArray[np.int64],
-) -> float:
+def _median_gap(begin: Floats, seconds: Floats, worker: Ints) -> float:
     """Return the median time between the tasks of one worker, 0 if none has two."""
     order = np.lexsort((begin, worker))
     gaps = begin[order][1:] - (begin + seconds)[order][:-1]
@@ -379,9 +376,7 @@ def _median_gap(
 
 
 def run_plan(
-    workloads: list[Workload],
-    plan: Plan,
-    made: Sequence[MeasuredRun] = (),
+    workloads: list[Workload], plan: Plan, made: Sequence[MeasuredRun] = ()
 ) -> Iterator[tuple[MeasuredRun, TaskLog]]:
     """Make the runs of a grid that are missing; yield each with its tasks.
 

@@ -61,10 +61,7 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
 
 
 def render(
-    home: Path,
-    experiment: Experiment,
-    forecasts: list[Forecast],
-    pictures: list[tuple[str, str]],
+    home: Path, experiment: Experiment, forecasts: list[Forecast], pictures: list[tuple[str, str]]
 ) -> str:
     """Render the report as HTML."""
     problems = dict.fromkeys(short_name(run.problem) for run in experiment.runs)

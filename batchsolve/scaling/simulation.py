@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import kernel
@@ -203,7 +204,7 @@ class _Subtrees:
         frontiers are cut by weight.
     """
 
-    stacks: npt.NDArray[np.float64]
+    stacks: Floats
     is_fresh: ClassVar[bool] = False
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[_Subtrees]:
@@ -237,8 +238,8 @@ class _Tree:
 
 
 def _split(
-    sizes: npt.NDArray[np.float64], workers: int, split_depth: int | None, tables: tuple
-) -> tuple[npt.NDArray[np.float64], int]:
+    sizes: Floats, workers: int, split_depth: int | None, tables: tuple
+) -> tuple[Floats, int]:
     """Expand the tree by levels as `TreeSearch` does; return the stacks and the nodes visited."""
     wanted, visited, level = STACKS_PER_WORKER * workers, 0, 0
     stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])

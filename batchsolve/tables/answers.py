@@ -9,9 +9,9 @@ from math import prod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import ProblemError
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
@@ -40,7 +40,7 @@ class RowSums:
         The first invalid row, counted from 0, and its fault.
     """
 
-    tally: npt.NDArray[np.int64]
+    tally: Ints
     disagree: int
     nodes: int
     first_invalid: tuple[int, str] | None
@@ -48,7 +48,7 @@ class RowSums:
     @classmethod
     def of(
         cls,
-        status: npt.NDArray[np.uint8],
+        status: Bytes,
         messages: dict[int, str | None],
         answers: Answers,
         disagree: int = 0,
@@ -99,7 +99,7 @@ class GridColumn:
         """Return the form of columns for a NumPy array."""
         return cls(numbers(n_digits), pa.list_(pa.uint8(), n_cells), (n_cells,))
 
-    def of(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
+    def of(self, grids: Bytes, where: Bools) -> pa.Array:
         """Return a column with the grids where `where` is true, and null elsewhere."""
         if not self.shape:
             return self.notation.decode(grids, where)
@@ -216,9 +216,7 @@ class AnswerTable:
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         return table, RowSums.of(status, messages, answers, disagree)
 
-    def _forms(
-        self, grids: Grids, is_valid: npt.NDArray[np.bool_], messages: dict[int, str | None]
-    ) -> pa.Array:
+    def _forms(self, grids: Grids, is_valid: Bools, messages: dict[int, str | None]) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
         found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
         has_form = np.zeros(len(is_valid), np.bool_)
@@ -228,9 +226,7 @@ class AnswerTable:
         return self._column_of(grids.shape).of(forms, has_form)
 
 
-def statuses(
-    batch: Batch, answers: Answers, limit: int
-) -> tuple[npt.NDArray[np.uint8], dict[int, str | None]]:
+def statuses(batch: Batch, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
     """Return the `Status` of every row of a batch, and the messages of some."""
     status = answers.status(limit)
     status[list(batch.faults)] = Status.INVALID
@@ -251,9 +247,9 @@ class Solved(NamedTuple):
     """
 
     grids: Grids
-    digits: npt.NDArray[np.uint8]
+    digits: Bytes
     places: Rows
-    has: npt.NDArray[np.bool_]
+    has: Bools
 
     @classmethod
     def of(cls, grids: Grids, answers: Answers) -> Solved:
@@ -275,9 +271,7 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
     return pa.concat_arrays(columns).take(pa.array(places))
 
 
-def _agreement(
-    batch: Batch, status: npt.NDArray[np.uint8], solved: list[Solved]
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _agreement(batch: Batch, status: Bytes, solved: list[Solved]) -> tuple[Bools, Bools]:
     """Check given solutions against the unique solution, or else the rules and the clues.
 
     Returns

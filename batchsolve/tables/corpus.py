@@ -14,28 +14,15 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import (
-    BLANKS,
-    Notation,
-    default_box,
-    symbols_of,
-    usual_notation,
-)
+from batchsolve.problems.notation import BLANKS, Notation, default_box, symbols_of, usual_notation
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import (
-    NO_FORM,
-    AmbiguousNotationError,
-    Form,
-    Signs,
-    Survey,
-    forms,
-)
+from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
@@ -376,13 +363,13 @@ class Corpus(Tables):
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
 
-    def _other_forms(self, codes: npt.NDArray[np.int64], needs_boxes: bool) -> list[Form]:
+    def _other_forms(self, codes: Ints, needs_boxes: bool) -> list[Form]:
         """Return the forms of grids among the first rows."""
         found = [Form.of(code) for code in np.unique(codes).tolist() if code != NO_FORM]
         return [form for form in found if default_box(form.n_digits) or not needs_boxes]
 
     def _notations(
-        self, texts: pa.Array, codes: npt.NDArray[np.int64], others: Sequence[Form], signs: Signs
+        self, texts: pa.Array, codes: Ints, others: Sequence[Form], signs: Signs
     ) -> dict[Form, Notation]:
         """Return the notations of some forms; rows of the others must tell theirs."""
         found: dict[Form, Notation] = {}
@@ -400,9 +387,7 @@ class Corpus(Tables):
             found |= self._notations_of_whole_column(doubts, signs)
         return found
 
-    def _solution_notation(
-        self, codes: npt.NDArray[np.int64], n_digits: int, notation: Notation
-    ) -> Notation:
+    def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
         if self.solution_column is None:
             return notation

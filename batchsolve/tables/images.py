@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.variants import Variants
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
@@ -117,7 +117,7 @@ class ImageTable:
         named = min(faults.items(), default=None)
         return table, ImageSums(len(batch), len(sources), int(short), len(faults), named)
 
-    def _images(self, grids: Grids, first: int, good: npt.NDArray[np.bool_]) -> Images:
+    def _images(self, grids: Grids, first: int, good: Bools) -> Images:
         """Return the images of the good rows of a shape; the sources are rows of the block."""
         how, found = (self._n, self._seed), []
         solved = grids.puzzles[:, :0] if grids.given is None else grids.given

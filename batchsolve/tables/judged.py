@@ -12,10 +12,10 @@ from math import sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
@@ -103,7 +103,7 @@ class Stratum:
         middle, half = k + _Z**2 / 2, _Z * sqrt(k * (n - k) / n + _Z**2 / 4)
         return max(0.0, (middle - half) / (n + _Z**2)), min(1.0, (middle + half) / (n + _Z**2))
 
-    def add(self, counts: npt.NDArray[np.int64]) -> None:
+    def add(self, counts: Ints) -> None:
         """Add counts, in the order of the fields."""
         for name, n in zip(FIELDS, counts.tolist(), strict=True):
             setattr(self, name, getattr(self, name) + n)
@@ -131,9 +131,9 @@ class Example(NamedTuple):
     stratum: str
     problem: GridProblem
     notation: Notation
-    puzzle: npt.NDArray[np.uint8]
-    predicted: npt.NDArray[np.uint8]
-    truth: npt.NDArray[np.uint8]
+    puzzle: Bytes
+    predicted: Bytes
+    truth: Bytes
 
 
 class JudgedRows(NamedTuple):
@@ -150,7 +150,7 @@ class JudgedRows(NamedTuple):
     """
 
     n_rows: int
-    strata: dict[str, npt.NDArray[np.int64]]
+    strata: dict[str, Ints]
     named: dict[str, list[tuple[int, str]]]
     examples: list[Example]
 
@@ -258,7 +258,7 @@ class Judge:
         named = {row: why for row, why in malformed.items() if row not in unjudged}
         return counts, predicted, truth, named, unjudged
 
-    def _strata(self, table: pa.Table) -> tuple[npt.NDArray[np.int64], list[str]]:
+    def _strata(self, table: pa.Table) -> tuple[Ints, list[str]]:
         """Return the number of the stratum of each row, and the names of strata."""
         if self.by is None:
             return np.zeros(len(table), np.int64), [""]
@@ -290,9 +290,7 @@ def _ranges(bins: tuple[float, ...]) -> list[str]:
     return [f"below {bins[0]:g}", *between, f"{bins[-1]:g} and above"]
 
 
-def _predictions(
-    grids: Grids, text: pa.Array
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
+def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:
     """Read predictions: as the puzzles are written, or else as numbers, or in the usual way.
 
     Returns
@@ -319,7 +317,7 @@ def _predictions(
     return predicted, is_missing, malformed
 
 
-def _solves(grids: Grids, found: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+def _solves(grids: Grids, found: Bytes) -> Bools:
     """Return True for each grid that solves its puzzle, without any engine."""
     right = np.zeros(len(grids.rows), np.bool_)
     for problem, rows in grids.parts:
@@ -328,7 +326,7 @@ def _solves(grids: Grids, found: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]
     return right
 
 
-def _given_truth(batch: Batch, grids: Grids) -> tuple[npt.NDArray[np.uint8], dict[int, str]]:
+def _given_truth(batch: Batch, grids: Grids) -> tuple[Bytes, dict[int, str]]:
     """Return the given solutions, and why rows have none that can be used."""
     assert grids.given is not None
     assert grids.has_given is not None
@@ -341,7 +339,7 @@ def _given_truth(batch: Batch, grids: Grids) -> tuple[npt.NDArray[np.uint8], dic
 
 def _found_truth(
     batch: Batch, grids: Grids, answers: Answers
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
+) -> tuple[Bytes, Bools, dict[int, str]]:
     """Return the unique solutions, where these are, and why rows have no solution."""
     status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
     solved = Solved.of(grids, answers)
@@ -355,9 +353,7 @@ def _found_truth(
     return truth, mine == Status.UNIQUE, why
 
 
-def _houses(
-    grids: Grids, found: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
     """Return the number of houses of each grid, and of those that hold every digit once."""
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
     for problem, rows in one_by_one(grids):
@@ -367,9 +363,7 @@ def _houses(
     return n_houses, n_kept
 
 
-def _kept(
-    found: npt.NDArray[np.uint8], houses: tuple[Cells, ...], n_digits: int
-) -> npt.NDArray[np.int64]:
+def _kept(found: Bytes, houses: tuple[Cells, ...], n_digits: int) -> Ints:
     """Return the number of houses of each grid that hold every digit once."""
     n_kept = np.zeros(len(found), np.int64)
     every = np.arange(1, n_digits + 1)

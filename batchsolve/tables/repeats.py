@@ -21,9 +21,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.kernels import helper, kernel
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
@@ -38,7 +38,7 @@ _MOST_LOAD = 0.7  # of the slots, so that a look-up probes only a few
 _HASHES = 4  # of 32 bits each
 
 
-def grid_keys(secret: bytes, kind: object, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     """Return the keys, shape (n, 2), of grids of shape (n, number of cells).
 
     The hash of each kind of grids has other factors.
@@ -104,9 +104,7 @@ class SeenKeys:
     def __len__(self) -> int:
         return self._n
 
-    def add(
-        self, keys: npt.NDArray[np.uint64], counted: npt.NDArray[np.bool_], first_row: int
-    ) -> npt.NDArray[np.int64]:
+    def add(self, keys: Words, counted: Bools, first_row: int) -> Ints:
         """Add the keys of consecutive rows; return the first row with the same key for each.
 
         Parameters
@@ -174,7 +172,7 @@ def _refill(old_keys, old_rows, keys, rows):
 FIRST = pa.field("first", pa.string())
 
 
-RowKeys = tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_], int]
+RowKeys = tuple[Words, Bools, int]
 """The keys of the rows of a block, shape (n, 2); True for valid rows (other keys
 mean nothing); and the number of valid rows whose wanted canonical form was not found: their keys
 are those of the puzzles themselves."""
@@ -240,9 +238,7 @@ def output_schema(reader: Reader, marked: bool) -> pa.Schema:
     return reader.schema.append(FIRST) if marked else reader.schema
 
 
-def output_rows(
-    batch: Batch, first: npt.NDArray[np.int64], names: dict[int, str] | None
-) -> pa.Table:
+def output_rows(batch: Batch, first: Ints, names: dict[int, str] | None) -> pa.Table:
     """Return the rows of a batch that are kept; all of them if they are marked.
 
     Parameters

@@ -27,8 +27,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints
 from batchsolve.memory import keep_memory
 from batchsolve.whole_files import HeldFolder
 from batchsolve.workers.base import Numbers, Watchdog, Workers, keeping_ctrl_c
@@ -153,7 +153,7 @@ class _Mapped:
 
 
 @lru_cache(maxsize=2)
-def _mapped(path: str) -> npt.NDArray[np.int64]:
+def _mapped(path: str) -> Ints:
     return np.asarray(np.memmap(path, np.int64, "r+"))
 
 

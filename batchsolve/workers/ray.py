@@ -34,12 +34,7 @@ from batchsolve.workers.base import (
     nobody_left,
     say_that_ports_are_open,
 )
-from batchsolve.workers.private import (
-    EagerPool,
-    PoolBackend,
-    asks_for_a_token,
-    ray_threads,
-)
+from batchsolve.workers.private import EagerPool, PoolBackend, asks_for_a_token, ray_threads
 
 CONNECT_SECONDS = 5
 LOOK_SECONDS = 0.1
