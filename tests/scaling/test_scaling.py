@@ -354,9 +354,9 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
 def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, monkeypatch):
     made = []
 
-    def noted(*arguments):
+    def noted(*arguments, **rules):
         made.append(1)
-        return simulate(*arguments)
+        return simulate(*arguments, **rules)
 
     def check():
         if len(made) == 15:
