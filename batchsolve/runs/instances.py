@@ -26,7 +26,7 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
-from batchsolve.tables.inputs import Tables, open_all
+from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import BOM, JSON_TEXT, JsonLines
 from batchsolve.tables.places import exists, is_address
 from batchsolve.tables.reader import FILENAME
@@ -323,11 +323,12 @@ class InstanceTables(Tables):
 
     Parameters
     ----------
-    inputs : sequence of str or Source
+    sources : sequence of Source
     engine : EngineForEach
-    column : str, optional
-        The column of problems; by default ``problem``, unless JSON lines have ``options``.
-    filename, size
+    settings : FileSettings
+        ``column`` is the column of problems; by default ``problem``, unless JSON lines have
+        ``options``.
+    size : BlockSize
         As for `Tables`.
 
     Attributes
@@ -343,7 +344,7 @@ class InstanceTables(Tables):
     Raises
     ------
     InputError
-        If the tables cannot be read, or have no column of problems.
+        If the tables cannot be read, have no column of problems, or settings do not suit them.
     """
 
     solution_column = None
@@ -351,47 +352,30 @@ class InstanceTables(Tables):
 
     def __init__(
         self,
-        inputs: Sequence[str | Source],
+        sources: Sequence[Source],
         engine: EngineForEach,
-        column: str | None = None,
-        filename: bool = False,
-        size: BlockSize | None = None,
+        settings: FileSettings,
+        size: BlockSize = BLOCKS,
     ) -> None:
-        sources = open_all(inputs)
+        column, filename = settings.column, settings.filename
+        if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
+            raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
+        are_files = isinstance(sources[0], Files)
+        if are_files and (column is not None or filename):
+            raise InputError("only tables have a column of problems, or one of file names")
         if has_fields := column is None and _has_fields(sources[0]):
             sources = list(map(_with_json, sources))
         super().__init__(sources, filename, size)
-        self.column, left_out = "", Files.schema.names[1:]
-        if has_fields:
-            left_out = list(JSON_FIELDS)
-        elif not isinstance(sources[0], Files):
-            self.column, left_out = column or COLUMN, []
-            if self.column not in self.columns:
-                raise InputError(
-                    f"unknown column {quoted(self.column)}; choose the column of problems from "
-                    f"{listed(self.columns)}"
-                )
+        self.column = "" if has_fields or are_files else column or COLUMN
+        if self.column and self.column not in self.columns:
+            raise InputError(
+                f"unknown column {quoted(self.column)}; choose the column of problems from "
+                f"{listed(self.columns)}"
+            )
+        left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
         self.reader = InstanceReader(schema, engine, self.column, filename)
-
-
-def instance_tables(
-    inputs: Sequence[Source], engine: EngineForEach, settings: FileSettings, in_parts: bool
-) -> InstanceTables:
-    """Return instances in the tables of a run.
-
-    Raises
-    ------
-    InputError
-        If settings do not suit instances, or the tables cannot be read.
-    """
-    if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
-        raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
-    if isinstance(inputs[0], Files) and (settings.column is not None or settings.filename):
-        raise InputError("only tables have a column of problems, or one of file names")
-    size = PARTS if in_parts else BLOCKS
-    return InstanceTables(inputs, engine, settings.column, settings.filename, size)
 
 
 def _has_fields(source: Source) -> bool:

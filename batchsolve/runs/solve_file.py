@@ -29,10 +29,11 @@ from batchsolve.runs.corpora import (
 from batchsolve.runs.destinations import Parts, RowTable, destination_of
 from batchsolve.runs.instance_answers import CoverTable
 from batchsolve.runs.instances import (
+    BLOCKS,
+    PARTS,
     InstanceTables,
     check_engine,
     hold_problems,
-    instance_tables,
     is_problem_file,
     of_files,
 )
@@ -261,9 +262,8 @@ class FileRun:
         """Return the corpus of problems in some sources, and their engine."""
         engine = EngineForEach(self.search.engine)
         check_engine(engine, self.search, self.keep)
-        in_parts = isinstance(self.destination, Parts)
-        tables = instance_tables(sources, engine, self.settings, in_parts)
-        return tables, RowEngines(engine)
+        size = PARTS if isinstance(self.destination, Parts) else BLOCKS
+        return InstanceTables(sources, engine, self.settings, size), RowEngines(engine)
 
     def table(self, corpus: Any, pool: Pool) -> RowTable:
         """Return the output table of the corpus."""
