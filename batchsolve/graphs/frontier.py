@@ -10,7 +10,7 @@ IEICE Transactions, 2017), for items in any number of options.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,15 +24,6 @@ States = npt.NDArray[np.uint32]
 _FREE, _TAKEN = 0, 1  # states of a secondary item; its colour and 1 if it has one
 _BYTES_OF_A_NODE = 56  # its children in a layer, and the node itself twice
 _BYTES_OF_A_STATE = 112  # both of its children, and their places
-
-
-class _Items(NamedTuple):
-    """The bounds of items, and the options that are still undecided."""
-
-    n_primary: int
-    least: npt.NDArray[np.int64]
-    most: npt.NDArray[np.int64]
-    undecided: npt.NDArray[np.int64]  # item -> the options not decided yet that have it
 
 
 def order_of_options(problem: ExactCover) -> npt.NDArray[np.int64]:
@@ -101,16 +92,11 @@ def _layers(
         Nodes behind the last layer: 1 if there is a cover.
     """
     assert problem.bounds is not None
-    items = _Items(
-        problem.n_primary,
-        problem.bounds[:, 0],
-        problem.bounds[:, 1],
-        np.bincount(problem.indices, minlength=problem.n_items),
-    )
+    undecided = np.bincount(problem.indices, minlength=problem.n_items)  # options of each item
     decided = set(map(int, stack))
     frontier: list[int] = []
     states = np.zeros((1, 0), np.uint32)
-    if np.any(items.undecided[: items.n_primary] < items.least):
+    if np.any(undecided[: problem.n_primary] < problem.bounds[:, 0]):
         states = states[:0]
     low, high, n_nodes = [], [], 0
     for o in map(int, order):
@@ -123,14 +109,16 @@ def _layers(
         if n_nodes * _BYTES_OF_A_NODE + most > megabytes * MEGABYTE:
             raise out_of_memory(megabytes, n_nodes)
         states = np.concatenate([states, np.zeros((len(states), len(new)), np.uint32)], 1)
-        items.undecided[list(own)] -= 1
-        may_take = o in decided or min(own) < items.n_primary
-        taken, can_take = _take(states, [frontier.index(i) for i in own], own, items)
+        undecided[list(own)] -= 1
+        may_take = o in decided or min(own) < problem.n_primary
+        taken, can_take = _take(states, [frontier.index(i) for i in own], own, problem)
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
         both = np.concatenate([states, taken])
-        open_ = _settle(both, frontier, list(own), items) & np.append(can_leave, can_take)
-        kept = [f for f, i in enumerate(frontier) if items.undecided[i]]
+        open_ = _settle(both, frontier, list(own), undecided, problem) & np.append(
+            can_leave, can_take
+        )
+        kept = [f for f, i in enumerate(frontier) if undecided[i]]
         frontier = [frontier[f] for f in kept]
         n = len(states)
         states, child = _distinct(both[open_][:, kept])
@@ -143,14 +131,15 @@ def _layers(
 
 
 def _take(
-    states: States, columns: list[int], own: dict[int, int], items: _Items
+    states: States, columns: list[int], own: dict[int, int], problem: ExactCover
 ) -> tuple[States, npt.NDArray[np.bool_]]:
     """Return the states after an option with these items and colours, and which of them may be."""
+    assert problem.bounds is not None
     after, can_take = states.copy(), np.ones(len(states), np.bool_)
     for f, (i, color) in zip(columns, own.items(), strict=True):
-        if i < items.n_primary:
+        if i < problem.n_primary:
             after[:, f] += 1
-            can_take &= after[:, f] <= items.most[i]
+            can_take &= after[:, f] <= problem.bounds[i, 1]
         else:
             mine = color + 1 if color else _TAKEN
             can_take &= (after[:, f] == _FREE) | (after[:, f] == (mine if color else _FREE))
@@ -159,15 +148,17 @@ def _take(
 
 
 def _settle(
-    states: States, frontier: list[int], own: list[int], items: _Items
+    states: States, frontier: list[int], own: list[int], undecided: Any, problem: ExactCover
 ) -> npt.NDArray[np.bool_]:
     """Make states equal that leave the same choices; tell which of them can meet all needs."""
+    assert problem.bounds is not None
     is_open = np.ones(len(states), np.bool_)
     for i in own:
-        if i < items.n_primary:
-            used, left = states[:, frontier.index(i)], items.undecided[i]
-            is_open &= used + left >= items.least[i]
-            used[(used >= items.least[i]) & (used + left <= items.most[i])] = items.least[i]
+        if i < problem.n_primary:
+            used, left = states[:, frontier.index(i)], undecided[i]
+            least, most = problem.bounds[i]
+            is_open &= used + left >= least
+            used[(used >= least) & (used + left <= most)] = least
     return is_open
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -192,8 +192,11 @@ class AnswerTable:
         """Return the output rows of a batch, and their sums."""
         n = len(answers)
         status, messages = statuses(batch, answers, self._limit)
-        solved = [Solved.of(grids, answers) for grids in batch.grids]
-        solutions = [self._column_of(each.grids.shape).of(each.digits, each.has) for each in solved]
+        solved = [solved_among(grids, answers) for grids in batch.grids]
+        solutions = [
+            self._column_of(grids.shape).of(digits, has)
+            for grids, (digits, _, has) in zip(batch.grids, solved, strict=True)
+        ]
         columns: list[Any] = [
             _in_order(solutions, batch),
             STATUS_TEXTS.take(pa.array(status)),
@@ -233,33 +236,19 @@ def statuses(batch: Batch, answers: Answers, limit: int) -> tuple[Bytes, dict[in
     return status, answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
 
 
-class Solved(NamedTuple):
-    """The solutions of the grids of one shape.
+Solved = tuple[Bytes, Rows, Bools]
+"""The digits of the solutions of the grids of one shape; the places of the solved grids among all
+of the shape; and True for each grid with a solution."""
 
-    Attributes
-    ----------
-    grids : Grids
-    digits : ndarray of uint8, shape (number of solutions, N²)
-    places : ndarray of int64
-        The places of the solved grids among all of the shape.
-    has : ndarray of bool, shape (n,)
-        True for grids with a solution.
-    """
 
-    grids: Grids
-    digits: Bytes
-    places: Rows
-    has: Bools
-
-    @classmethod
-    def of(cls, grids: Grids, answers: Answers) -> Solved:
-        """Return the solutions among the answers to the rows of a block."""
-        has_all = len(grids.rows) == len(answers)
-        covers = answers.covers if has_all else answers.covers_where(grids.holds)
-        places = grids.places(covers.roots)
-        has = np.zeros(len(grids.rows), np.bool_)
-        has[places] = True
-        return cls(grids, grids.shape.problem.digits_of(covers), places, has)
+def solved_among(grids: Grids, answers: Answers) -> Solved:
+    """Return the solutions of grids among the answers to the rows of a block."""
+    has_all = len(grids.rows) == len(answers)
+    covers = answers.covers if has_all else answers.covers_where(grids.holds)
+    places = grids.places(covers.roots)
+    has = np.zeros(len(grids.rows), np.bool_)
+    has[places] = True
+    return grids.shape.problem.digits_of(covers), places, has
 
 
 def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
@@ -280,7 +269,7 @@ def _agreement(batch: Batch, status: Bytes, solved: list[Solved]) -> tuple[Bools
         True where the given solution is right; true where a valid row has a given solution.
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
-    for grids, digits, places, _ in solved:
+    for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
         _compare_rows(digits, grids.given, places, grids.rows, agrees)
         has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)

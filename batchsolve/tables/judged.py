@@ -22,7 +22,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
 from batchsolve.problems.rules import Cells
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import Solved, statuses
+from batchsolve.tables.answers import solved_among, statuses
 from batchsolve.tables.images import one_by_one
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
@@ -342,9 +342,9 @@ def _found_truth(
 ) -> tuple[Bytes, Bools, dict[int, str]]:
     """Return the unique solutions, where these are, and why rows have no solution."""
     status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
-    solved = Solved.of(grids, answers)
+    digits, places, _ = solved_among(grids, answers)
     truth = np.zeros_like(grids.puzzles)
-    truth[solved.places] = solved.digits
+    truth[places] = digits
     mine = status[grids.rows]
     why = {
         row: messages.get(row) or f"the puzzle is {STATUS_NAMES[status[row]]}"
