@@ -21,7 +21,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -215,13 +214,17 @@ def box_shape(text: str) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
-def text_of_file(what: str, name: str) -> str:
-    """Return the text of a file that an option names."""
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "is not UTF-8 text"
-        raise BadParameter(f"{name}: {why}; name a file with {what}") from error
+def text_of_file(what: str) -> Callable[[str], str]:
+    """Return a function that returns the text of a file that an option names."""
+
+    def read(name: str) -> str:
+        try:
+            return Path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "is not UTF-8 text"
+            raise BadParameter(f"{name}: {why}; name a file with {what}") from error
+
+    return read
 
 
 def number_range(text: str) -> tuple[int, int]:
@@ -265,13 +268,13 @@ _ADDED: dict[str, dict[str, Any]] = {
     "as_json": {"flags": ("--json",)},
     "quiet": {"flags": ("--quiet", "-q")},
     "box": {"type": box_shape},
-    "regions": {"type": partial(text_of_file, "the region of each cell")},
+    "regions": {"type": text_of_file("the region of each cell")},
     "split_depth": {"type": depth_or_auto},
     "clues": {"type": number_range},
     "rating": {"type": rating_range},
-    "pattern": {"type": partial(text_of_file, "a character for each cell")},
+    "pattern": {"type": text_of_file("a character for each cell")},
     "cages": {"type": number_range},
-    "cage_layout": {"type": partial(text_of_file, "the cage of each cell")},
+    "cage_layout": {"type": text_of_file("the cage of each cell")},
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }
